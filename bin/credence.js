@@ -1,0 +1,97 @@
+#!/usr/bin/env node
+// Starts Credence. A published package runs its compiled files; a clone runs its TypeScript sources as they stand.
+// This file is plain JavaScript that Node 12 can still parse, because its first duty is to tell an old Node what is
+// needed.
+//
+// Exit code 2 means: this Node cannot run Credence. Every other code comes from the command itself.
+
+// biome-ignore-all lint/style/useNodejsImportProtocol: Node 12 does not know the prefix
+import { spawn } from 'child_process'
+import { existsSync, readFileSync, realpathSync } from 'fs'
+import * as nodeModule from 'module'
+import { homedir } from 'os'
+import { join } from 'path'
+import { fileURLToPath } from 'url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
+
+const needed = isClone ? '22.18' : '22.12'
+// 23.0 to 23.5 are newer than 22.18 and still cannot strip types, so a clone asks for the ability as well.
+const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
+
+if (isSupported) run()
+else if (isClone && existsSync(ownNode()) && realpathSync(ownNode()) !== realpathSync(process.execPath)) runOnOwnNode()
+else {
+  const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` brings one)' : ''
+  console.error(`credence: Node ${process.versions.node} is too old; it needs Node ${needed} or newer${remedy}.`)
+  process.exitCode = 2
+}
+
+function isAtLeast(wanted) {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const [wantedMajor, wantedMinor] = wanted.split('.').map(Number)
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)
+}
+
+function run() {
+  // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
+  // default one in the shared temporary directory could be prepared by somebody else.
+  nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'credence'))
+  muteTypeStrippingWarning()
+
+  import(isClone ? '../src/cli/main.ts' : '../dist/cli/main.js')
+    .then((cli) => cli.main(process.argv.slice(2)))
+    .then(
+      (exitCode) => {
+        process.exitCode = exitCode
+      },
+      (error) => {
+        console.error(error)
+        process.exitCode = 70
+      },
+    )
+}
+
+/** Some releases announce at every start that type stripping is experimental; other warnings still come through. */
+function muteTypeStrippingWarning() {
+  const emitWarning = process.emitWarning
+  process.emitWarning = (warning, ...rest) => {
+    if (!String(warning).startsWith('Type Stripping is an experimental feature')) {
+      emitWarning.call(process, warning, ...rest)
+    }
+  }
+}
+
+/** The Node that `npm ci` puts into a clone, whatever the machine has. */
+function ownNode() {
+  return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+}
+
+function runOnOwnNode() {
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules', 'node', 'package.json'), 'utf8'))
+  console.error(
+    `credence: Node ${process.versions.node} is too old (needs ${needed} or newer); using Node ${version} from this clone`,
+  )
+
+  const child = spawn(ownNode(), process.argv.slice(1), { stdio: 'inherit' })
+
+  // A terminal sends its interrupt to both processes; only one that came from elsewhere has to be passed on.
+  const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) {
+    process.on(signal, () => {
+      if (!(isAtTerminal && (signal === 'SIGINT' || signal === 'SIGQUIT'))) child.kill(signal)
+    })
+  }
+
+  child.on('error', (error) => {
+    console.error(`credence: could not start Node ${version} from this clone: ${error.message}`)
+    process.exitCode = 2
+  })
+  child.on('exit', (exitCode, signal) => {
+    if (signal === null) process.exit(exitCode)
+    // End the way the child ended, so that a caller sees the same.
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}

@@ -1,0 +1,70 @@
+import type { Belief, BeliefType, Status } from './belief.ts'
+import type { BeliefRevision, Commit, JournalEvent } from './journal.ts'
+
+/**
+ * `stale`: a belief changed since it was read, or someone else now holds the name; read again and retry.
+ * `replayed`: the idempotency key was used before; `event` is what it did then.
+ */
+export type CommitResult =
+  | { readonly outcome: 'committed'; readonly event: JournalEvent }
+  | { readonly outcome: 'replayed'; readonly event: JournalEvent }
+  | { readonly outcome: 'stale' }
+
+/** Which beliefs to list. Everything given must hold; `scopes` asks for beliefs in any of them. */
+export type BeliefFilter = {
+  readonly user: string
+  readonly scopes?: readonly string[]
+  readonly types?: readonly BeliefType[]
+  readonly statuses?: readonly Status[]
+  readonly pinned?: boolean
+  /** Only what recall may return; false for only what it may not. */
+  readonly current?: boolean
+  /** Only proposals, or only what is not one. */
+  readonly proposals?: boolean
+}
+
+export type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
+
+/** Who is asking, and from where. `scopes` are already the visible ones. */
+export type Viewpoint = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] }
+
+/** Where beliefs are kept. Everything read is as of the last acknowledged commit, by any process. */
+export type BeliefStore = {
+  /** Appends one event and brings every derived table up to date, in one transaction. Durable when it returns. */
+  commit(commit: Commit): Promise<CommitResult>
+
+  get(user: string, id: string): Promise<Belief | null>
+  getMany(user: string, ids: readonly string[]): Promise<readonly Belief[]>
+  /** Ids of the user that start with `prefix`, at most `limit`. */
+  idsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]>
+  /** Every belief with this name, current ones first, then newest first. */
+  named(user: string, name: string): Promise<readonly Belief[]>
+  /** Current beliefs that hold this name in one of the scopes. At most one per scope. */
+  holders(user: string, name: string, scopes: readonly string[]): Promise<readonly Belief[]>
+  /** The beliefs this one directly replaced. */
+  supersededBy(user: string, id: string): Promise<readonly Belief[]>
+  /** Proposals that would replace this belief. */
+  proposalsFor(user: string, id: string): Promise<readonly Belief[]>
+  /** Most recently updated first, then by name. */
+  list(filter: BeliefFilter, page: { readonly limit: number; readonly offset: number }): Promise<Page<Belief>>
+  /** Every scope of the user with the number of current beliefs in it, by name. */
+  scopes(user: string): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
+
+  /** Pinned current beliefs in view, open questions among them. With `editedEverywhere`, person-edited ones of every scope too. */
+  pinned(view: Viewpoint, options: { readonly editedEverywhere: boolean }): Promise<readonly Belief[]>
+  /** Current `user:universal` beliefs but questions: expertise, style, the rest; each person-edited, then latest reinforced first. */
+  universal(user: string, agent: string | null, limit: number): Promise<readonly Belief[]>
+
+  /** Newest first. */
+  events(user: string, page: { readonly limit: number; readonly before?: number }): Promise<readonly JournalEvent[]>
+  event(user: string, number: number): Promise<JournalEvent | null>
+  eventByKey(user: string, key: string): Promise<JournalEvent | null>
+  /** The newest event that is neither an undo nor undone. */
+  lastUndoable(user: string): Promise<JournalEvent | null>
+  /** Everything that ever happened to a belief, oldest first. */
+  history(user: string, beliefId: string): Promise<readonly BeliefRevision[]>
+  /** What one event did, belief by belief. */
+  revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
+
+  close(): Promise<void>
+}

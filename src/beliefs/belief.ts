@@ -1,0 +1,81 @@
+/** What a belief is about. Routing depends on it: questions and expertise never enter the relevant tier. */
+export const beliefTypes = ['preference', 'decision', 'entity', 'relation', 'open_question'] as const
+export type BeliefType = (typeof beliefTypes)[number]
+
+/** Finer kinds of preference: what the person knows, and how they like to be answered. */
+export const subtypes = ['expertise', 'style'] as const
+export type Subtype = (typeof subtypes)[number]
+
+/** How settled a belief is. `superseded` is set together with `supersededBy` and never by hand. */
+export const statuses = ['active', 'inferred', 'exploratory', 'superseded'] as const
+export type Status = (typeof statuses)[number]
+
+export const expertiseDepths = ['learning', 'working', 'deep', 'expert'] as const
+export type ExpertiseDepth = (typeof expertiseDepths)[number]
+
+/** Who wrote something. A person outranks an imported document, which outranks a model or a tool. */
+export const actorKinds = ['person', 'import', 'agent', 'tool'] as const
+export type ActorKind = (typeof actorKinds)[number]
+
+/** Where a belief came from, fixed by the channel it arrived through and never by its own text. */
+export type Provenance = {
+  readonly actor: ActorKind
+  /** The program or document that wrote it: `cli`, `claude-code`, `notes.jsonl`. */
+  readonly origin: string
+  /** Id of the episode, message or record it was taken from. */
+  readonly sourceId: string | null
+  /** The model that derived it, when one did. */
+  readonly model: string | null
+  readonly at: string
+}
+
+/** One typed statement about a person or their work. Times are ISO 8601 in UTC. */
+export type Belief = {
+  readonly id: string
+  readonly user: string
+  /** The agent it belongs to; null means every agent of the user may see it. */
+  readonly agent: string | null
+  readonly type: BeliefType
+  readonly subtype: Subtype | null
+  readonly name: string
+  readonly aliases: readonly string[]
+  /** What is true, in the person's words. */
+  readonly content: string
+  /** What an agent should do about it; may be empty. */
+  readonly why: string
+  readonly scopes: readonly string[]
+  readonly status: Status
+  /** 0 to 1. Shown to the agent when low; never part of the ranking. */
+  readonly confidence: number
+  readonly pinned: boolean
+  readonly editedByPerson: boolean
+  readonly supersededBy: string | null
+  /** Set on a proposal: the belief it would replace if a person accepts it. */
+  readonly proposedFor: string | null
+  readonly resolvedAt: string | null
+  /** The belief that settled this open question. */
+  readonly resolvedBy: string | null
+  /** For relations: ids or names of the beliefs they connect. */
+  readonly participants: readonly string[]
+  readonly relation: string | null
+  readonly expertise: { readonly domain: string; readonly depth: ExpertiseDepth } | null
+  readonly provenance: Provenance
+  readonly reinforcement: { readonly count: number; readonly at: string }
+  readonly createdAt: string
+  readonly updatedAt: string
+  /** 1 at birth, one more with every change. */
+  readonly version: number
+}
+
+/**
+ * Whether a belief may be recalled at all: not replaced, not settled, and not merely proposed.
+ * Everything that is not current is kept for audit and has no influence on any result or score.
+ */
+export const isCurrent = (belief: Belief): boolean =>
+  belief.status !== 'superseded' &&
+  belief.supersededBy === null &&
+  belief.resolvedAt === null &&
+  belief.proposedFor === null
+
+/** Whether an agent (or none) may see what belongs to `owner`. Without an agent only shared beliefs are visible. */
+export const isVisibleTo = (owner: string | null, agent: string | null): boolean => owner === null || owner === agent

@@ -1,0 +1,26 @@
+import type { Belief } from './belief.ts'
+
+const collapse = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/[\s_]+/gu, ' ').trim()
+
+/** Two names with the same key are the same name: case, underscores and spacing do not matter. */
+export const nameKey = (name: string): string => collapse(name)
+
+/** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
+export const isSameStatement = (one: string, other: string): boolean => statementKey(one) === statementKey(other)
+
+const statementKey = (text: string): string => collapse(text).replace(/[\s.!;,]+$/u, '')
+
+/** Whether the belief is the holder of (user, scope, name) for any of the scopes. */
+export const holdsName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
+  nameKey(belief.name) === nameKey(name) && belief.scopes.some((scope) => scopes.includes(scope))
+
+/** The list with `additions` appended, leaving out every spelling that is already there or equals `name`. */
+export function mergeAliases(name: string, aliases: readonly string[], additions: readonly string[]): readonly string[] {
+  const known = new Set([nameKey(name)])
+  return [...aliases, ...additions].filter((alias) => {
+    const key = nameKey(alias)
+    if (key === '' || known.has(key)) return false
+    known.add(key)
+    return true
+  })
+}

@@ -1,0 +1,57 @@
+import type { ActorKind, Belief } from './belief.ts'
+
+export const eventKinds = [
+  'remember', 'reinforce', 'correct', 'edit', 'pin', 'unpin', 'alias', 'resolve', 'propose', 'accept', 'reject',
+  'forget', 'import', 'undo',
+] as const
+export type EventKind = (typeof eventKinds)[number]
+
+/** What one change did to one belief. */
+export type BeliefChange = {
+  readonly beliefId: string
+  /** Version before the change; 0 when the belief did not exist. The commit is refused if this is no longer so. */
+  readonly expectedVersion: number
+  /** `present`: now reads `after`. `absent`: withdrawn, its history kept. `erased`: every text of it removed for good. */
+  readonly outcome: 'present' | 'absent' | 'erased'
+  readonly after: Belief | null
+}
+
+/** Makes a retry harmless: the same key with the same request has one effect. */
+export type IdempotencyKey = { readonly value: string; readonly fingerprint: string }
+
+/** A change asked for: it becomes one event, wholly or not at all. */
+export type Commit = {
+  readonly user: string
+  readonly kind: EventKind
+  readonly actor: ActorKind
+  readonly origin: string
+  readonly at: string
+  readonly key: IdempotencyKey | null
+  /** Number of the event this one takes back. */
+  readonly undoes: number | null
+  readonly changes: readonly BeliefChange[]
+}
+
+/** One entry of the journal. Each hash covers the one before it. */
+export type JournalEvent = {
+  readonly number: number
+  readonly user: string
+  readonly kind: EventKind
+  readonly actor: ActorKind
+  readonly origin: string
+  readonly at: string
+  readonly key: IdempotencyKey | null
+  readonly undoes: number | null
+  /** Number of the event that took this one back. */
+  readonly undoneBy: number | null
+  readonly beliefIds: readonly string[]
+  readonly hash: string
+}
+
+/** The state of a belief after one event: `belief` is null when it was withdrawn, or its text has been erased. */
+export type BeliefRevision = {
+  readonly event: JournalEvent
+  readonly beliefId: string
+  readonly outcome: BeliefChange['outcome']
+  readonly belief: Belief | null
+}

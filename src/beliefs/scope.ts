@@ -1,0 +1,30 @@
+import { MemoryError } from '../errors.ts'
+
+/** Holds for the person everywhere. Its beliefs make the persona prelude. */
+export const universalScope = 'user:universal'
+
+const scopePattern = /^[a-z][a-z0-9_-]*:[^\s/:]+(?:\/[^\s/:]+)*$/u
+const longestScope = 200
+
+/** A scope is `kind:path`, such as `user:universal`, `domain:code/typescript` or `project:ledger`. */
+export function parseScope(text: string): string {
+  const scope = text.trim().normalize('NFC')
+  if (scope.length <= longestScope && scopePattern.test(scope)) return scope
+  throw new MemoryError('invalid', `"${text.slice(0, 80)}" is not a scope.`, {
+    hint: 'Write kind:path, for example user:universal, domain:code or project:ledger/api.',
+  })
+}
+
+/** Parses, removes repeats and sorts, so that the same set of scopes is always the same value. */
+export const parseScopes = (texts: readonly string[]): readonly string[] => [...new Set(texts.map(parseScope))].sort()
+
+/** The scope itself and everything above it: `domain:code/typescript` and `domain:code`. */
+export function withAncestors(scope: string): readonly string[] {
+  const scopes = [scope]
+  for (let cut = scope.lastIndexOf('/'); cut > 0; cut = scope.lastIndexOf('/', cut - 1)) scopes.push(scope.slice(0, cut))
+  return scopes
+}
+
+/** Every scope whose beliefs are in view while `active` are active. Never looks downwards or sideways. */
+export const visibleScopes = (active: readonly string[]): readonly string[] =>
+  [...new Set(active.flatMap(withAncestors))].sort()

@@ -1,0 +1,19 @@
+/** What kind of thing went wrong. The edges (command line, HTTP, MCP) each map these codes once. */
+export type ErrorCode = 'invalid' | 'not_found' | 'conflict' | 'forbidden' | 'unavailable'
+
+/**
+ * The only error a caller is expected to handle; anything else is a bug. The message says what was wrong, the value
+ * given and what is allowed; the hint says what to do next.
+ */
+export class MemoryError extends Error {
+  override readonly name = 'MemoryError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+
+  constructor(code: ErrorCode, message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    // `cause` is an own property only when there is one, so that a printed error does not end in "cause: undefined".
+    super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    this.code = code
+    this.hint = details.hint
+  }
+}

@@ -1,0 +1,11 @@
+/** Credence: memory for AI agents that can show it is right. See docs/api.md. */
+export type { Belief, BeliefType, ExpertiseDepth, Provenance, Status, Subtype } from './beliefs/belief.ts'
+export type { Page } from './beliefs/belief-store.ts'
+export type { BeliefRevision, EventKind, JournalEvent } from './beliefs/journal.ts'
+export { type ErrorCode, MemoryError } from './errors.ts'
+export type { Budget, Context, MatchedForm, NearMiss, NearMissReason, RelevantBelief } from './memory/context.ts'
+export type { BeliefDraft } from './memory/draft.ts'
+export type { Memory } from './memory/memory.ts'
+export { renderContext } from './memory/render.ts'
+export { type MemoryOptions, openMemory } from './open-memory.ts'
+export type { Explanation } from './search/explanation.ts'

@@ -1,0 +1,98 @@
+import { mayChange } from '../beliefs/authority.ts'
+import { type Belief, isCurrent } from '../beliefs/belief.ts'
+import { nameKey } from '../beliefs/identity.ts'
+import { MemoryError } from '../errors.ts'
+import { type BeliefDraft, parseDraft } from './draft.ts'
+import { type BeliefReference, findBelief } from './find-belief.ts'
+import { inherit, newBelief, proposal, superseded } from './remember.ts'
+import { type ChangeRequest, change, created, stateAfter, type Workshop } from './workshop.ts'
+
+export type CorrectRequest = ChangeRequest &
+  BeliefReference & {
+    readonly content: string
+    /** A new name; the old one stays as an alias. */
+    readonly name?: string
+    readonly why?: string
+    readonly aliases?: readonly string[]
+    readonly type?: BeliefDraft['type']
+    readonly status?: BeliefDraft['status']
+    readonly confidence?: number
+    readonly model?: string
+    readonly sourceId?: string
+  }
+
+export type Corrected = {
+  readonly outcome: 'corrected' | 'proposed'
+  readonly belief: Belief
+  readonly replaced: readonly Belief[]
+  readonly event: number
+}
+
+/** Replaces a belief by a newer one. The old one is kept and never recalled again. */
+export async function correct(workshop: Workshop, request: CorrectRequest): Promise<Corrected> {
+  return change<Corrected>(
+    workshop,
+    request,
+    async (at) => {
+      const old = await currentBelief(workshop, request)
+      const statement = parseDraft({
+        ...draftOf(old),
+        content: request.content,
+        ...(request.name === undefined ? {} : { name: request.name }),
+        ...(request.why === undefined ? {} : { why: request.why }),
+        ...(request.type === undefined ? {} : { type: request.type }),
+        ...(request.confidence === undefined ? {} : { confidence: request.confidence }),
+        status: request.status ?? 'active',
+        aliases: request.aliases ?? [],
+      })
+      const provenance = { ...request.author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
+      const belief = inherit(newBelief(workshop, { user: request.user, statement, provenance }), [old])
+      if (!mayChange(request.author.actor, old)) {
+        return proposal(workshop, [old], belief, at, (made): Corrected => ({ ...made, outcome: 'proposed' }))
+      }
+      await refuseTakenName(workshop, old, belief)
+      return {
+        kind: 'correct',
+        changes: [created(belief), superseded(old, belief, at)],
+        result: (event) => ({ outcome: 'corrected', belief, replaced: [old], event: event.number }),
+      }
+    },
+    async (event) => ({
+      outcome: event.kind === 'propose' ? 'proposed' : 'corrected',
+      belief: await stateAfter(workshop, event, event.beliefIds[0] as string),
+      replaced: await workshop.store.getMany(event.user, event.beliefIds.slice(1)),
+      event: event.number,
+    }),
+  )
+}
+
+/** Finds a belief that can still be changed, or says what became of it. */
+export async function currentBelief(workshop: Workshop, reference: BeliefReference): Promise<Belief> {
+  const belief = await findBelief(workshop, reference)
+  if (isCurrent(belief)) return belief
+  if (belief.supersededBy !== null) {
+    throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") was superseded by ${belief.supersededBy}.`, {
+      hint: `Use ${belief.supersededBy}, or undo the correction first.`,
+    })
+  }
+  if (belief.proposedFor !== null) {
+    throw new MemoryError('conflict', `The belief ${belief.id} is only proposed.`, { hint: 'Accept or reject it with `credence proposals`.' })
+  }
+  throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") is no longer open to change.`, {
+    hint: 'See what happened to it with `credence history`.',
+  })
+}
+
+async function refuseTakenName({ store }: Workshop, old: Belief, belief: Belief): Promise<void> {
+  if (nameKey(old.name) === nameKey(belief.name)) return
+  const taken = (await store.holders(old.user, belief.name, belief.scopes)).find((holder) => holder.id !== old.id)
+  if (taken === undefined) return
+  throw new MemoryError('conflict', `The name "${belief.name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`, {
+    hint: `Correct ${taken.id} instead, or choose another name.`,
+  })
+}
+
+function draftOf(belief: Belief): BeliefDraft {
+  const { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise } = belief
+  return { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise }
+}

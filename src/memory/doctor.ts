@@ -1,0 +1,40 @@
+import type { Finding, StoreCare } from '../beliefs/store-care.ts'
+import { forget } from './forget.ts'
+import { recall } from './recall.ts'
+import { remember } from './remember.ts'
+import type { Store } from './store.ts'
+import type { Workshop } from './workshop.ts'
+
+const doctorUser = 'credence-doctor'
+const doctorScope = 'domain:doctor'
+const author = { actor: 'tool', origin: 'doctor' } as const
+
+/** Checks the whole store, then really remembers, recalls and forgets something under a user of its own. */
+export async function examine(workshop: Workshop & { readonly store: Store & StoreCare }): Promise<readonly Finding[]> {
+  const findings = await workshop.store.verify()
+  return [...findings, await roundTrip(workshop)]
+}
+
+/** Derives everything again from the journal and says whether that changed anything. */
+export async function rebuild({ store }: { readonly store: StoreCare }): Promise<Finding> {
+  const before = await store.fingerprint()
+  await store.rebuild()
+  const after = await store.fingerprint()
+  const detail = before === after ? 'identical to what was there' : 'what was there differed from the journal and has been replaced'
+  return { check: 'rebuild', ok: true, detail }
+}
+
+async function roundTrip(workshop: Workshop): Promise<Finding> {
+  const check = 'remember, recall and forget'
+  const name = `check ${workshop.newId()}`
+  const view = { user: doctorUser, scopes: [doctorScope], message: `Is ${name} here?` }
+  const draft = { name, content: 'Written by the doctor to see whether writing works.', scopes: [doctorScope] }
+  const { belief } = await remember(workshop, { user: doctorUser, author, draft })
+  const during = await recall(workshop, view)
+  await forget(workshop, { user: doctorUser, author, reference: belief.id })
+  const after = await recall(workshop, view)
+  const wasFound = during.relevant.some((relevant) => relevant.belief.id === belief.id)
+  if (!wasFound) return { check, ok: false, detail: 'what was remembered was not recalled' }
+  if (after.relevant.length > 0) return { check, ok: false, detail: 'what was forgotten was still recalled' }
+  return { check, ok: true, detail: 'a belief was written, recalled, and is gone again' }
+}

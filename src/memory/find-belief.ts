@@ -1,0 +1,55 @@
+import type { Belief } from '../beliefs/belief.ts'
+import { isCurrent } from '../beliefs/belief.ts'
+import { nameKey } from '../beliefs/identity.ts'
+import { visibleScopes } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import { formKeys } from '../search/forms.ts'
+import type { Workshop } from './workshop.ts'
+
+const shortestPrefix = 4
+
+/** A belief pointed at by id, by the beginning of one, by name, or by an alias nobody else has. */
+export type BeliefReference = {
+  readonly user: string
+  readonly reference: string
+  /** Where to look first when several beliefs share the name. */
+  readonly scopes?: readonly string[]
+}
+
+export async function findBelief({ store }: Workshop, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
+  const wanted = reference.trim()
+  const exact = await store.get(user, wanted)
+  if (exact !== null) return exact
+
+  const named = await store.named(user, wanted)
+  if (named.length > 0) return onlyOne(wanted, preferred(named, scopes))
+
+  if (wanted.length >= shortestPrefix && !/\s/u.test(wanted)) {
+    const ids = await store.idsStartingWith(user, wanted, 2)
+    if (ids.length > 0) return onlyOne(wanted, await store.getMany(user, ids))
+  }
+
+  const keys = formKeys(wanted).map(({ key }) => key)
+  const holders = [...(await store.everyHolder(user, keys)).values()].flat()
+  const aliased = (await store.getMany(user, [...new Set(holders)])).filter(isCurrent)
+  if (aliased.length > 0) return onlyOne(wanted, preferred(aliased, scopes))
+  throw new MemoryError('not_found', `There is no belief "${wanted}".`, {
+    hint: 'List beliefs with `credence beliefs`, or look for words with `credence search`.',
+  })
+}
+
+/** Current ones in view if there are any, else current ones, else the newest of what is left. */
+function preferred(beliefs: readonly Belief[], scopes: readonly string[]): readonly Belief[] {
+  const visible = visibleScopes(scopes)
+  const current = beliefs.filter(isCurrent)
+  const inView = current.filter((belief) => belief.scopes.some((scope) => visible.includes(scope)))
+  if (inView.length > 0) return inView
+  return current.length > 0 ? current : beliefs.slice(0, 1)
+}
+
+function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
+  const [first, ...others] = beliefs
+  if (first !== undefined && others.length === 0) return first
+  const choices = beliefs.map((belief) => `${belief.id} (${nameKey(belief.name)}, ${belief.scopes.join(' ')})`).join(', ')
+  throw new MemoryError('conflict', `"${reference}" means several beliefs: ${choices}.`, { hint: 'Give the id, or a scope.' })
+}

@@ -1,0 +1,34 @@
+import type { Belief } from '../beliefs/belief.ts'
+import type { Prelude } from './context.ts'
+
+/** More than this many universal beliefs never fit; what is left out is the least recently confirmed. */
+export const mostPreludeBeliefs = 40
+
+/**
+ * Standing knowledge as prose: every statement in the person's own words, in the order given, as many as fit; then
+ * what to do about each, where that still fits. What is not settled is left out.
+ */
+export function preludeOf(universal: readonly Belief[], maxCharacters: number): Prelude | null {
+  const settled = universal.filter((belief) => belief.status !== 'exploratory')
+  const lines: { belief: Belief; text: string }[] = []
+  let room = maxCharacters
+  for (const belief of settled) {
+    const text = belief.status === 'inferred' ? `Tends to: ${asSentence(belief.content)}` : asSentence(belief.content)
+    if (text.length + 1 > room) continue
+    lines.push({ belief, text })
+    room -= text.length + 1
+  }
+  if (lines.length === 0) return null
+  for (const line of lines) {
+    const why = line.belief.why === '' ? '' : ` ${asSentence(line.belief.why)}`
+    if (why.length > room) continue
+    line.text += why
+    room -= why.length
+  }
+  return { text: lines.map(({ text }) => text).join('\n'), beliefIds: lines.map(({ belief }) => belief.id) }
+}
+
+const asSentence = (text: string): string => {
+  const flat = text.replace(/\s+/gu, ' ').trim()
+  return /[.!?…:;"”')\]]$/u.test(flat) ? flat : `${flat}.`
+}

@@ -1,0 +1,228 @@
+import type { Viewpoint } from '../beliefs/belief-store.ts'
+import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import { nameKey } from '../beliefs/identity.ts'
+import { parseScopes, visibleScopes } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import { leaf } from '../search/explanation.ts'
+import { formAt, formKeys } from '../search/forms.ts'
+import { type Link, type Linked, linkMessage } from '../search/link.ts'
+import { type Score, scoreLink } from '../search/score.ts'
+import { type Budget, type Context, defaultBudget, type MatchedForm, type RelevantBelief } from './context.ts'
+import { nearMissesOf } from './near-misses.ts'
+import { mostPreludeBeliefs, preludeOf } from './prelude.ts'
+import type { Workshop } from './workshop.ts'
+
+/** Longest message looked at, in characters. */
+export const longestMessage = 1_000_000
+
+export type RecallRequest = {
+  readonly user: string
+  /** Beliefs of exactly these scopes and of their ancestors are in view. */
+  readonly scopes: readonly string[]
+  readonly message: string
+  readonly agent?: string | null
+  readonly budget?: Partial<Budget>
+  /** Also say which beliefs were mentioned but left out, and why. */
+  readonly nearMisses?: boolean
+  /** `everywhere`: pinned beliefs that a person edited are shown whatever the scope. Default `in-scope`. */
+  readonly editedPins?: 'in-scope' | 'everywhere'
+}
+
+/** Assembles the beliefs that belong in an agent's context for one message, and only those. */
+export async function recall({ store }: Workshop, request: RecallRequest): Promise<Context> {
+  const { user, message, agent = null } = request
+  const budget = parseBudget(request.budget)
+  const scopes = parseScopes(request.scopes)
+  const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
+  if (message.length > longestMessage) throw tooLong(message.length)
+
+  const [universal, allPinned, linked] = [
+    await store.universal(user, agent, mostPreludeBeliefs),
+    await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
+    await linkMessage(message, view, store),
+  ]
+  const room = new Room(budget)
+  const questions = room.takeQuestions(allPinned.filter((belief) => belief.type === 'open_question').sort(byUrgency))
+  const pinned = room.takePinned(allPinned.filter((belief) => belief.type !== 'open_question').sort(byUrgency))
+  const pinnedIds = new Set(allPinned.map(({ id }) => id))
+
+  const candidates = await rankedCandidates(store, user, linked, { pinnedIds, budget })
+  const named = candidates.map((candidate) => relevantBelief(message, linked, candidate))
+  const expanded = await participantsOf(store, view, named, pinnedIds)
+  const relevant = room.takeRelevant([...named, ...expanded])
+
+  const context = { user, agent, scopes, prelude: preludeOf(universal, budget.maxPrelude), pinned, relevant, questions }
+  if (request.nearMisses !== true) return context
+  return { ...context, nearMisses: await nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }) }
+}
+
+type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }
+
+const isRelevantKind = ({ posting }: Link): boolean =>
+  !posting.pinned && posting.type !== 'open_question' && posting.subtype !== 'expertise'
+
+/** Best first. Only as many are loaded as could still make the cut, ties included. */
+async function rankedCandidates(
+  store: Workshop['store'],
+  user: string,
+  linked: Linked,
+  { pinnedIds, budget }: { pinnedIds: ReadonlySet<string>; budget: Budget },
+): Promise<readonly Candidate[]> {
+  const scored = linked.links
+    .filter((link) => isRelevantKind(link) && !pinnedIds.has(link.posting.beliefId))
+    .map((link) => ({ link, score: scoreLink(link, linked.population) }))
+    .sort((one, other) => other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt)
+  const last = scored[Math.max(budget.maxBeliefs, defaultBudget.maxBeliefs) * 2]
+  const inReach = last === undefined ? scored : scored.filter(({ score }) => score.value >= last.score.value)
+  const beliefs = new Map((await store.getMany(user, inReach.map(({ link }) => link.posting.beliefId))).map((belief) => [belief.id, belief]))
+  return inReach
+    .flatMap(({ link, score }) => {
+      const belief = beliefs.get(link.posting.beliefId)
+      return belief === undefined ? [] : [{ belief, link, score }]
+    })
+    .sort((one, other) => other.score.value - one.score.value || byRecency(one.belief, other.belief))
+}
+
+function relevantBelief(message: string, { atoms }: Linked, { belief, score }: Candidate): RelevantBelief {
+  const matches = score.clauses.map((clause): MatchedForm => {
+    const words = clause.mentions.map(({ first, last, typo }) => {
+      const start = atoms[first]?.start ?? 0
+      const end = atoms[last]?.end ?? 0
+      return { text: message.slice(start, end), start, end, typo }
+    })
+    return { field: clause.field, form: formAt(belief, clause.ordinal), words, explanation: clause.explanation }
+  })
+  return { belief, score: score.value, explanation: score.explanation, matches, through: null }
+}
+
+/** One hop from every relation that was named: its participants in view, after everything named directly. */
+async function participantsOf(
+  store: Workshop['store'],
+  view: Viewpoint,
+  named: readonly RelevantBelief[],
+  pinnedIds: ReadonlySet<string>,
+): Promise<readonly RelevantBelief[]> {
+  const present = new Set([...named.map(({ belief }) => belief.id), ...pinnedIds])
+  const pulled: RelevantBelief[] = []
+  for (const { belief: relation } of named.filter(({ belief }) => belief.type === 'relation')) {
+    for (const participant of await participants(store, view, relation)) {
+      const isWelcome = isCurrent(participant) && participant.type !== 'open_question' && isInView(participant, view)
+      if (!isWelcome || present.has(participant.id)) continue
+      present.add(participant.id)
+      const explanation = leaf(`part of the relation "${relation.name}"`, 0)
+      pulled.push({ belief: participant, score: 0, explanation, matches: [], through: relation.id })
+    }
+  }
+  return pulled
+}
+
+/** A participant is an id, or else the name or alias of beliefs in view. */
+async function participants(store: Workshop['store'], view: Viewpoint, relation: Belief): Promise<readonly Belief[]> {
+  const byId = new Map((await store.getMany(view.user, relation.participants)).map((belief) => [belief.id, belief]))
+  const found: Belief[] = []
+  for (const participant of relation.participants) {
+    const belief = byId.get(participant)
+    if (belief !== undefined) {
+      found.push(belief)
+      continue
+    }
+    const postings = await store.postings(view, formKeys(participant).map(({ key }) => key))
+    const ids = new Set([...postings.values()].flat().map(({ beliefId }) => beliefId))
+    found.push(...(await store.getMany(view.user, [...ids])))
+  }
+  return found
+}
+
+export const isInView = (belief: Belief, view: Viewpoint): boolean =>
+  isVisibleTo(belief.agent, view.agent) && belief.scopes.some((scope) => view.scopes.includes(scope))
+
+/** Person-edited first, then most recently reinforced. */
+const byUrgency = (one: Belief, other: Belief): number =>
+  Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other)
+
+/** Most recently reinforced first, then by name; the rest only makes the order total. */
+const byRecency = (one: Belief, other: Belief): number =>
+  Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at) ||
+  compare(nameKey(one.name), nameKey(other.name)) ||
+  compare(one.scopes.join(' '), other.scopes.join(' ')) ||
+  compare(one.id, other.id)
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+export type LeftOut = { readonly belief: Belief; readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters'; readonly score: number | null }
+
+/** Fills the budget tier by tier and remembers what did not fit. */
+class Room {
+  readonly leftOut: LeftOut[] = []
+  readonly #budget: Budget
+  #beliefs = 0
+  #characters = 0
+
+  constructor(budget: Budget) {
+    this.#budget = budget
+  }
+
+  takePinned(beliefs: readonly Belief[]): readonly Belief[] {
+    const taken: Belief[] = []
+    for (const belief of beliefs) {
+      if (taken.length >= this.#budget.maxPinned) this.#leaveOut(belief, 'maxPinned', null)
+      else if (this.#fits(belief, null)) taken.push(belief)
+    }
+    return taken
+  }
+
+  takeRelevant(relevant: readonly RelevantBelief[]): readonly RelevantBelief[] {
+    return relevant.filter(({ belief, score }) => this.#fits(belief, score))
+  }
+
+  /** Questions do not count as beliefs, and take their characters before the rest so that they are never crowded out. */
+  takeQuestions(questions: readonly Belief[]): readonly Belief[] {
+    const taken: Belief[] = []
+    for (const question of questions) {
+      if (taken.length >= this.#budget.maxQuestions) this.#leaveOut(question, 'maxQuestions', null)
+      else if (this.#characters + lengthOf(question) > this.#budget.maxCharacters) this.#leaveOut(question, 'maxCharacters', null)
+      else {
+        this.#characters += lengthOf(question)
+        taken.push(question)
+      }
+    }
+    return taken
+  }
+
+  #fits(belief: Belief, score: number | null): boolean {
+    const limit =
+      this.#beliefs >= this.#budget.maxBeliefs
+        ? ('maxBeliefs' as const)
+        : this.#characters + lengthOf(belief) > this.#budget.maxCharacters
+          ? ('maxCharacters' as const)
+          : null
+    if (limit !== null) {
+      this.#leaveOut(belief, limit, score)
+      return false
+    }
+    this.#beliefs += 1
+    this.#characters += lengthOf(belief)
+    return true
+  }
+
+  #leaveOut(belief: Belief, limit: LeftOut['limit'], score: number | null): void {
+    this.leftOut.push({ belief, limit, score })
+  }
+}
+
+const lengthOf = ({ name, content, why }: Belief): number => name.length + content.length + why.length
+
+function parseBudget(given: Partial<Budget> = {}): Budget {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in defaultBudget)) {
+      throw new MemoryError('invalid', `"${name}" is not part of a budget.`, { hint: `Known: ${Object.keys(defaultBudget).join(', ')}.` })
+    }
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
+      throw new MemoryError('invalid', `The budget's ${name} is ${value}.`, { hint: 'Give a whole number, 0 or more.' })
+    }
+  }
+  return { ...defaultBudget, ...given }
+}
+
+const tooLong = (length: number): MemoryError =>
+  new MemoryError('invalid', `The message has ${length} characters; at most ${longestMessage} are looked at.`, { hint: 'Recall for the part that asks something.' })

@@ -1,0 +1,152 @@
+import { mayChange } from '../beliefs/authority.ts'
+import type { Belief, Provenance } from '../beliefs/belief.ts'
+import { isSameStatement, mergeAliases } from '../beliefs/identity.ts'
+import type { JournalEvent } from '../beliefs/journal.ts'
+import { type BeliefDraft, parseDraft, type Statement } from './draft.ts'
+import { type Author, type ChangeRequest, change, created, type Decision, revised, stateAfter, type Workshop } from './workshop.ts'
+
+export type RememberRequest = ChangeRequest & {
+  readonly draft: BeliefDraft
+  readonly sourceId?: string
+  readonly model?: string
+}
+
+/**
+ * `remembered`: new. `reinforced`: it was known, in these words. `corrected`: it was known in other words, which are
+ * now superseded. `proposed`: it contradicts someone with more authority, who has to decide.
+ */
+export type Remembered = {
+  readonly outcome: 'remembered' | 'reinforced' | 'corrected' | 'proposed'
+  readonly belief: Belief
+  /** What it replaced, or would replace. */
+  readonly replaced: readonly Belief[]
+  readonly event: number
+}
+
+/** Takes in a statement. The same name in the same scope is the same belief: said again, or corrected. */
+export async function remember(workshop: Workshop, request: RememberRequest): Promise<Remembered> {
+  const statement = parseDraft(request.draft)
+  const origin = { sourceId: request.sourceId ?? null, model: request.model ?? null }
+  return change(
+    workshop,
+    request,
+    async (at) => {
+      const holders = await workshop.store.holders(request.user, statement.name, statement.scopes)
+      const belief = newBelief(workshop, { user: request.user, statement, provenance: { ...request.author, ...origin, at } })
+      return decide(workshop, { author: request.author, holders, belief, at })
+    },
+    (event) => replay(workshop, event),
+  )
+}
+
+type Situation = { author: Author; holders: readonly Belief[]; belief: Belief; at: string }
+
+async function decide(workshop: Workshop, { author, holders, belief, at }: Situation): Promise<Decision<Remembered>> {
+  const [holder] = holders
+  if (holder === undefined) return only('remembered', 'remember', belief)
+  if (holders.length === 1 && isSameStatement(holder.content, belief.content)) return again(workshop, author, holder, belief, at)
+  if (holders.some((held) => !mayChange(author.actor, held))) return proposal(workshop, holders, belief, at, (proposed) => proposed)
+  const heir = inherit(belief, holders)
+  return {
+    kind: 'correct',
+    changes: [created(heir), ...holders.map((held) => superseded(held, heir, at))],
+    result: (event) => ({ outcome: 'corrected', belief: heir, replaced: holders, event: event.number }),
+  }
+}
+
+/** The same words again: reinforce, and take in what the draft adds, if the author may. */
+async function again(workshop: Workshop, author: Author, holder: Belief, belief: Belief, at: string): Promise<Decision<Remembered>> {
+  const aliases = mergeAliases(holder.name, holder.aliases, belief.aliases)
+  const why = belief.why === '' ? holder.why : belief.why
+  const pinned = holder.pinned || belief.pinned
+  const adds = aliases.length > holder.aliases.length || why !== holder.why || pinned !== holder.pinned
+  if (adds && !mayChange(author.actor, holder)) return proposal(workshop, [holder], { ...belief, aliases, why, pinned }, at, (proposed) => proposed)
+  const reinforcement = { count: holder.reinforcement.count + 1, at }
+  const status = holder.status === 'inferred' && author.actor === 'person' ? ('active' as const) : holder.status
+  const editedByPerson = holder.editedByPerson || author.actor === 'person'
+  const revision = revised(holder, at, { aliases, why, pinned, reinforcement, status, editedByPerson })
+  return {
+    kind: 'reinforce',
+    changes: [revision],
+    result: (event) => ({ outcome: 'reinforced', belief: revision.after, replaced: [], event: event.number }),
+  }
+}
+
+/** Kept beside what it contradicts, out of every recall, until someone with the authority decides. */
+export async function proposal<Result>(
+  workshop: Workshop,
+  holders: readonly Belief[],
+  belief: Belief,
+  at: string,
+  answer: (proposed: Remembered) => Result,
+): Promise<Decision<Result>> {
+  const target = holders[0] as Belief
+  const earlier = (await workshop.store.proposalsFor(belief.user, target.id)).find(
+    (known) => isSameStatement(known.content, belief.content) && known.aliases.join('\n') === belief.aliases.join('\n') && known.pinned === belief.pinned,
+  )
+  const change = earlier
+    ? revised(earlier, at, { reinforcement: { count: earlier.reinforcement.count + 1, at } })
+    : created({ ...belief, status: 'exploratory', proposedFor: target.id })
+  const after = change.after as Belief
+  return {
+    kind: 'propose',
+    changes: [change],
+    result: (event) => answer({ outcome: 'proposed', belief: after, replaced: holders, event: event.number }),
+  }
+}
+
+const only = (outcome: Remembered['outcome'], kind: 'remember', belief: Belief): Decision<Remembered> => ({
+  kind,
+  changes: [created(belief)],
+  result: (event) => ({ outcome, belief, replaced: [], event: event.number }),
+})
+
+export const superseded = (belief: Belief, heir: Belief, at: string) =>
+  revised(belief, at, { status: 'superseded', supersededBy: heir.id })
+
+/** A successor can be found by everything its predecessors could, stays pinned, and keeps all their scopes. */
+export function inherit(belief: Belief, predecessors: readonly Belief[]): Belief {
+  const forms = predecessors.flatMap((predecessor) => [predecessor.name, ...predecessor.aliases])
+  return {
+    ...belief,
+    aliases: mergeAliases(belief.name, belief.aliases, forms),
+    pinned: belief.pinned || predecessors.some((predecessor) => predecessor.pinned),
+    scopes: [...new Set([...belief.scopes, ...predecessors.flatMap((predecessor) => predecessor.scopes)])].sort(),
+  }
+}
+
+/** A belief as it is at birth. */
+export function newBelief(
+  workshop: Workshop,
+  { user, statement, provenance }: { user: string; statement: Statement; provenance: Provenance },
+): Belief {
+  return {
+    id: workshop.newId(),
+    user,
+    ...statement,
+    editedByPerson: provenance.actor === 'person',
+    supersededBy: null,
+    proposedFor: null,
+    resolvedAt: null,
+    resolvedBy: null,
+    provenance,
+    reinforcement: { count: 0, at: provenance.at },
+    createdAt: provenance.at,
+    updatedAt: provenance.at,
+    version: 1,
+  }
+}
+
+const outcomes: Partial<Record<JournalEvent['kind'], Remembered['outcome']>> = {
+  remember: 'remembered',
+  reinforce: 'reinforced',
+  correct: 'corrected',
+  propose: 'proposed',
+}
+
+async function replay(workshop: Workshop, event: JournalEvent): Promise<Remembered> {
+  const [first, ...rest] = event.beliefIds
+  const belief = await stateAfter(workshop, event, first as string)
+  const replaced = await workshop.store.getMany(event.user, rest)
+  return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
+}

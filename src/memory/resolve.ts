@@ -1,0 +1,60 @@
+import { mayChange } from '../beliefs/authority.ts'
+import type { Belief } from '../beliefs/belief.ts'
+import { MemoryError } from '../errors.ts'
+import { currentBelief } from './correct.ts'
+import { parseDraft } from './draft.ts'
+import { type BeliefReference, findBelief } from './find-belief.ts'
+import { newBelief } from './remember.ts'
+import { type ChangeRequest, change, created, revised, stateAfter, type Workshop } from './workshop.ts'
+
+export type ResolveRequest = ChangeRequest &
+  BeliefReference & {
+    /** The decision that settles it: a belief there is, or a new one to be remembered with it. */
+    readonly by?: { readonly reference: string } | { readonly name: string; readonly content: string; readonly why?: string }
+  }
+
+export type Resolved = { readonly question: Belief; readonly decision: Belief | null; readonly event: number }
+
+/** Closes an open question. It is kept, and no longer shown. */
+export async function resolve(workshop: Workshop, request: ResolveRequest): Promise<Resolved> {
+  return change(
+    workshop,
+    request,
+    async (at) => {
+      const question = await currentBelief(workshop, request)
+      if (question.type !== 'open_question') {
+        throw new MemoryError('invalid', `"${question.name}" is a ${question.type}, not an open question.`, { hint: 'Use correct to replace a belief.' })
+      }
+      if (!mayChange(request.author.actor, question)) {
+        throw new MemoryError('forbidden', `"${question.name}" was asked by a person; only a person can close it.`, {
+          hint: 'Remember the answer as a decision, and let the person resolve the question.',
+        })
+      }
+      const decision = await decisionFor(workshop, request, question, at)
+      const isNew = decision !== null && decision.createdAt === at && decision.version === 1
+      const closed = revised(question, at, { resolvedAt: at, resolvedBy: decision?.id ?? null })
+      return {
+        kind: 'resolve',
+        changes: [closed, ...(isNew ? [created(decision)] : [])],
+        result: (event) => ({ question: closed.after, decision, event: event.number }),
+      }
+    },
+    async (event) => {
+      const question = await stateAfter(workshop, event, event.beliefIds[0] as string)
+      const decision = question.resolvedBy === null ? null : await workshop.store.get(event.user, question.resolvedBy)
+      return { question, decision, event: event.number }
+    },
+  )
+}
+
+async function decisionFor(workshop: Workshop, request: ResolveRequest, question: Belief, at: string): Promise<Belief | null> {
+  const { by, user, author } = request
+  if (by === undefined) return null
+  if ('reference' in by) return findBelief(workshop, { user, reference: by.reference, scopes: question.scopes })
+  const statement = parseDraft({ ...by, type: 'decision', scopes: question.scopes, agent: question.agent })
+  const [taken] = await workshop.store.holders(user, statement.name, statement.scopes)
+  if (taken !== undefined && taken.id !== question.id) {
+    throw new MemoryError('conflict', `The name "${statement.name}" already belongs to ${taken.id}.`, { hint: `Resolve it by ${taken.id}, or choose another name.` })
+  }
+  return newBelief(workshop, { user, statement, provenance: { ...author, sourceId: question.id, model: null, at } })
+}

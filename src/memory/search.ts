@@ -1,0 +1,106 @@
+import type { Viewpoint } from '../beliefs/belief-store.ts'
+import { type Belief, type BeliefType, isCurrent, isVisibleTo, type Status } from '../beliefs/belief.ts'
+import { parseScopes, visibleScopes } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import { analyse } from '../search/analyse.ts'
+import { linkMessage } from '../search/link.ts'
+import { scoreLink } from '../search/score.ts'
+import { askedWords } from '../search/searchable-text.ts'
+import { singular } from '../search/singular.ts'
+import type { Workshop } from './workshop.ts'
+
+export type SearchRequest = {
+  readonly user: string
+  readonly query: string
+  /** Only these scopes and their ancestors; every scope of the user when left out. */
+  readonly scopes?: readonly string[]
+  readonly agent?: string | null
+  readonly types?: readonly BeliefType[]
+  readonly statuses?: readonly Status[]
+  /** Also superseded, resolved and proposed beliefs. */
+  readonly includeRetired?: boolean
+  /** Default 10, at most 100. */
+  readonly limit?: number
+  readonly offset?: number
+}
+
+/** A stretch of a field that one of the words asked for was found in. */
+export type Highlight = { readonly field: 'name' | 'alias' | 'content' | 'why'; readonly start: number; readonly end: number; readonly text: string }
+
+/** `exact`: a whole surface form occurs in the question. `possible`: words of it occur somewhere in the belief. */
+export type SearchHit = {
+  readonly match: 'exact' | 'possible'
+  readonly belief: Belief
+  readonly score: number
+  readonly highlights: readonly Highlight[]
+}
+
+export type SearchResult = { readonly hits: readonly SearchHit[]; readonly total: number }
+
+const deepest = 500
+
+/** Looks through names, aliases, content and why, for someone who asks. Exact hits come first. */
+export async function search(workshop: Workshop, request: SearchRequest): Promise<SearchResult> {
+  const { user, query, agent = null, limit = 10, offset = 0 } = request
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100) throw new MemoryError('invalid', `The limit ${limit} is out of range.`, { hint: 'Give a whole number from 1 to 100.' })
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new MemoryError('invalid', `The offset ${offset} is out of range.`, { hint: 'Give a whole number, 0 or more.' })
+  const words = askedWords(query)
+  if (words.length === 0) return { hits: [], total: 0 }
+  const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
+
+  const exact = await exactHits(workshop, request, scopes, words)
+  const known = new Set(exact.map(({ belief }) => belief.id))
+  const found = await workshop.store.matchText({ user, agent, scopes, words, includeRetired: request.includeRetired ?? false, limit: deepest })
+  const scores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
+  const beliefs = await workshop.store.getMany(user, found.map(({ beliefId }) => beliefId))
+  const possible = beliefs
+    .filter((belief) => !known.has(belief.id) && passes(belief, request) && sharesEnough(belief, words))
+    .map((belief): SearchHit => ({ match: 'possible', belief, score: scores.get(belief.id) ?? 0, highlights: highlights(belief, words) }))
+  const hits = [...exact, ...possible]
+  return { hits: hits.slice(offset, offset + limit), total: hits.length }
+}
+
+async function exactHits(
+  { store }: Workshop,
+  request: SearchRequest,
+  scopes: readonly string[] | null,
+  words: readonly string[],
+): Promise<readonly SearchHit[]> {
+  const everyScope = scopes ?? (await store.scopes(request.user)).map(({ scope }) => scope)
+  const view: Viewpoint = { user: request.user, agent: request.agent ?? null, scopes: everyScope }
+  const { links, population } = await linkMessage(request.query, view, store)
+  const scores = new Map(links.map((link) => [link.posting.beliefId, scoreLink(link, population).value]))
+  const beliefs = await store.getMany(request.user, [...scores.keys()])
+  return beliefs
+    .filter((belief) => passes(belief, request))
+    .map((belief): SearchHit => ({ match: 'exact', belief, score: scores.get(belief.id) ?? 0, highlights: highlights(belief, words) }))
+    .sort((one, other) => other.score - one.score || (one.belief.name < other.belief.name ? -1 : 1))
+}
+
+const passes = (belief: Belief, { types, statuses, includeRetired, agent = null }: SearchRequest): boolean =>
+  (types === undefined || types.includes(belief.type)) &&
+  (statuses === undefined || statuses.includes(belief.status)) &&
+  (includeRetired === true || isCurrent(belief)) &&
+  isVisibleTo(belief.agent, agent)
+
+/** At least half of the words asked for, so that one common word does not make a hit of everything. */
+function sharesEnough(belief: Belief, words: readonly string[]): boolean {
+  const present = new Set(fieldsOf(belief).flatMap(({ text }) => analyse(text).map(({ word }) => singular(word))))
+  return words.filter((word) => present.has(word)).length * 2 >= words.length
+}
+
+function highlights(belief: Belief, words: readonly string[]): readonly Highlight[] {
+  const wanted = new Set(words)
+  return fieldsOf(belief).flatMap(({ field, text }) =>
+    analyse(text)
+      .filter(({ word }) => wanted.has(singular(word)))
+      .map(({ start, end }) => ({ field, start, end, text: text.slice(start, end) })),
+  )
+}
+
+const fieldsOf = (belief: Belief): readonly { field: Highlight['field']; text: string }[] => [
+  { field: 'name', text: belief.name },
+  ...belief.aliases.map((text) => ({ field: 'alias' as const, text })),
+  { field: 'content', text: belief.content },
+  { field: 'why', text: belief.why },
+]

@@ -1,0 +1,50 @@
+import type { Belief } from '../beliefs/belief.ts'
+import { analyse } from '../search/analyse.ts'
+import { singular } from '../search/singular.ts'
+import type { NearMissReason, RelevantBelief } from './context.ts'
+import { findBelief } from './find-belief.ts'
+import { type RecallRequest, recall } from './recall.ts'
+import type { Workshop } from './workshop.ts'
+
+export type WhyRequest = RecallRequest & { readonly reference: string }
+
+/** What became of one belief for one message. */
+export type Verdict =
+  | { readonly kind: 'relevant'; readonly rank: number; readonly relevant: RelevantBelief }
+  | { readonly kind: 'pinned'; readonly rank: number }
+  | { readonly kind: 'question'; readonly rank: number }
+  | { readonly kind: 'left-out'; readonly reason: NearMissReason }
+  | {
+      readonly kind: 'not-mentioned'
+      /** Everything it can be found by, each with the words of it that the message has. */
+      readonly forms: readonly { readonly form: string; readonly present: readonly string[]; readonly missing: readonly string[] }[]
+      readonly inPrelude: boolean
+    }
+
+export type Why = { readonly belief: Belief; readonly verdict: Verdict }
+
+/** Answers for one belief why it surfaced for a message, or why it did not. */
+export async function why(workshop: Workshop, request: WhyRequest): Promise<Why> {
+  const belief = await findBelief(workshop, request)
+  const context = await recall(workshop, { ...request, nearMisses: true })
+  const place = context.relevant.findIndex((relevant) => relevant.belief.id === belief.id)
+  const relevant = context.relevant[place]
+  if (relevant !== undefined) return { belief, verdict: { kind: 'relevant', rank: place + 1, relevant } }
+  const pinned = context.pinned.findIndex(({ id }) => id === belief.id)
+  if (pinned >= 0) return { belief, verdict: { kind: 'pinned', rank: pinned + 1 } }
+  const question = context.questions.findIndex(({ id }) => id === belief.id)
+  if (question >= 0) return { belief, verdict: { kind: 'question', rank: question + 1 } }
+  const miss = context.nearMisses?.find((near) => near.belief.id === belief.id)
+  if (miss !== undefined) return { belief, verdict: { kind: 'left-out', reason: miss.reason } }
+  const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
+  return { belief, verdict: { kind: 'not-mentioned', forms: formsAgainst(belief, request.message), inPrelude } }
+}
+
+function formsAgainst(belief: Belief, message: string) {
+  const said = new Set(analyse(message).flatMap(({ word }) => [word, singular(word)]))
+  return [belief.name, ...belief.aliases].map((form) => {
+    const words = analyse(form).map(({ word }) => word)
+    const isSaid = (word: string) => said.has(word) || said.has(singular(word))
+    return { form, present: words.filter(isSaid), missing: words.filter((word) => !isSaid(word)) }
+  })
+}

@@ -1,0 +1,99 @@
+/**
+ * How an atom is attached to the one before it.
+ * `tight`: nothing between them (`C++17`, characters of a script without spaces). `joined`: one joining mark and no
+ * space (`node.js`). `apart`: space, quotes or markup. `broken`: something that ends a phrase.
+ */
+export type Gap = 'tight' | 'joined' | 'apart' | 'broken'
+
+/** The smallest piece of text that can match: a word, a number, or one character of a script without spaces. */
+export type Atom = {
+  /** Lower case, accents folded, possessive removed. */
+  readonly word: string
+  readonly start: number
+  readonly end: number
+  readonly gap: Gap
+  /** The joining mark when `gap` is `joined`, else empty. */
+  readonly joint: string
+  /** The words inside a camelCase identifier, else empty. */
+  readonly parts: readonly string[]
+  readonly isAllCaps: boolean
+}
+
+// A word may hold combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
+// between digits, so that 3.5, 10:30 and 2024-01-15 are one number. It may begin with a dot (.NET) and end in ++ or #.
+const atomPattern =
+  /(?:(?<![\p{L}\p{N}.)\]])\.(?=\p{L}))?[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\p{Cf}]|['’](?=\p{L})|(?<=\p{N})[.,:/-](?=\p{N}))*(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu
+
+const unspaced =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u
+const unspacedRun =
+  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]\p{M}*|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
+
+const phraseEnd = /[.!?;:…]["'”’)*_`]*\s|[|•—–()[\]{}<>]|\n\s*\n|\n\s*[-*+]\s|\s-{1,3}\s/u
+const plainWord = /^[a-z]+$/u
+const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const camelCase = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u
+const allCaps = /^\p{Lu}{2,}$/u
+
+/** Splits any text into atoms, in order. Never drops a letter or a digit, whatever surrounds it. */
+export function analyse(text: string): readonly Atom[] {
+  const atoms: Atom[] = []
+  let end = 0
+  for (const match of text.matchAll(atomPattern)) {
+    for (const piece of unspaced.test(match[0]) ? charactersOf(match[0]) : [{ raw: match[0], offset: 0 }]) {
+      const word = normaliseWord(piece.raw)
+      if (word === '') continue
+      const start = match.index + piece.offset
+      const between = text.slice(end, start)
+      const gap = atoms.length === 0 ? 'broken' : gapOf(between)
+      end = start + piece.raw.length
+      atoms.push({
+        word,
+        start,
+        end,
+        gap,
+        joint: gap === 'joined' ? between : '',
+        parts: camelParts(piece.raw),
+        isAllCaps: allCaps.test(piece.raw),
+      })
+    }
+  }
+  return atoms
+}
+
+/** Whether a word is one character of a script that writes no spaces. */
+export const isUnspaced = (word: string): boolean => unspaced.test(word)
+
+const charactersOf = (run: string): { raw: string; offset: number }[] =>
+  [...run.matchAll(unspacedRun)].map((match) => ({ raw: match[0], offset: match.index }))
+
+function gapOf(between: string): Gap {
+  if (between === ' ') return 'apart'
+  if (between === '') return 'tight'
+  if (phraseEnd.test(between)) return 'broken'
+  return between.length <= 3 && !/[\s"'`*“”‘’]/u.test(between) ? 'joined' : 'apart'
+}
+
+function camelParts(raw: string): readonly string[] {
+  if (raw.length < 4 || !camelCase.test(raw)) return []
+  const parts = raw.split(camelBoundary).map(normaliseWord)
+  return parts.length > 1 && parts.every((part) => part !== '') ? parts : []
+}
+
+const letterFolds: Readonly<Record<string, string>> = {
+  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', '’': "'",
+}
+
+function normaliseWord(raw: string): string {
+  if (plainWord.test(raw)) return raw
+  const word = raw
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Cf}/gu, '')
+    .normalize('NFD')
+    .replace(/(?<=[\p{Script=Latin}\p{Script=Greek}][\u0300-\u036f]*)[\u0300-\u036f]/gu, '')
+    .normalize('NFC')
+    .replace(/[ßæœøłđı’]/gu, (letter) => letterFolds[letter] ?? letter)
+  if (/\d,\d{3}/u.test(word) && /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(word)) return word.replaceAll(',', '')
+  return word.replace(/'s$/u, '')
+}

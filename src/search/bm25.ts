@@ -1,0 +1,27 @@
+/**
+ * Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with the idf that stays
+ * positive for a term in every document.
+ */
+export type TermStats = { readonly docFreq: number; readonly docCount: number }
+export type FieldMatch = { readonly termFreq: number; readonly length: number; readonly averageLength: number }
+
+/** How soon repeats stop counting. */
+export const K1 = 1.2
+/** How much a long field is held against a match, 0 to 1. */
+export const B = 0.75
+
+/** Rare terms weigh more. Never negative, even for a term in every document. */
+export const inverseDocFreq = ({ docFreq, docCount }: TermStats): number =>
+  Math.log(1 + (docCount - docFreq + 0.5) / (docFreq + 0.5))
+
+/** Repeats count less each time, and less again in long fields. Stays below 1. */
+export const saturation = ({ termFreq, length, averageLength }: FieldMatch): number =>
+  termFreq / (termFreq + K1 * (1 - B + (B * length) / averageLength))
+
+/**
+ * What the nth mention of a form adds. A form is a field of its own, of exactly its own length, so aliases beside it
+ * never weigh on it.
+ */
+export const mentionGain = (nth: number): number => mentions(nth) - mentions(nth - 1)
+
+const mentions = (count: number): number => saturation({ termFreq: count, length: 1, averageLength: 1 })

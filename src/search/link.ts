@@ -1,0 +1,124 @@
+import type { Viewpoint } from '../beliefs/belief-store.ts'
+import { type Atom, analyse } from './analyse.ts'
+import type { FormIndex, Posting } from './form-index.ts'
+import { breaksIn, type Reading, readCompounds, readPhrases, readTypos, standsAlone, type Words, wordsOf } from './readings.ts'
+import { isForgivable } from './typo.ts'
+
+/** A whole surface form of a belief, found in the message. Positions are of atoms, both inclusive. */
+export type Mention = {
+  readonly first: number
+  readonly last: number
+  readonly ordinal: number
+  readonly typo: Reading['typo']
+  /** How many beliefs in view this run of words can mean. */
+  readonly docFreq: number
+}
+
+/** A belief the message mentions. */
+export type Link = { readonly posting: Posting; readonly mentions: readonly Mention[] }
+
+export type Linked = {
+  readonly atoms: readonly Atom[]
+  readonly links: readonly Link[]
+  /** Number of current beliefs in view, the base of every idf. */
+  readonly population: number
+  /** Every exact reading of the message that begins like a form; near misses are looked up from it. */
+  readonly readings: readonly Reading[]
+}
+
+/** Finds every current belief in view that has a whole surface form in the message. */
+export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
+  const atoms = analyse(message)
+  if (atoms.length === 0) return { atoms, links: [], population: 0, readings: [] }
+  const words = wordsOf(atoms)
+  const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
+  const exact = [...readPhrases(words, lengths), ...readCompounds(atoms)].filter((reading) => standsAlone(atoms, reading))
+  const exactPostings = await index.postings(view, keysOf(exact))
+
+  const meantBy = await wordsMeant(words, view, index, exactPostings)
+  const typos = meantBy.size === 0 ? [] : await typoReadings(atoms, words, view, index, { lengths, meantBy })
+  const typoPostings = typos.length === 0 ? new Map() : await index.postings(view, keysOf(typos))
+
+  const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
+  collect(links, atoms, exact, exactPostings)
+  collect(links, atoms, typos, typoPostings)
+  const population = links.size === 0 ? 0 : await index.population(view)
+  return { atoms, links: [...links.values()], population, readings: exact }
+}
+
+const keysOf = (readings: readonly Reading[]): readonly string[] => [...new Set(readings.map((reading) => reading.key))]
+
+/** For each position whose word may be a slip, the known words it may stand for. A word that is itself a form is not one. */
+async function wordsMeant(
+  words: Words,
+  view: Viewpoint,
+  index: FormIndex,
+  known: ReadonlyMap<string, readonly Posting[]>,
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const suspects = new Map<string, number[]>()
+  for (const [at, word] of words.literal.entries()) {
+    if (!isForgivable(word) || known.has(word) || known.has(words.singular[at] as string)) continue
+    const places = suspects.get(word)
+    if (places) places.push(at)
+    else suspects.set(word, [at])
+  }
+  if (suspects.size === 0) return new Map()
+  const near = await index.wordsNear(view.user, [...suspects.keys()])
+  return new Map([...near].flatMap(([word, meant]) => (suspects.get(word) ?? []).map((at) => [at, meant] as const)))
+}
+
+async function typoReadings(
+  atoms: readonly Atom[],
+  words: Words,
+  view: Viewpoint,
+  index: FormIndex,
+  found: { lengths: ReadonlyMap<string, readonly number[]>; meantBy: ReadonlyMap<number, readonly string[]> },
+): Promise<readonly Reading[]> {
+  const meantLengths = await index.formLengths(view.user, [...new Set([...found.meantBy.values()].flat())])
+  const lengths = new Map([...found.lengths, ...meantLengths])
+  return readTypos(words, lengths, found.meantBy).filter((reading) => standsAlone(atoms, reading))
+}
+
+/** Turns readings with postings into mentions, grouped by belief. */
+function collect(
+  links: Map<string, { posting: Posting; mentions: Mention[] }>,
+  atoms: readonly Atom[],
+  readings: readonly Reading[],
+  postings: ReadonlyMap<string, readonly Posting[]>,
+): void {
+  for (const run of runsOf(atoms, readings, postings).values()) {
+    const docFreq = new Set([...run.values()].map(({ posting }) => posting.beliefId)).size
+    for (const { reading, posting } of run.values()) {
+      const link = links.get(posting.beliefId) ?? { posting, mentions: [] }
+      links.set(posting.beliefId, link)
+      const { first, last, typo } = reading
+      link.mentions.push({ first, last, ordinal: posting.ordinal, typo, docFreq })
+    }
+  }
+}
+
+type Run = Map<string, { readonly reading: Reading; readonly posting: Posting }>
+
+/**
+ * The forms found, by the words of the message they were found in. Several readings of the same words are one run:
+ * `errors` and `error` name the same beliefs, each form once, with one frequency.
+ */
+function runsOf(
+  atoms: readonly Atom[],
+  readings: readonly Reading[],
+  postings: ReadonlyMap<string, readonly Posting[]>,
+): ReadonlyMap<string, Run> {
+  const runs = new Map<string, Run>()
+  for (const reading of readings) {
+    const breaks = breaksIn(atoms, reading)
+    for (const posting of postings.get(reading.key) ?? []) {
+      if ((breaks & ~posting.breaks) !== 0) continue
+      const place = `${reading.first}-${reading.last}-${reading.typo?.meant ?? ''}`
+      const run = runs.get(place) ?? new Map()
+      runs.set(place, run)
+      const form = `${posting.beliefId} ${posting.ordinal}`
+      if (!run.has(form)) run.set(form, { reading, posting })
+    }
+  }
+  return runs
+}

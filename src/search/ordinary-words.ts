@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+
+const newline = 10
+
+/** The sorted list, one word a line, as the bytes of the file; read on the first look-up and kept. */
+let list: Buffer | undefined
+
+/**
+ * Whether `word`, lower-cased and without accents, is an ordinary English word, inflected forms included.
+ * A name is one only where it is also a word ("rust", "slack").
+ */
+export function isOrdinaryWord(word: string): boolean {
+  list ??= readFileSync(new URL('./ordinary-words.txt', import.meta.url))
+
+  // A one-shot command asks about a handful of words, so the bytes are searched where they lie: building a Set of
+  // them first would cost it many times more than all its look-ups. Both ends always stand at the start of a line.
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    let start = (low + high) >>> 1
+    while (start > low && list[start - 1] !== newline) start--
+    const order = compareWithLine(word, list, start)
+    if (order === 0) return true
+    if (order < 0) high = start
+    else low = nextLine(list, start)
+  }
+  return false
+}
+
+/** Negative, zero or positive as `word` sorts before, at or after the line that starts at `start`. */
+function compareWithLine(word: string, lines: Buffer, start: number): number {
+  for (let at = 0; ; at++) {
+    const byte = lines[start + at]
+    const lineEnds = byte === undefined || byte === newline
+    if (lineEnds) return at === word.length ? 0 : 1
+    if (at === word.length) return -1
+    const difference = word.charCodeAt(at) - byte
+    if (difference !== 0) return difference
+  }
+}
+
+function nextLine(lines: Buffer, start: number): number {
+  let at = start
+  while (at < lines.length && lines[at] !== newline) at++
+  return at + 1
+}

@@ -1,0 +1,115 @@
+import { type Atom, isUnspaced } from './analyse.ts'
+import { singular } from './singular.ts'
+
+/** A run of the message that reads as the words of a possible form. Positions are of atoms, both inclusive. */
+export type Reading = {
+  readonly key: string
+  readonly first: number
+  readonly last: number
+  /** Set when one word was taken for another: what was written and what it was taken for. */
+  readonly typo: { readonly written: string; readonly meant: string } | null
+}
+
+/** The message's words as looked up: as written, and each in the singular. */
+export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
+
+export const wordsOf = (atoms: readonly Atom[]): Words => {
+  const literal = atoms.map((atom) => atom.word)
+  return { literal, singular: atoms.map((atom) => (atom.isAllCaps ? atom.word : singular(atom.word))) }
+}
+
+/** Every run of words that begins like a form and is as long as one. `formLengths` says which lengths to try. */
+export function readPhrases(words: Words, formLengths: ReadonlyMap<string, readonly number[]>): readonly Reading[] {
+  const readings: Reading[] = []
+  for (let first = 0; first < words.literal.length; first += 1) {
+    const tried = new Set<string>()
+    for (const spelling of [words.literal, words.singular]) {
+      for (const length of formLengths.get(spelling[first] as string) ?? []) {
+        const last = first + length - 1
+        if (last >= spelling.length) continue
+        const key = keyBetween(spelling, first, last)
+        if (tried.has(key)) continue
+        tried.add(key)
+        readings.push({ key, first, last, typo: null })
+      }
+    }
+  }
+  return readings
+}
+
+/** The same with one word of the run replaced by a known word that it may be a slip for. */
+export function readTypos(
+  words: Words,
+  formLengths: ReadonlyMap<string, readonly number[]>,
+  meantBy: ReadonlyMap<number, readonly string[]>,
+): readonly Reading[] {
+  const readings: Reading[] = []
+  const longest = Math.max(0, ...[...formLengths.values()].flat())
+  for (const [at, candidates] of meantBy) {
+    const written = words.literal[at] as string
+    for (const meant of candidates) {
+      for (const base of [words.literal, words.singular]) {
+        const spelling = base.with(at, meant)
+        for (let first = Math.max(0, at - longest + 1); first <= at; first += 1) {
+          for (const length of formLengths.get(spelling[first] as string) ?? []) {
+            const last = first + length - 1
+            if (last < at || last >= spelling.length) continue
+            readings.push({ key: keyBetween(spelling, first, last), first, last, typo: { written, meant } })
+          }
+        }
+      }
+    }
+  }
+  return readings
+}
+
+const longestJoinedRun = 4
+
+/** Closed-up readings of hyphenated and dotted words, and opened-up readings of camelCase ones. */
+export function readCompounds(atoms: readonly Atom[]): readonly Reading[] {
+  const readings: Reading[] = []
+  for (const [at, atom] of atoms.entries()) {
+    for (let from = 0; from < atom.parts.length - 1; from += 1) {
+      for (let to = from + 2; to <= atom.parts.length; to += 1) {
+        const parts = atom.parts.slice(from, to)
+        readings.push({ key: parts.join(' '), first: at, last: at, typo: null })
+        const inSingular = parts.map(singular).join(' ')
+        if (inSingular !== parts.join(' ')) readings.push({ key: inSingular, first: at, last: at, typo: null })
+      }
+    }
+    let joined = atom.word
+    for (let last = at + 1; last < atoms.length && last < at + longestJoinedRun; last += 1) {
+      const next = atoms[last] as Atom
+      if (next.joint !== '-' && next.joint !== '.') break
+      joined += next.word
+      readings.push({ key: joined, first: at, last, typo: null })
+    }
+  }
+  return readings
+}
+
+/** Bits as in `FormKey.breaks`, for a run of the message. */
+export const breaksIn = (atoms: readonly Atom[], { first, last }: Reading): number => {
+  let bits = 0
+  for (let at = first + 1; at <= last && at - first <= 31; at += 1) {
+    if (atoms[at]?.gap === 'broken') bits |= 1 << (at - first - 1)
+  }
+  return bits
+}
+
+/**
+ * Whether a run stands on its own in the message. The end of a dotted name is not a mention (`index.ts` is not about
+ * TS), nor is either side of an address; one letter must stand alone, two may only be joined by a slash (`CI/CD`).
+ */
+export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): boolean {
+  const before = first === 0 ? '' : (atoms[first]?.joint ?? '')
+  const after = atoms[last + 1]?.joint ?? ''
+  if (before === '.' || before === '@' || after === '@') return false
+  const word = first === last ? (atoms[first]?.word ?? '') : ''
+  if (word.length === 0 || word.length > 2 || isUnspaced(word)) return true
+  if (word.length === 1) return before === '' && after === ''
+  return [before, after].every((joint) => joint === '' || joint === '/')
+}
+
+const keyBetween = (words: readonly string[], first: number, last: number): string =>
+  first === last ? (words[first] as string) : words.slice(first, last + 1).join(' ')

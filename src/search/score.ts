@@ -1,0 +1,100 @@
+import { inverseDocFreq, mentionGain } from './bm25.ts'
+import { type Explanation, leaf, product, sum } from './explanation.ts'
+import type { Link, Mention } from './link.ts'
+import { editFactor } from './typo.ts'
+
+/** A belief called by its name is more surely meant than one called by an alias. */
+export const NAME_BOOST = 2
+export const ALIAS_BOOST = 1
+
+/** What one surface form of a belief contributes to its score. */
+export type Clause = {
+  readonly field: 'name' | 'alias'
+  /** 0 is the name, i the alias at position i - 1. */
+  readonly ordinal: number
+  /** The mentions that were counted. */
+  readonly mentions: readonly Mention[]
+  readonly explanation: Explanation
+}
+
+export type Score = { readonly value: number; readonly clauses: readonly Clause[]; readonly explanation: Explanation }
+
+type Weighted = { readonly mention: Mention; readonly gain: number; readonly weight: number }
+
+/**
+ * BM25 over the forms of one belief that the message mentions. Each word of the message counts at most once, in the
+ * way that scores best, so a further alias can never lower a score.
+ */
+export function scoreLink(link: Link, population: number): Score {
+  const chosen = bestWithoutOverlap(weigh(link.mentions, population))
+  const clauses = clausesOf(chosen, population)
+  const explanation = sum('score', clauses.map((clause) => clause.explanation))
+  return { value: explanation.value, clauses, explanation }
+}
+
+const fieldOf = (ordinal: number): Clause['field'] => (ordinal === 0 ? 'name' : 'alias')
+const boostOf = (ordinal: number): number => (ordinal === 0 ? NAME_BOOST : ALIAS_BOOST)
+const editOf = ({ typo }: Mention): number => (typo === null ? 1 : editFactor(typo.written, typo.meant))
+
+/** The nth mention of a form in the message weighs less than the one before, whatever becomes of the others. */
+function weigh(mentions: readonly Mention[], population: number): readonly Weighted[] {
+  const seen = new Map<number, number>()
+  return [...mentions]
+    .sort((one, other) => one.first - other.first || one.last - other.last || one.ordinal - other.ordinal)
+    .map((mention) => {
+      const nth = (seen.get(mention.ordinal) ?? 0) + 1
+      seen.set(mention.ordinal, nth)
+      const gain = mentionGain(nth)
+      const idf = inverseDocFreq({ docFreq: mention.docFreq, docCount: population })
+      return { mention, gain, weight: boostOf(mention.ordinal) * idf * gain * editOf(mention) }
+    })
+}
+
+/** Weighted interval scheduling: the heaviest set of mentions of which no two share a word. */
+function bestWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
+  const byEnd = [...weighted].sort((one, other) => one.mention.last - other.mention.last)
+  // totals[i] is the best over the first i; takenAfter[i] is where the choice continues when candidate i - 1 is taken.
+  const totals = [0]
+  const takenAfter = [-1]
+  for (const [index, { mention, weight }] of byEnd.entries()) {
+    let before = index
+    while (before > 0 && (byEnd[before - 1] as Weighted).mention.last >= mention.first) before -= 1
+    const taken = (totals[before] as number) + weight
+    const left = totals[index] as number
+    totals.push(Math.max(taken, left))
+    takenAfter.push(taken > left ? before : -1)
+  }
+  const chosen: Weighted[] = []
+  for (let at = byEnd.length; at > 0; ) {
+    const before = takenAfter[at] as number
+    if (before >= 0) chosen.push(byEnd[at - 1] as Weighted)
+    at = before >= 0 ? before : at - 1
+  }
+  return chosen.reverse()
+}
+
+function clausesOf(chosen: readonly Weighted[], population: number): readonly Clause[] {
+  const groups = new Map<string, Weighted[]>()
+  for (const weighted of chosen) {
+    const { ordinal, typo, docFreq } = weighted.mention
+    const key = `${ordinal}-${docFreq}-${typo?.written ?? ''}-${typo?.meant ?? ''}`
+    const group = groups.get(key)
+    if (group) group.push(weighted)
+    else groups.set(key, [weighted])
+  }
+  return [...groups.values()].map((group) => {
+    const { ordinal, docFreq } = (group[0] as Weighted).mention
+    const field = fieldOf(ordinal)
+    return {
+      field,
+      ordinal,
+      mentions: group.map(({ mention }) => mention),
+      explanation: product(field, [
+        leaf(`idf of ${docFreq} in ${population}`, inverseDocFreq({ docFreq, docCount: population })),
+        leaf(`tf of ${group.length}`, group.reduce((total, { gain }) => total + gain, 0)),
+        leaf(`${field} boost`, boostOf(ordinal)),
+        leaf('edit', editOf((group[0] as Weighted).mention)),
+      ]),
+    }
+  })
+}

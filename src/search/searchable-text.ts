@@ -1,0 +1,19 @@
+import { analyse } from './analyse.ts'
+import { singular } from './singular.ts'
+
+/** The words of a text as the full-text lane keeps and asks for them. */
+export const searchableWords = (text: string): readonly string[] => analyse(text).map(({ word }) => singular(word))
+
+// Words that say how a question is put, not what it is about.
+const questionWords = new Set(
+  `a about am an and any anything are as at be been but by can could did do does for from had has have how i if in into
+  is it its just me my of on or our please remember should so some tell that the their them there these they this those
+  to us was we were what when where which who why will with would you your`.split(/\s+/u),
+)
+
+/** What a question asks for: its words without those every question has, unless nothing else is left. */
+export function askedWords(question: string): readonly string[] {
+  const words = [...new Set(searchableWords(question))]
+  const informative = words.filter((word) => !questionWords.has(word))
+  return informative.length > 0 ? informative : words
+}

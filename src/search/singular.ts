@@ -1,0 +1,52 @@
+import { isOrdinaryWord } from './ordinary-words.ts'
+
+// Words whose rest is a word too, but another one ("news" are not several "new"), and names that end like a plural.
+const notPlural = new Set(
+  `analytics besides devops does economics electronics ethics genetics goes hers https logistics news ours physics
+  politics semantics sometimes species thanks theirs theses yours`.split(/\s+/),
+)
+
+/** The ordinary word at the end of a compound is this long; a shorter one is often there by chance. */
+const shortestPart = 4
+
+/**
+ * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
+ * up to three letters or over forty, or with anything but plain letters, and irregular plurals ("knives") are left.
+ */
+export function singular(word: string): string {
+  // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.
+  if (!/^[a-z]{2,38}[a-ik-rt-z]s$/.test(word) || notPlural.has(word)) return word
+
+  const candidates = singularCandidates(word)
+  const known = candidates.find(isOrdinaryWord)
+  if (known !== undefined) return known
+  // A word of its own that no ordinary word makes by adding -s ("alias", "always", "series") is not a plural.
+  if (isOrdinaryWord(word)) return word
+
+  const compound = candidates.find(endsInOrdinaryWord)
+  if (compound !== undefined) return compound
+  // Unknown words with a vowel before the -s are mostly names: "redis", "kubernetes", "lucas". After a hiss -es is how
+  // a plural is spoken.
+  const mayBeName = /[aeiou]s$/.test(word) && !/(ies|[sxz]es|[cs]hes)$/.test(word)
+  return mayBeName ? word : (candidates[0] ?? word)
+}
+
+/** What the singular could be, likeliest first. */
+function singularCandidates(word: string): string[] {
+  const withoutS = word.slice(0, -1)
+  const withoutEs = word.slice(0, -2)
+  if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`, withoutS]
+  if (/(ss|x|[tz]z|[cs]h)es$/.test(word)) return [withoutEs, withoutS]
+  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. What is left may be a
+  // plural itself ("psychos"), and then is no singular.
+  if (/[szo]es$/.test(word)) return [withoutS, withoutEs].filter((candidate) => singular(candidate) === candidate)
+  return [withoutS]
+}
+
+/** "microservice" is in no dictionary, "service" is. */
+function endsInOrdinaryWord(word: string): boolean {
+  for (let at = 1; at <= word.length - shortestPart; at++) {
+    if (isOrdinaryWord(word.slice(at))) return true
+  }
+  return false
+}

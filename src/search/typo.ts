@@ -1,0 +1,56 @@
+import { isOrdinaryWord } from './ordinary-words.ts'
+import { singular } from './singular.ts'
+
+/** A form's word must be this long before a slip in it is forgiven. */
+export const shortestForgiven = 5
+/** An everyday word this long is rarely written for another by chance, so it may still be a slip. */
+const longWord = 8
+/** This many first letters must be right. */
+const prefix = 2
+
+const lettersOnly = /^\p{L}+$/u
+
+/** Whether a slip may be looked for in a written word at all. */
+export const isForgivable = (written: string): boolean =>
+  written.length >= shortestForgiven - 1 &&
+  lettersOnly.test(written) &&
+  (written.length >= longWord || !(isOrdinaryWord(written) || isOrdinaryWord(singular(written))))
+
+/** Whether a word of a form is long and plain enough to be meant by a slip. */
+export const isMeantWord = (word: string): boolean => word.length >= shortestForgiven && lettersOnly.test(word)
+
+/**
+ * Spellings with at most one letter left out after the prefix. Two words that are one insertion, deletion,
+ * substitution or swap apart share one of them (Garbe's symmetric deletes).
+ */
+export function deletions(word: string): readonly string[] {
+  const spellings = new Set([word])
+  for (let at = prefix; at < word.length; at += 1) spellings.add(word.slice(0, at) + word.slice(at + 1))
+  return [...spellings]
+}
+
+/** Whether one insertion, deletion, substitution or swap of neighbours turns one word into the other. */
+export function isOneEditApart(one: string, other: string): boolean {
+  if (one === other || Math.abs(one.length - other.length) > 1) return false
+  if (one.slice(0, prefix) !== other.slice(0, prefix)) return false
+  let start = prefix
+  while (start < one.length && start < other.length && one[start] === other[start]) start += 1
+  let oneEnd = one.length
+  let otherEnd = other.length
+  while (oneEnd > start && otherEnd > start && one[oneEnd - 1] === other[otherEnd - 1]) {
+    oneEnd -= 1
+    otherEnd -= 1
+  }
+  const oneMiddle = one.slice(start, oneEnd)
+  const otherMiddle = other.slice(start, otherEnd)
+  if (oneMiddle.length <= 1 && otherMiddle.length <= 1) return true
+  return (
+    oneMiddle.length === 2 &&
+    otherMiddle.length === 2 &&
+    oneMiddle[0] === otherMiddle[1] &&
+    oneMiddle[1] === otherMiddle[0]
+  )
+}
+
+/** What remains of a score when one letter of a word is wrong: less for short words. */
+export const editFactor = (written: string, meant: string): number => 1 - 1 / Math.min(written.length, meant.length)

@@ -1,0 +1,136 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+const entry = fileURLToPath(new URL('../bin/credence.js', import.meta.url))
+
+// Says what it was given and answers with the exit code it is asked for.
+const commandLine = `
+export async function main(argv) {
+  if (argv[0] === 'fail') throw new Error('a bug')
+  if (argv[0] === 'wait') {
+    process.on('SIGTERM', () => process.exit(42))
+    setInterval(() => {}, 1_000)
+    console.log('waiting')
+    await new Promise(() => {})
+  }
+  console.log(JSON.stringify(argv))
+  return Number(argv[0] ?? 0)
+}
+`
+// Types that only stripping makes into JavaScript.
+const typedCommandLine = commandLine.replace('(argv)', '(argv: readonly string[]): Promise<number>')
+
+// With type stripping off, this Node can do as little with a clone's sources as an old one.
+const asAnOldNode = ['--no-experimental-strip-types']
+
+function plant(root: string, files: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
+    plantFile(join(root, path), text)
+  }
+  mkdirSync(join(root, 'bin'))
+  copyFileSync(entry, join(root, 'bin', 'credence.js'))
+  return join(root, 'bin', 'credence.js')
+}
+
+/** Gives a planted clone a Node of its own, which is this one behind another path. */
+function plantOwnNode(root: string): void {
+  plantFile(join(root, 'node_modules/node/package.json'), '{"version":"99.1.2"}')
+  plantFile(join(root, 'node_modules/node/bin/node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
+  chmodSync(join(root, 'node_modules/node/bin/node'), 0o755)
+}
+
+function plantFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+function run(root: string, ...args: readonly string[]) {
+  const env = { ...process.env, XDG_CACHE_HOME: join(root, 'cache') }
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+  return { status, stdout, stderr }
+}
+
+describe('bin/credence.js', () => {
+  it('runs the compiled files of a published package, also through a link', () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
+    symlinkSync(bin, join(directory.path, 'credence'))
+
+    const result = run(directory.path, join(directory.path, 'credence'), '3', '--json')
+
+    expect(result).toEqual({ status: 3, stdout: '["3","--json"]\n', stderr: '' })
+  })
+
+  it('runs the sources of a clone without a build', () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, {
+      'src/cli/main.ts': typedCommandLine,
+      'dist/cli/main.js': 'throw new Error("an old build")',
+    })
+
+    const result = run(directory.path, bin, '0', 'two words')
+
+    expect(result).toEqual({ status: 0, stdout: '["0","two words"]\n', stderr: '' })
+  })
+
+  it('reports a bug as 70, which no command answers with otherwise', () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
+
+    const result = run(directory.path, bin, 'fail')
+
+    expect(result).toMatchObject({ status: 70, stdout: '' })
+    expect(result.stderr).toContain('Error: a bug')
+  })
+
+  it('says in one line which Node it needs when this one is too old', () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
+
+    const result = run(directory.path, ...asAnOldNode, bin, '0')
+
+    expect(result).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `credence: Node ${process.versions.node} is too old; it needs Node 22.18 or newer (\`npm ci\` brings one).\n`,
+    })
+  })
+
+  it.skipIf(process.platform === 'win32')("runs on the clone's own Node when this one is too old", () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
+    plantOwnNode(directory.path)
+
+    const result = run(directory.path, ...asAnOldNode, bin, '4', '--json')
+
+    expect(result).toEqual({
+      status: 4,
+      stdout: '["4","--json"]\n',
+      stderr: `credence: Node ${process.versions.node} is too old (needs 22.18 or newer); using Node 99.1.2 from this clone\n`,
+    })
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    "passes a signal on to the clone's own Node and its answer back",
+    async () => {
+      using directory = temporaryDirectory()
+      const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })
+      plantOwnNode(directory.path)
+      const child = spawn(process.execPath, [...asAnOldNode, bin, 'wait'], {
+        env: { ...process.env, XDG_CACHE_HOME: join(directory.path, 'cache') },
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      const exit = once(child, 'exit')
+
+      await once(child.stdout, 'data')
+      child.kill('SIGTERM')
+
+      expect(await exit).toEqual([42, null])
+    },
+  )
+})

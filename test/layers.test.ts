@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { importsOf, strayImports } from './layers.ts'
+
+const root = new URL('../', import.meta.url)
+const manifest = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+const installable = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+
+describe('the architecture', () => {
+  it('holds: every file of src imports only what its layer may', () => {
+    const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
+      .map((path) => `src/${path.replaceAll('\\', '/')}`)
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => ({ file, source: readFileSync(new URL(file, root), 'utf8') }))
+
+    expect(files.length).toBeGreaterThan(0)
+    expect(strayImports(files, installable)).toEqual([])
+  })
+
+  const everyPackage = ['better-sqlite3', 'commander', 'hono', '@hono/node-server', 'zod', 'left-pad'].concat(
+    '@modelcontextprotocol/server',
+    '@modelcontextprotocol/client',
+    '@lat.md/embed',
+  )
+
+  it.each([
+    ['beliefs/scope.ts', '../errors.ts'],
+    ['search/bm25.ts', '../beliefs/belief.ts'],
+    ['search/bm25.ts', './explanation.ts'],
+    ['search/ordinary-words.ts', 'node:fs'],
+    ['memory/recall.ts', '../search/analyse.ts'],
+    ['memory/recall.ts', 'zod'],
+    ['memory/mirror.ts', 'node:fs/promises'],
+    ['store/sqlite/open.ts', '../../search/form-index.ts'],
+    ['store/sqlite/open.ts', 'better-sqlite3'],
+    ['eval/systems/credence.ts', '../../memory/recall.ts'],
+    ['eval/systems/mcp.ts', '@modelcontextprotocol/client'],
+    ['tasks/session.ts', '../eval/run.ts'],
+    ['http/recall.ts', 'hono/cors'],
+    ['http/serve.ts', '@hono/node-server'],
+    ['mcp/recall.ts', '@modelcontextprotocol/server'],
+    ['cli/compose.ts', '../store/sqlite/open.ts'],
+    ['cli/compose.ts', '../config.ts'],
+    ['cli/commands/tour.ts', '../../tasks/session.ts'],
+    ['cli/main.ts', 'commander'],
+    ['config.ts', 'zod'],
+    ['index.ts', './store/sqlite/open.ts'],
+    ['index.test.ts', './index.ts'],
+    ['store/sqlite/open.test.ts', '../../memory/recall.ts'],
+    ['search/bm25.test.ts', 'fast-check'],
+    ['search/bm25.test.ts', 'node:fs'],
+  ])('lets %s import %s', (file, specifier) => {
+    expect(strayImports([planted(file, specifier)], everyPackage)).toEqual([])
+  })
+
+  it.each([
+    ['beliefs/scope.ts', '../search/analyse.ts', 'beliefs may not import search'],
+    ['search/bm25.ts', '../memory/recall.ts', 'search may not import memory'],
+    ['search/bm25.ts', 'node:fs', 'search neither reads the disk'],
+    ['search/bm25.ts', 'fs/promises', 'search neither reads the disk'],
+    ['beliefs/scope.ts', 'node:child_process', 'beliefs neither reads the disk'],
+    ['beliefs/scope.ts', 'zod', 'zod lives in'],
+    ['memory/recall.ts', '../store/sqlite/open.ts', 'memory may not import store'],
+    ['memory/recall.ts', 'better-sqlite3', 'better-sqlite3 lives in store/ only'],
+    ['memory/recall.ts', '../config.ts', 'memory may not import config.ts'],
+    ['store/sqlite/open.ts', '../../memory/recall.ts', 'store may not import memory'],
+    ['eval/run.ts', '../store/sqlite/open.ts', 'eval may not import store'],
+    ['eval/run.ts', '../tasks/session.ts', 'eval may not import tasks'],
+    ['eval/run.ts', '@modelcontextprotocol/client', 'lives in mcp/, eval/systems/ only'],
+    ['http/recall.ts', '../mcp/recall.ts', 'http may not import mcp'],
+    ['http/recall.ts', 'commander', 'commander lives in cli/ only'],
+    ['mcp/recall.ts', '../tasks/session.ts', 'mcp may not import tasks'],
+    ['mcp/recall.ts', 'hono', 'hono lives in http/ only'],
+    ['tasks/session.ts', '../cli/main.ts', 'tasks may not import cli'],
+    ['cli/main.ts', '../index.ts', 'the public entrance is for users'],
+    ['cli/main.test.ts', '../index.ts', 'the public entrance is for users'],
+    ['cli/main.ts', '../../test/layers.ts', 'outside src'],
+    ['cli/main.ts', '../store/belief-store.contract.ts', 'tests are not part of the built package'],
+    ['cli/main.ts', 'left-pad', 'left-pad has no home yet'],
+    ['cli/main.ts', 'vitest', "vitest is not among the package's dependencies"],
+    ['errors.ts', './config.ts', 'errors.ts may not import config.ts'],
+    ['config.ts', './cli/main.ts', 'config.ts may not import cli'],
+    ['config.ts', 'commander', 'commander lives in cli/ only'],
+    ['index.ts', './http/serve.ts', 'index.ts may not import http'],
+    ['helpers/dates.ts', '../errors.ts', 'is in no known layer'],
+    ['dates.ts', './errors.ts', 'is in no known layer'],
+  ])('does not let %s import %s', (file, specifier, reason) => {
+    expect(strayImports([planted(file, specifier)], everyPackage)).toEqual([expect.stringContaining(reason)])
+  })
+})
+
+describe('finding imports', () => {
+  it('sees every way of importing', () => {
+    const source = `
+import './a.ts'
+import b from './b.ts'
+import * as c from "./c.ts"
+import type { D } from './d.ts'
+import e, {
+  type E,
+  f as g,
+} from './e.ts'
+export * from './f.ts'
+export * as g from './g.ts'
+export {
+  h,
+} from './h.ts'
+export type { I } from './i.ts'
+const j = await import('./j.ts')
+type K = import('./k.ts').K
+const l = require(
+  './l.ts',
+)
+const m = process.getBuiltinModule('m')
+`
+
+    expect(importsOf(source).sort()).toEqual([...'abcdefghijkl'].map((name) => `./${name}.ts`).concat('m'))
+  })
+
+  it('does not take comments, plain exports or strings for imports', () => {
+    const source = `
+/**
+ * import { remember } from './a.ts'
+ */
+// import './b.ts'
+export const from = 'c'
+export function d() {
+  return \`taken from './e.ts'\`
+}
+`
+
+    expect(importsOf(source)).toEqual([])
+  })
+})
+
+function planted(file: string, specifier: string) {
+  return { file: `src/${file}`, source: `import { something } from '${specifier}'\n` }
+}

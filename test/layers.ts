@@ -1,0 +1,120 @@
+import { isBuiltin } from 'node:module'
+import { dirname, join, normalize } from 'node:path/posix'
+
+/** A source file: its path from the repository's root, with forward slashes, and its text. */
+export type SourceFile = { readonly file: string; readonly source: string }
+
+type Layer = { readonly below: readonly string[]; readonly topLevel: readonly string[] }
+
+const layer = (below: readonly string[], topLevel: readonly string[] = ['errors.ts']): Layer => ({ below, topLevel })
+
+/** Each folder of `src` may import itself, the folders below it, and these files at the top of `src`; nothing else. */
+const LAYERS: Readonly<Record<string, Layer>> = {
+  beliefs: layer([]),
+  search: layer(['beliefs']),
+  memory: layer(['beliefs', 'search']),
+  store: layer(['beliefs', 'search']),
+  eval: layer(['beliefs', 'search', 'memory']),
+  tasks: layer(['beliefs', 'search', 'memory', 'eval']),
+  http: layer(['beliefs', 'search', 'memory', 'eval']),
+  mcp: layer(['beliefs', 'search', 'memory', 'eval']),
+  cli: layer(['beliefs', 'search', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'], ['errors.ts', 'config.ts', 'open-memory.ts']),
+}
+
+/** The same for the files at the top of `src`. */
+const TOP_LEVEL: Readonly<Record<string, Layer>> = {
+  'errors.ts': layer([], []),
+  'config.ts': layer([]),
+  'open-memory.ts': layer(['beliefs', 'memory', 'store']),
+  'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'open-memory.ts']),
+}
+
+/** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
+const HOMES: Readonly<Record<string, readonly string[]>> = {
+  'better-sqlite3': ['store/'],
+  commander: ['cli/'],
+  hono: ['http/'],
+  '@hono/': ['http/'],
+  '@modelcontextprotocol/': ['mcp/', 'eval/systems/'],
+  '@lat.md/': ['search/', 'eval/systems/'],
+  zod: ['memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts'],
+}
+
+/** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */
+const PURE_LAYERS: readonly string[] = ['beliefs', 'search']
+const IMPURE_BUILTINS: readonly string[] = ['fs', 'fs/promises', 'child_process']
+/** Reads the word list that ships beside it, and nothing else. */
+const MAY_READ_ITS_ASSET = 'src/search/ordinary-words.ts'
+
+/**
+ * Every import that breaks the architecture, as one line each; empty when all is well. `installable` are the packages
+ * that a user of the published package has or can have: its dependencies and its peers.
+ */
+export function strayImports(files: readonly SourceFile[], installable: readonly string[]): string[] {
+  return files.flatMap(({ file, source }) => {
+    if (!isKnownPlace(file)) return [`${file}: is in no known layer; add it to test/layers.ts`]
+    return importsOf(source).flatMap((specifier) => {
+      const reason = specifier.startsWith('.')
+        ? reasonAgainstFile(file, normalize(join(dirname(file), specifier)))
+        : reasonAgainstPackage(file, specifier, installable)
+      return reason === undefined ? [] : [`${file}: imports ${specifier}: ${reason}`]
+    })
+  })
+}
+
+/**
+ * The specifiers a source imports, statically, dynamically or as types. Statements count only at the start of a line,
+ * where the formatter puts them, so that an example in a comment is not an import.
+ */
+export function importsOf(source: string): string[] {
+  const patterns = [
+    /^import\s+(?:[\w$*\s{},]+?\s*from\s*)?(['"])(?<specifier>[^'"\n]+)\1/gm,
+    /^export\s+(?:type\s+)?(?:\*(?:\s+as\s+[\w$]+)?|\{[^}]*\})\s*from\s*(['"])(?<specifier>[^'"\n]+)\1/gm,
+    /\b(?:import|require|getBuiltinModule)\(\s*(['"])(?<specifier>[^'"\n]+)\1/g,
+  ]
+  return patterns.flatMap((pattern) => [...source.matchAll(pattern)].flatMap((match) => match.groups?.specifier ?? []))
+}
+
+const isTest = (file: string): boolean => /\.(?:test|contract)\.ts$/.test(file)
+
+/** The folder of `src` a file is in, or the file's own name at the top of `src`. */
+const placeOf = (file: string): string => file.split('/')[1] ?? ''
+
+const isKnownPlace = (file: string): boolean =>
+  isTest(file) || Object.hasOwn(file.split('/').length === 2 ? TOP_LEVEL : LAYERS, placeOf(file))
+
+function reasonAgainstFile(file: string, target: string): string | undefined {
+  if (target === 'src/index.ts') {
+    return file === 'src/index.test.ts' ? undefined : 'the public entrance is for users; import the file itself'
+  }
+  // Tests may reach across layers: they need real parts to run, and nobody runs them in production.
+  if (isTest(file)) return undefined
+  if (!target.startsWith('src/')) return 'outside src is not part of the built package'
+  if (isTest(target)) return 'tests are not part of the built package'
+
+  const from = placeOf(file)
+  const to = placeOf(target)
+  const rule = (file.split('/').length === 2 ? TOP_LEVEL : LAYERS)[from]
+  if (target.split('/').length === 2) return rule?.topLevel.includes(to) ? undefined : `${from} may not import ${to}`
+  return from === to || rule?.below.includes(to) ? undefined : `${from} may not import ${to}`
+}
+
+function reasonAgainstPackage(file: string, specifier: string, installable: readonly string[]): string | undefined {
+  if (isTest(file)) return undefined
+  if (isBuiltin(specifier)) {
+    const isImpure = IMPURE_BUILTINS.includes(specifier.replace('node:', ''))
+    const isAllowed = !PURE_LAYERS.includes(placeOf(file)) || file === MAY_READ_ITS_ASSET
+    return isImpure && !isAllowed ? `${placeOf(file)} neither reads the disk nor starts programs` : undefined
+  }
+
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+  if (!installable.includes(name)) return `${name} is not among the package's dependencies`
+
+  const homes = HOMES[name] ?? HOMES[`${name.split('/')[0]}/`]
+  if (homes === undefined) return `${name} has no home yet; give it one in test/layers.ts`
+  const isHome = homes.some((home) => file === `src/${home}` || (home.endsWith('/') && file.startsWith(`src/${home}`)))
+  return isHome ? undefined : `${name} lives in ${homes.join(', ')} only`
+}
