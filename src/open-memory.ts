@@ -24,7 +24,13 @@ export const defaultUser = 'local'
 export const storeFile = (dir: string): string => join(dir, 'state', 'credence.db')
 
 /** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
-export function openMemory({ dir, user = defaultUser, scopes = [universalScope], agent = null, author }: MemoryOptions): Memory {
+export function openMemory({
+  dir,
+  user = defaultUser,
+  scopes = [universalScope],
+  agent = null,
+  author,
+}: MemoryOptions): Memory {
   const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
   return memoryFrom(openWorkshop(dir), standpoint)
 }

@@ -1,6 +1,11 @@
 import type { Belief } from './belief.ts'
 
-const collapse = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/[\s_]+/gu, ' ').trim()
+const collapse = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_]+/gu, ' ')
+    .trim()
 
 /** Two names with the same key are the same name: case, underscores and spacing do not matter. */
 export const nameKey = (name: string): string => collapse(name)
@@ -15,7 +20,11 @@ export const holdsName = (belief: Belief, name: string, scopes: readonly string[
   nameKey(belief.name) === nameKey(name) && belief.scopes.some((scope) => scopes.includes(scope))
 
 /** The list with `additions` appended, leaving out every spelling that is already there or equals `name`. */
-export function mergeAliases(name: string, aliases: readonly string[], additions: readonly string[]): readonly string[] {
+export function mergeAliases(
+  name: string,
+  aliases: readonly string[],
+  additions: readonly string[],
+): readonly string[] {
   const known = new Set([nameKey(name)])
   return [...aliases, ...additions].filter((alias) => {
     const key = nameKey(alias)

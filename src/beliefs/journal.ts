@@ -1,8 +1,20 @@
 import type { ActorKind, Belief } from './belief.ts'
 
 export const eventKinds = [
-  'remember', 'reinforce', 'correct', 'edit', 'pin', 'unpin', 'alias', 'resolve', 'propose', 'accept', 'reject',
-  'forget', 'import', 'undo',
+  'remember',
+  'reinforce',
+  'correct',
+  'edit',
+  'pin',
+  'unpin',
+  'alias',
+  'resolve',
+  'propose',
+  'accept',
+  'reject',
+  'forget',
+  'import',
+  'undo',
 ] as const
 export type EventKind = (typeof eventKinds)[number]
 

@@ -21,7 +21,8 @@ export const parseScopes = (texts: readonly string[]): readonly string[] => [...
 /** The scope itself and everything above it: `domain:code/typescript` and `domain:code`. */
 export function withAncestors(scope: string): readonly string[] {
   const scopes = [scope]
-  for (let cut = scope.lastIndexOf('/'); cut > 0; cut = scope.lastIndexOf('/', cut - 1)) scopes.push(scope.slice(0, cut))
+  for (let cut = scope.lastIndexOf('/'); cut > 0; cut = scope.lastIndexOf('/', cut - 1))
+    scopes.push(scope.slice(0, cut))
   return scopes
 }
 

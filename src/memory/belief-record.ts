@@ -1,11 +1,4 @@
-import {
-  actorKinds,
-  type Belief,
-  beliefTypes,
-  expertiseDepths,
-  statuses,
-  subtypes,
-} from '../beliefs/belief.ts'
+import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from '../beliefs/belief.ts'
 import { mergeAliases } from '../beliefs/identity.ts'
 import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
@@ -15,7 +8,13 @@ import { limits, parseForm, parseText } from './draft.ts'
 export type BeliefRecord = Omit<Belief, 'version'>
 
 /** What a record may leave out. */
-export type RecordDefaults = { readonly user: string; readonly scopes: readonly string[]; readonly origin: string; readonly at: string; readonly newId: () => string }
+export type RecordDefaults = {
+  readonly user: string
+  readonly scopes: readonly string[]
+  readonly origin: string
+  readonly at: string
+  readonly newId: () => string
+}
 
 /** Other spellings of our fields, as the retrieval suites in the field write them. */
 const spellings: Readonly<Record<string, string>> = {
@@ -44,16 +43,53 @@ const spellings: Readonly<Record<string, string>> = {
 }
 
 const knownFields = new Set([
-  'id', 'user', 'agent', 'type', 'subtype', 'name', 'aliases', 'content', 'why', 'scopes', 'status', 'confidence', 'pinned',
-  'editedByPerson', 'supersededBy', 'proposedFor', 'resolvedAt', 'resolvedBy', 'participants', 'relation', 'expertise',
-  'expertiseDomain', 'expertiseDepth', 'provenance', 'reinforcement', 'reinforcementCount', 'reinforcedAt', 'createdAt',
-  'updatedAt', 'version',
+  'id',
+  'user',
+  'agent',
+  'type',
+  'subtype',
+  'name',
+  'aliases',
+  'content',
+  'why',
+  'scopes',
+  'status',
+  'confidence',
+  'pinned',
+  'editedByPerson',
+  'supersededBy',
+  'proposedFor',
+  'resolvedAt',
+  'resolvedBy',
+  'participants',
+  'relation',
+  'expertise',
+  'expertiseDomain',
+  'expertiseDepth',
+  'provenance',
+  'reinforcement',
+  'reinforcementCount',
+  'reinforcedAt',
+  'createdAt',
+  'updatedAt',
+  'version',
 ])
 /** Kept by other systems, of no use here. */
-const ignoredFields = new Set(['change_log', 'changeLog', 'expertise_evidence_count', 'origin_context', 'token_id', 'token_name', 'token_kind'])
+const ignoredFields = new Set([
+  'change_log',
+  'changeLog',
+  'expertise_evidence_count',
+  'origin_context',
+  'token_id',
+  'token_name',
+  'token_kind',
+])
 
 /** Reads one belief in our spelling or the other. Reports fields it does not know; throws for values it cannot take. */
-export function parseRecord(value: unknown, defaults: RecordDefaults): { readonly record: BeliefRecord; readonly unknown: readonly string[] } {
+export function parseRecord(
+  value: unknown,
+  defaults: RecordDefaults,
+): { readonly record: BeliefRecord; readonly unknown: readonly string[] } {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid('A belief must be an object.')
   const fields = new Map<string, unknown>()
   const unknown: string[] = []
@@ -81,7 +117,11 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
     type: choice(fields, 'type', beliefTypes) ?? 'entity',
     subtype: choice(fields, 'subtype', subtypes),
     name,
-    aliases: mergeAliases(name, [], strings(fields, 'aliases').map((alias) => parseForm('alias', alias))),
+    aliases: mergeAliases(
+      name,
+      [],
+      strings(fields, 'aliases').map((alias) => parseForm('alias', alias)),
+    ),
     content: parseText('content', text(fields, 'content'), limits.content),
     why: why.trim() === '' ? '' : parseText('why', why, limits.why),
     scopes: fields.has('scopes') ? parseScopes(strings(fields, 'scopes')) : defaults.scopes,
@@ -95,16 +135,25 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
     resolvedBy: optionalText(fields, 'resolvedBy'),
     participants: strings(fields, 'participants'),
     relation: optionalText(fields, 'relation'),
-    expertise: domain === null ? null : { domain, depth: choice(new Map([['depth', depth]]), 'depth', expertiseDepths) ?? 'working' },
+    expertise:
+      domain === null
+        ? null
+        : { domain, depth: choice(new Map([['depth', depth]]), 'depth', expertiseDepths) ?? 'working' },
     provenance: {
       actor: choice(provenance, 'actor', actorKinds) ?? 'import',
       origin: optionalText(provenance, 'origin') ?? defaults.origin,
-      sourceId: optionalText(provenance, 'sourceId') ?? optionalText(provenance, 'turn_id') ?? optionalText(provenance, 'session_id'),
+      sourceId:
+        optionalText(provenance, 'sourceId') ??
+        optionalText(provenance, 'turn_id') ??
+        optionalText(provenance, 'session_id'),
       model: optionalText(provenance, 'model') ?? optionalText(provenance, 'source_model'),
       at: time(provenance, 'at') ?? time(provenance, 'extracted_at') ?? createdAt,
     },
     reinforcement: {
-      count: numberBetween(fields, 'reinforcementCount', 0, Number.MAX_SAFE_INTEGER) ?? numberBetween(reinforcement, 'count', 0, Number.MAX_SAFE_INTEGER) ?? 0,
+      count:
+        numberBetween(fields, 'reinforcementCount', 0, Number.MAX_SAFE_INTEGER) ??
+        numberBetween(reinforcement, 'count', 0, Number.MAX_SAFE_INTEGER) ??
+        0,
       at: time(fields, 'reinforcedAt') ?? time(reinforcement, 'at') ?? createdAt,
     },
     createdAt,
@@ -122,7 +171,11 @@ function idOf(id: string): string {
 function text(fields: Fields, name: string): string {
   const value = fields.get(name)
   if (typeof value === 'string') return value
-  throw invalid(value === undefined ? `The field ${name} is missing.` : `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}, not text.`)
+  throw invalid(
+    value === undefined
+      ? `The field ${name} is missing.`
+      : `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}, not text.`,
+  )
 }
 
 function optionalText(fields: Fields, name: string): string | null {
@@ -149,7 +202,9 @@ function numberBetween(fields: Fields, name: string, least: number, most: number
   const value = fields.get(name)
   if (value === undefined || value === null) return null
   if (typeof value === 'number' && value >= least && value <= most) return value
-  throw invalid(`The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}; it must be a number of at least ${least}${most < Number.MAX_SAFE_INTEGER ? ` and at most ${most}` : ''}.`)
+  throw invalid(
+    `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}; it must be a number of at least ${least}${most < Number.MAX_SAFE_INTEGER ? ` and at most ${most}` : ''}.`,
+  )
 }
 
 function choice<Value extends string>(fields: Fields, name: string, allowed: readonly Value[]): Value | null {
@@ -165,7 +220,10 @@ function time(fields: Fields, name: string): string | null {
   if (value === null) return null
   const parsed = /^\d{4}-\d{2}-\d{2}/u.test(value) ? new Date(value) : new Date(Number.NaN)
   if (!Number.isNaN(parsed.getTime())) return parsed.toISOString()
-  throw invalid(`The field ${name} is "${value.slice(0, 80)}", not a date.`, 'Write ISO 8601, for example 2026-03-01T12:00:00Z.')
+  throw invalid(
+    `The field ${name} is "${value.slice(0, 80)}", not a date.`,
+    'Write ISO 8601, for example 2026-03-01T12:00:00Z.',
+  )
 }
 
 function object(fields: Fields, name: string): Fields {
@@ -175,4 +233,5 @@ function object(fields: Fields, name: string): Fields {
   throw invalid(`The field ${name} is not an object.`)
 }
 
-const invalid = (message: string, hint?: string): MemoryError => new MemoryError('invalid', message, hint === undefined ? {} : { hint })
+const invalid = (message: string, hint?: string): MemoryError =>
+  new MemoryError('invalid', message, hint === undefined ? {} : { hint })

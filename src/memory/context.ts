@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { Clause } from '../search/score.ts'
 import type { Explanation } from '../search/explanation.ts'
+import type { Clause } from '../search/score.ts'
 
 /** How much a context may hold. Pinned beliefs come first, then relevant ones by score. */
 export type Budget = {

@@ -71,12 +71,18 @@ export async function currentBelief(workshop: Workshop, reference: BeliefReferen
   const belief = await findBelief(workshop, reference)
   if (isCurrent(belief)) return belief
   if (belief.supersededBy !== null) {
-    throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") was superseded by ${belief.supersededBy}.`, {
-      hint: `Use ${belief.supersededBy}, or undo the correction first.`,
-    })
+    throw new MemoryError(
+      'conflict',
+      `The belief ${belief.id} ("${belief.name}") was superseded by ${belief.supersededBy}.`,
+      {
+        hint: `Use ${belief.supersededBy}, or undo the correction first.`,
+      },
+    )
   }
   if (belief.proposedFor !== null) {
-    throw new MemoryError('conflict', `The belief ${belief.id} is only proposed.`, { hint: 'Accept or reject it with `credence proposals`.' })
+    throw new MemoryError('conflict', `The belief ${belief.id} is only proposed.`, {
+      hint: 'Accept or reject it with `credence proposals`.',
+    })
   }
   throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") is no longer open to change.`, {
     hint: 'See what happened to it with `credence history`.',
@@ -87,12 +93,17 @@ async function refuseTakenName({ store }: Workshop, old: Belief, belief: Belief)
   if (nameKey(old.name) === nameKey(belief.name)) return
   const taken = (await store.holders(old.user, belief.name, belief.scopes)).find((holder) => holder.id !== old.id)
   if (taken === undefined) return
-  throw new MemoryError('conflict', `The name "${belief.name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`, {
-    hint: `Correct ${taken.id} instead, or choose another name.`,
-  })
+  throw new MemoryError(
+    'conflict',
+    `The name "${belief.name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`,
+    {
+      hint: `Correct ${taken.id} instead, or choose another name.`,
+    },
+  )
 }
 
 function draftOf(belief: Belief): BeliefDraft {
-  const { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise } = belief
+  const { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise } =
+    belief
   return { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise }
 }

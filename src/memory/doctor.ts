@@ -20,7 +20,8 @@ export async function rebuild({ store }: { readonly store: StoreCare }): Promise
   const before = await store.fingerprint()
   await store.rebuild()
   const after = await store.fingerprint()
-  const detail = before === after ? 'identical to what was there' : 'what was there differed from the journal and has been replaced'
+  const detail =
+    before === after ? 'identical to what was there' : 'what was there differed from the journal and has been replaced'
   return { check: 'rebuild', ok: true, detail }
 }
 

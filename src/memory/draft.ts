@@ -38,8 +38,20 @@ export type BeliefDraft = {
 /** The parts of a belief that a draft decides, complete and checked. */
 export type Statement = Pick<
   Belief,
-  | 'name' | 'content' | 'scopes' | 'type' | 'subtype' | 'aliases' | 'why' | 'status' | 'confidence' | 'pinned' | 'agent'
-  | 'participants' | 'relation' | 'expertise'
+  | 'name'
+  | 'content'
+  | 'scopes'
+  | 'type'
+  | 'subtype'
+  | 'aliases'
+  | 'why'
+  | 'status'
+  | 'confidence'
+  | 'pinned'
+  | 'agent'
+  | 'participants'
+  | 'relation'
+  | 'expertise'
 >
 
 /** Longest text accepted for each field, in characters. */
@@ -52,11 +64,14 @@ export function parseDraft(draft: BeliefDraft): Statement {
   const subtype = draft.subtype ?? null
   if (subtype !== null) {
     oneOf('subtype', subtype, subtypes)
-    if (type !== 'preference') throw invalid(`A ${type} cannot have the subtype ${subtype}.`, 'Only preferences have subtypes.')
+    if (type !== 'preference')
+      throw invalid(`A ${type} cannot have the subtype ${subtype}.`, 'Only preferences have subtypes.')
   }
   const participants = draft.participants ?? []
-  if (participants.length > 0 && type !== 'relation') throw invalid(`A ${type} has no participants.`, 'Only relations connect beliefs: use type relation.')
-  if (draft.scopes.length === 0) throw invalid('A belief needs at least one scope.', 'For example user:universal or project:ledger.')
+  if (participants.length > 0 && type !== 'relation')
+    throw invalid(`A ${type} has no participants.`, 'Only relations connect beliefs: use type relation.')
+  if (draft.scopes.length === 0)
+    throw invalid('A belief needs at least one scope.', 'For example user:universal or project:ledger.')
   if (draft.expertise) oneOf('expertise depth', draft.expertise.depth, expertiseDepths)
   return {
     name,
@@ -80,12 +95,23 @@ export function parseDraft(draft: BeliefDraft): Statement {
 export function parseForm(field: 'name' | 'alias', text: string): string {
   const form = parseText(field, text, limits[field])
   if (isSurfaceForm(form)) return form
-  throw invalid(`"${form}" cannot be found by anything: a ${field} needs a letter or a digit.`, 'Use the words people would say.')
+  throw invalid(
+    `"${form}" cannot be found by anything: a ${field} needs a letter or a digit.`,
+    'Use the words people would say.',
+  )
 }
 
 /** Checks aliases and leaves out repeats of each other and of the name. */
 export const parseAliases = (name: string, aliases: readonly string[]): readonly string[] =>
-  atMost('aliases', mergeAliases(name, [], aliases.map((alias) => parseForm('alias', alias))), limits.aliases)
+  atMost(
+    'aliases',
+    mergeAliases(
+      name,
+      [],
+      aliases.map((alias) => parseForm('alias', alias)),
+    ),
+    limits.aliases,
+  )
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u
@@ -95,10 +121,15 @@ export function parseText(field: string, text: string, longest: number): string 
   const trimmed = text.trim()
   if (trimmed === '') throw invalid(`The ${field} is empty.`, `Give the ${field} some text.`)
   if (trimmed.length > longest) {
-    throw invalid(`The ${field} has ${trimmed.length} characters; at most ${longest} are allowed.`, 'Say it in fewer words, or split it into several beliefs.')
+    throw invalid(
+      `The ${field} has ${trimmed.length} characters; at most ${longest} are allowed.`,
+      'Say it in fewer words, or split it into several beliefs.',
+    )
   }
-  if (controlCharacters.test(trimmed)) throw invalid(`The ${field} contains a control character.`, 'Remove it; only tabs and line breaks are allowed.')
-  if (!trimmed.isWellFormed()) throw invalid(`The ${field} is not valid Unicode text.`, 'It holds half of a character pair; copy the text again.')
+  if (controlCharacters.test(trimmed))
+    throw invalid(`The ${field} contains a control character.`, 'Remove it; only tabs and line breaks are allowed.')
+  if (!trimmed.isWellFormed())
+    throw invalid(`The ${field} is not valid Unicode text.`, 'It holds half of a character pair; copy the text again.')
   return trimmed
 }
 

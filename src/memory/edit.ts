@@ -12,7 +12,11 @@ import { type ChangeRequest, change, revised, stateAfter, type Workshop } from '
 export type EditRequest = ChangeRequest & BeliefReference
 
 /** `unchanged`: it was like that already. `proposed`: the author may not change it, so someone else must decide. */
-export type Edited = { readonly outcome: 'edited' | 'unchanged' | 'proposed'; readonly belief: Belief; readonly event: number | null }
+export type Edited = {
+  readonly outcome: 'edited' | 'unchanged' | 'proposed'
+  readonly belief: Belief
+  readonly event: number | null
+}
 
 /** Recalls the belief in its scope whatever the message says. */
 export const pin = (workshop: Workshop, request: EditRequest): Promise<Edited> =>
@@ -23,30 +27,48 @@ export const unpin = (workshop: Workshop, request: EditRequest): Promise<Edited>
 
 /** Confirms a belief: it counts as said once more, now. Anyone may. */
 export const reinforce = (workshop: Workshop, request: EditRequest): Promise<Edited> =>
-  edit(workshop, request, 'reinforce', (belief, at) => ({ reinforcement: { count: belief.reinforcement.count + 1, at } }))
+  edit(workshop, request, 'reinforce', (belief, at) => ({
+    reinforcement: { count: belief.reinforcement.count + 1, at },
+  }))
 
-export const addAliases = (workshop: Workshop, request: EditRequest & { readonly aliases: readonly string[] }): Promise<Edited> =>
+export const addAliases = (
+  workshop: Workshop,
+  request: EditRequest & { readonly aliases: readonly string[] },
+): Promise<Edited> =>
   edit(workshop, request, 'alias', (belief) => {
-    const aliases = mergeAliases(belief.name, belief.aliases, request.aliases.map((alias) => parseForm('alias', alias)))
+    const aliases = mergeAliases(
+      belief.name,
+      belief.aliases,
+      request.aliases.map((alias) => parseForm('alias', alias)),
+    )
     if (aliases.length > limits.aliases) {
-      throw new MemoryError('invalid', `A belief has at most ${limits.aliases} aliases.`, { hint: 'Remove some first.' })
+      throw new MemoryError('invalid', `A belief has at most ${limits.aliases} aliases.`, {
+        hint: 'Remove some first.',
+      })
     }
     return { aliases }
   })
 
-export const removeAliases = (workshop: Workshop, request: EditRequest & { readonly aliases: readonly string[] }): Promise<Edited> =>
+export const removeAliases = (
+  workshop: Workshop,
+  request: EditRequest & { readonly aliases: readonly string[] },
+): Promise<Edited> =>
   edit(workshop, request, 'alias', (belief) => {
     const unwanted = new Set(request.aliases.map(nameKey))
     const missing = [...unwanted].filter((key) => !belief.aliases.some((alias) => nameKey(alias) === key))
     if (missing.length > 0) {
-      throw new MemoryError('not_found', `"${belief.name}" has no alias "${missing[0]}".`, { hint: `Its aliases: ${belief.aliases.join(', ') || 'none'}.` })
+      throw new MemoryError('not_found', `"${belief.name}" has no alias "${missing[0]}".`, {
+        hint: `Its aliases: ${belief.aliases.join(', ') || 'none'}.`,
+      })
     }
     return { aliases: belief.aliases.filter((alias) => !unwanted.has(nameKey(alias))) }
   })
 
 /** Changes what an agent should do about a belief, without changing what is true. */
 export const setWhy = (workshop: Workshop, request: EditRequest & { readonly why: string }): Promise<Edited> =>
-  edit(workshop, request, 'edit', () => ({ why: request.why.trim() === '' ? '' : parseText('why', request.why, limits.why) }))
+  edit(workshop, request, 'edit', () => ({
+    why: request.why.trim() === '' ? '' : parseText('why', request.why, limits.why),
+  }))
 
 async function edit(
   workshop: Workshop,
@@ -60,11 +82,27 @@ async function edit(
     async (at) => {
       const belief = await currentBelief(workshop, request)
       const { actor } = request.author
-      if (isUnchanged(belief, fields(belief, at))) return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
+      if (isUnchanged(belief, fields(belief, at)))
+        return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
       if (kind !== 'reinforce' && !mayChange(actor, belief)) {
         const provenance = { ...request.author, sourceId: null, model: null, at }
-        const wish = { ...belief, ...fields(belief, at), id: workshop.newId(), editedByPerson: false, provenance, version: 1, createdAt: at, updatedAt: at }
-        return proposal(workshop, [belief], wish, at, ({ belief: proposed, event }): Edited => ({ outcome: 'proposed', belief: proposed, event }))
+        const wish = {
+          ...belief,
+          ...fields(belief, at),
+          id: workshop.newId(),
+          editedByPerson: false,
+          provenance,
+          version: 1,
+          createdAt: at,
+          updatedAt: at,
+        }
+        return proposal(
+          workshop,
+          [belief],
+          wish,
+          at,
+          ({ belief: proposed, event }): Edited => ({ outcome: 'proposed', belief: proposed, event }),
+        )
       }
       const editedByPerson = belief.editedByPerson || (actor === 'person' && kind !== 'reinforce')
       const revision = revised(belief, at, { ...fields(belief, at), editedByPerson })
@@ -83,4 +121,6 @@ async function edit(
 }
 
 const isUnchanged = (belief: Belief, fields: Partial<Belief>): boolean =>
-  Object.entries(fields).every(([field, value]) => JSON.stringify(belief[field as keyof Belief]) === JSON.stringify(value))
+  Object.entries(fields).every(
+    ([field, value]) => JSON.stringify(belief[field as keyof Belief]) === JSON.stringify(value),
+  )

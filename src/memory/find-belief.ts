@@ -16,7 +16,10 @@ export type BeliefReference = {
   readonly scopes?: readonly string[]
 }
 
-export async function findBelief({ store }: Workshop, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
+export async function findBelief(
+  { store }: Workshop,
+  { user, reference, scopes = [] }: BeliefReference,
+): Promise<Belief> {
   const wanted = reference.trim()
   const exact = await store.get(user, wanted)
   if (exact !== null) return exact
@@ -50,6 +53,10 @@ function preferred(beliefs: readonly Belief[], scopes: readonly string[]): reado
 function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
   const [first, ...others] = beliefs
   if (first !== undefined && others.length === 0) return first
-  const choices = beliefs.map((belief) => `${belief.id} (${nameKey(belief.name)}, ${belief.scopes.join(' ')})`).join(', ')
-  throw new MemoryError('conflict', `"${reference}" means several beliefs: ${choices}.`, { hint: 'Give the id, or a scope.' })
+  const choices = beliefs
+    .map((belief) => `${belief.id} (${nameKey(belief.name)}, ${belief.scopes.join(' ')})`)
+    .join(', ')
+  throw new MemoryError('conflict', `"${reference}" means several beliefs: ${choices}.`, {
+    hint: 'Give the id, or a scope.',
+  })
 }

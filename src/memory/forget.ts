@@ -12,7 +12,12 @@ export type ForgetRequest = ChangeRequest &
   }
 
 /** What remains: that something was forgotten, when and by whom, but not what it said. */
-export type Receipt = { readonly beliefIds: readonly string[]; readonly event: number; readonly at: string; readonly hash: string }
+export type Receipt = {
+  readonly beliefIds: readonly string[]
+  readonly event: number
+  readonly at: string
+  readonly hash: string
+}
 
 /** Removes every text of a belief, from every read path and from the journal. It cannot be undone. */
 export async function forget(workshop: Workshop, request: ForgetRequest): Promise<Receipt> {
@@ -41,7 +46,11 @@ async function everythingAbout(workshop: Workshop, belief: Belief): Promise<read
 
 function refuseAboveAuthority({ author }: ForgetRequest, belief: Belief): void {
   if (mayChange(author.actor, belief)) return
-  throw new MemoryError('forbidden', `"${belief.name}" was written by a higher authority than ${author.actor} "${author.origin}".`, {
-    hint: 'Only a person can forget what a person said.',
-  })
+  throw new MemoryError(
+    'forbidden',
+    `"${belief.name}" was written by a higher authority than ${author.actor} "${author.origin}".`,
+    {
+      hint: 'Only a person can forget what a person said.',
+    },
+  )
 }

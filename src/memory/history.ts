@@ -18,8 +18,11 @@ export async function history(workshop: Workshop, reference: BeliefReference): P
 }
 
 /** Newest first. */
-export const recentEvents = ({ store }: Workshop, user: string, page: { limit: number; before?: number }): Promise<readonly JournalEvent[]> =>
-  store.events(user, page)
+export const recentEvents = (
+  { store }: Workshop,
+  user: string,
+  page: { limit: number; before?: number },
+): Promise<readonly JournalEvent[]> => store.events(user, page)
 
 /** All beliefs connected to this one by supersession, oldest first. */
 export async function chainOf({ store }: Workshop, belief: Belief): Promise<readonly Belief[]> {
@@ -33,13 +36,16 @@ export async function chainOf({ store }: Workshop, belief: Belief): Promise<read
       queue.push(found)
     }
   }
-  return [...known.values()].sort((one, other) => depth(one, known) - depth(other, known) || compare(one.createdAt, other.createdAt))
+  return [...known.values()].sort(
+    (one, other) => depth(one, known) - depth(other, known) || compare(one.createdAt, other.createdAt),
+  )
 }
 
 /** How many steps lead from the belief to the newest of its line, negated so that older sorts first. */
 function depth(belief: Belief, known: ReadonlyMap<string, Belief>): number {
   let steps = 0
-  for (let at = belief.supersededBy; at !== null && steps <= known.size; at = known.get(at)?.supersededBy ?? null) steps += 1
+  for (let at = belief.supersededBy; at !== null && steps <= known.size; at = known.get(at)?.supersededBy ?? null)
+    steps += 1
   return -steps
 }
 

@@ -56,7 +56,11 @@ export async function importRecords(
       async (at) => {
         const plan = await planImport(workshop, request.author.actor, own, at)
         if (plan.changes.length === 0) return { kind: 'nothing', result: { tally: plan.tally, event: null } }
-        return { kind: 'import', changes: plan.changes, result: (event) => ({ tally: plan.tally, event: event.number }) }
+        return {
+          kind: 'import',
+          changes: plan.changes,
+          result: (event) => ({ tally: plan.tally, event: event.number }),
+        }
       },
       () => Promise.reject(new Error('an import has no key to replay')),
     )
@@ -66,21 +70,40 @@ export async function importRecords(
   return { ...tally, warnings, events }
 }
 
-type Plan = { readonly changes: readonly BeliefChange[]; readonly tally: Record<'added' | 'unchanged' | 'reinforced' | 'corrected' | 'proposed', number> }
+type Plan = {
+  readonly changes: readonly BeliefChange[]
+  readonly tally: Record<'added' | 'unchanged' | 'reinforced' | 'corrected' | 'proposed', number>
+}
 
 /** Works out the effect of every record in turn, seeing what the records before it did. */
-async function planImport(workshop: Workshop, actor: Belief['provenance']['actor'], placed: readonly PlacedRecord[], at: string): Promise<Plan> {
+async function planImport(
+  workshop: Workshop,
+  actor: Belief['provenance']['actor'],
+  placed: readonly PlacedRecord[],
+  at: string,
+): Promise<Plan> {
   const user = placed[0]?.record.user ?? ''
   const changes = new Map<string, BeliefChange>()
   const tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
-  const stored = new Map((await workshop.store.getMany(user, placed.map(({ record }) => record.id))).map((belief) => [belief.id, belief]))
+  const stored = new Map(
+    (
+      await workshop.store.getMany(
+        user,
+        placed.map(({ record }) => record.id),
+      )
+    ).map((belief) => [belief.id, belief]),
+  )
   const holding = new Map<string, Belief>()
   const now = (belief: Belief): Belief => changes.get(belief.id)?.after ?? belief
   const put = (change: BeliefChange): void => {
     const earlier = changes.get(change.beliefId)
-    changes.set(change.beliefId, earlier === undefined ? change : { ...change, expectedVersion: earlier.expectedVersion })
+    changes.set(
+      change.beliefId,
+      earlier === undefined ? change : { ...change, expectedVersion: earlier.expectedVersion },
+    )
     const belief = change.after
-    if (belief !== null && isCurrent(belief)) for (const scope of belief.scopes) holding.set(identity(scope, belief.name), belief)
+    if (belief !== null && isCurrent(belief))
+      for (const scope of belief.scopes) holding.set(identity(scope, belief.name), belief)
   }
   for (const { record } of placed) {
     const known = stored.get(record.id)
@@ -88,7 +111,12 @@ async function planImport(workshop: Workshop, actor: Belief['provenance']['actor
     if (known !== undefined) {
       if (isSameRecord(known, belief)) tally.unchanged += 1
       else if (mayChange(actor, known)) {
-        put({ beliefId: known.id, expectedVersion: known.version, outcome: 'present', after: { ...belief, version: known.version + 1 } })
+        put({
+          beliefId: known.id,
+          expectedVersion: known.version,
+          outcome: 'present',
+          after: { ...belief, version: known.version + 1 },
+        })
         tally.corrected += 1
       } else {
         put(created({ ...belief, id: workshop.newId(), status: 'exploratory', proposedFor: known.id }))
@@ -141,7 +169,8 @@ function asImported(record: BeliefRecord, actor: Belief['provenance']['actor']):
 }
 
 function isSameRecord(known: Belief, belief: Belief): boolean {
-  const comparable = ({ version: _version, updatedAt: _updatedAt, ...rest }: Belief) => JSON.stringify(Object.entries(rest).sort())
+  const comparable = ({ version: _version, updatedAt: _updatedAt, ...rest }: Belief) =>
+    JSON.stringify(Object.entries(rest).sort())
   return comparable(known) === comparable(belief)
 }
 
@@ -151,9 +180,17 @@ function checkSupersession(placed: readonly PlacedRecord[]): void {
   const sound = new Set<string>()
   for (const { record, place } of placed) {
     const path = new Set<string>()
-    for (let id: string | null | undefined = record.id; id !== null && id !== undefined && !sound.has(id); id = heirs.get(id)) {
+    for (
+      let id: string | null | undefined = record.id;
+      id !== null && id !== undefined && !sound.has(id);
+      id = heirs.get(id)
+    ) {
       if (path.has(id)) {
-        throw new MemoryError('invalid', `${place}: "${record.id}" supersedes itself, through ${[...path].join(' and ')}.`, { hint: 'Each belief may be superseded by a newer one only.' })
+        throw new MemoryError(
+          'invalid',
+          `${place}: "${record.id}" supersedes itself, through ${[...path].join(' and ')}.`,
+          { hint: 'Each belief may be superseded by a newer one only.' },
+        )
       }
       path.add(id)
     }

@@ -1,5 +1,5 @@
-import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
 import type { Belief } from '../beliefs/belief.ts'
+import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
 import type { JournalEvent } from '../beliefs/journal.ts'
 import type { Context } from './context.ts'
 import { type Corrected, type CorrectRequest, correct } from './correct.ts'
@@ -33,7 +33,12 @@ type Keyed = { readonly key?: string }
 
 /** A memory, seen from one standpoint. A belief is pointed at by its id, the beginning of it, its name or an alias. */
 export type Memory = {
-  remember(draft: Omit<BeliefDraft, 'scopes'> & { readonly scopes?: readonly string[] } & Keyed & { readonly sourceId?: string; readonly model?: string }): Promise<Remembered>
+  remember(
+    draft: Omit<BeliefDraft, 'scopes'> & { readonly scopes?: readonly string[] } & Keyed & {
+        readonly sourceId?: string
+        readonly model?: string
+      },
+  ): Promise<Remembered>
   recall(message: string, options?: Partial<Own<RecallRequest>>): Promise<Context>
   search(query: string, options?: Omit<Own<SearchRequest>, 'query'>): Promise<SearchResult>
   why(message: string, reference: string, options?: Partial<Own<RecallRequest>>): Promise<Why>
@@ -48,12 +53,17 @@ export type Memory = {
   forget(reference: string, options?: { readonly wholeChain?: boolean } & Keyed): Promise<Receipt>
   undo(event?: number, options?: Keyed): Promise<Undone>
   get(reference: string): Promise<Belief>
-  list(options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number }): Promise<Page<Belief>>
+  list(
+    options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
+  ): Promise<Page<Belief>>
   history(reference: string): Promise<History>
   events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEvent[]>
   scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
   proposals(): Promise<readonly Proposal[]>
-  accept(proposal: string, options?: Keyed): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }>
+  accept(
+    proposal: string,
+    options?: Keyed,
+  ): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }>
   reject(proposal: string, options?: Keyed): Promise<{ readonly beliefId: string; readonly event: number }>
   /** `text` is a JSON array of beliefs or JSON Lines; all of it is taken in, or nothing. */
   import(text: string, options?: { readonly source?: string; readonly scopes?: readonly string[] }): Promise<Imported>
@@ -86,9 +96,11 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     addAliases: (reference, aliases, options) => addAliases(workshop, { ...at(reference, options), aliases }),
     removeAliases: (reference, aliases, options) => removeAliases(workshop, { ...at(reference, options), aliases }),
     setWhy: (reference, text, options) => setWhy(workshop, { ...at(reference, options), why: text }),
-    resolve: (question, by, options) => resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
+    resolve: (question, by, options) =>
+      resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
     forget: (reference, options) => forget(workshop, at(reference, options)),
-    undo: (event, options = {}) => undo(workshop, { user, author, ...options, ...(event === undefined ? {} : { event }) }),
+    undo: (event, options = {}) =>
+      undo(workshop, { user, author, ...options, ...(event === undefined ? {} : { event }) }),
     get: (reference) => findBelief(workshop, at(reference)),
     list: (options = {}) => listBeliefs(workshop, { ...options, user }),
     history: (reference) => history(workshop, at(reference)),
@@ -97,7 +109,8 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     proposals: () => proposals(workshop, user),
     accept: (proposal, options) => accept(workshop, at(proposal, options)),
     reject: (proposal, options) => reject(workshop, at(proposal, options)),
-    import: (text, options = {}) => importBeliefs(workshop, { user, author, source: 'import', scopes, ...options, text }),
+    import: (text, options = {}) =>
+      importBeliefs(workshop, { user, author, source: 'import', scopes, ...options, text }),
     export: (filter = {}) => exportBeliefs(workshop, { ...filter, user }),
     close: () => workshop.store.close(),
   }

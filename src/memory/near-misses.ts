@@ -1,5 +1,5 @@
-import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Belief, isVisibleTo } from '../beliefs/belief.ts'
+import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { beliefFormKeys } from '../search/forms.ts'
 import type { Linked } from '../search/link.ts'
 import { breaksIn } from '../search/readings.ts'
@@ -13,15 +13,23 @@ const mostNearMisses = 50
 /** Beliefs of the user that the message mentions, or that belong here, but which were left out. */
 export async function nearMissesOf(
   store: Store,
-  { view, linked, context, leftOut }: { view: Viewpoint; linked: Linked; context: Context; leftOut: readonly LeftOut[] },
+  {
+    view,
+    linked,
+    context,
+    leftOut,
+  }: { view: Viewpoint; linked: Linked; context: Context; leftOut: readonly LeftOut[] },
 ): Promise<readonly NearMiss[]> {
   const relevant = new Set(context.relevant.map(({ belief }) => belief.id))
   const misses = new Map<string, NearMiss>()
-  for (const { belief, limit, score } of leftOut) misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
+  for (const { belief, limit, score } of leftOut)
+    misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
 
   const linkedIds = linked.links.map(({ posting }) => posting.beliefId)
   const holders = await store.everyHolder(view.user, [...new Set(linked.readings.map(({ key }) => key))])
-  const mentioned = [...new Set([...linkedIds, ...[...holders.values()].flat()])].filter((id) => !relevant.has(id) && !misses.has(id))
+  const mentioned = [...new Set([...linkedIds, ...[...holders.values()].flat()])].filter(
+    (id) => !relevant.has(id) && !misses.has(id),
+  )
   for (const belief of await store.getMany(view.user, mentioned)) {
     if (!linkedIds.includes(belief.id) && !isMentioned(belief, linked)) continue
     const reason = reasonFor(belief, view, context)
@@ -43,7 +51,8 @@ function isMentioned(belief: Belief, { atoms, readings }: Linked): boolean {
 function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissReason | null {
   if (!belief.scopes.some((scope) => view.scopes.includes(scope))) return { kind: 'other-scope', scopes: belief.scopes }
   if (!isVisibleTo(belief.agent, view.agent)) return { kind: 'other-agent', agent: belief.agent as string }
-  if (belief.supersededBy !== null || belief.status === 'superseded') return { kind: 'superseded', by: belief.supersededBy }
+  if (belief.supersededBy !== null || belief.status === 'superseded')
+    return { kind: 'superseded', by: belief.supersededBy }
   if (belief.resolvedAt !== null) return { kind: 'resolved', at: belief.resolvedAt }
   if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
   if (belief.type === 'open_question') return { kind: 'open-question' }

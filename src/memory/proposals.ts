@@ -9,14 +9,20 @@ export type Proposal = { readonly proposal: Belief; readonly target: Belief | nu
 /** Everything waiting for a decision, newest first. */
 export async function proposals({ store }: Workshop, user: string): Promise<readonly Proposal[]> {
   const { items } = await store.list({ user, proposals: true }, { limit: 1_000, offset: 0 })
-  const targets = await store.getMany(user, items.flatMap(({ proposedFor }) => proposedFor ?? []))
+  const targets = await store.getMany(
+    user,
+    items.flatMap(({ proposedFor }) => proposedFor ?? []),
+  )
   return items.map((proposal) => ({ proposal, target: targets.find(({ id }) => id === proposal.proposedFor) ?? null }))
 }
 
 export type ProposalRequest = ChangeRequest & BeliefReference
 
 /** Lets a proposal take the place of what it contradicts. Only a person can, and from then on it is the person's word. */
-export async function accept(workshop: Workshop, request: ProposalRequest): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }> {
+export async function accept(
+  workshop: Workshop,
+  request: ProposalRequest,
+): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }> {
   return change(
     workshop,
     request,
@@ -27,9 +33,13 @@ export async function accept(workshop: Workshop, request: ProposalRequest): Prom
       const others = await workshop.store.holders(request.user, proposal.name, proposal.scopes)
       const conflicting = others.find((holder) => !replaced.includes(holder) && holder.id !== target?.id)
       if (conflicting !== undefined) {
-        throw new MemoryError('conflict', `"${proposal.name}" now belongs to ${conflicting.id}, which is newer than this proposal.`, {
-          hint: 'Reject the proposal, or correct the newer belief.',
-        })
+        throw new MemoryError(
+          'conflict',
+          `"${proposal.name}" now belongs to ${conflicting.id}, which is newer than this proposal.`,
+          {
+            hint: 'Reject the proposal, or correct the newer belief.',
+          },
+        )
       }
       return {
         kind: 'accept',
@@ -46,7 +56,10 @@ export async function accept(workshop: Workshop, request: ProposalRequest): Prom
 }
 
 /** Sets a proposal aside. It can be brought back by undo. */
-export async function reject(workshop: Workshop, request: ProposalRequest): Promise<{ readonly beliefId: string; readonly event: number }> {
+export async function reject(
+  workshop: Workshop,
+  request: ProposalRequest,
+): Promise<{ readonly beliefId: string; readonly event: number }> {
   return change(
     workshop,
     request,
@@ -64,7 +77,9 @@ export async function reject(workshop: Workshop, request: ProposalRequest): Prom
 
 async function pending(workshop: Workshop, request: ProposalRequest): Promise<Proposal> {
   if (request.author.actor !== 'person') {
-    throw new MemoryError('forbidden', 'Only a person decides on proposals.', { hint: 'Show the proposal to the person.' })
+    throw new MemoryError('forbidden', 'Only a person decides on proposals.', {
+      hint: 'Show the proposal to the person.',
+    })
   }
   const proposal = await proposalFor(workshop, request)
   const target = await workshop.store.get(request.user, proposal.proposedFor as string)
@@ -78,7 +93,13 @@ async function proposalFor(workshop: Workshop, request: ProposalRequest): Promis
   const waiting = await workshop.store.proposalsFor(belief.user, belief.id)
   const [only, ...others] = waiting
   if (only !== undefined && others.length === 0) return only
-  throw new MemoryError(only === undefined ? 'not_found' : 'conflict', only === undefined ? `Nothing is proposed for "${belief.name}".` : `Several proposals wait for "${belief.name}": ${waiting.map(({ id }) => id).join(', ')}.`, {
-    hint: 'List them with `credence proposals`.',
-  })
+  throw new MemoryError(
+    only === undefined ? 'not_found' : 'conflict',
+    only === undefined
+      ? `Nothing is proposed for "${belief.name}".`
+      : `Several proposals wait for "${belief.name}": ${waiting.map(({ id }) => id).join(', ')}.`,
+    {
+      hint: 'List them with `credence proposals`.',
+    },
+  )
 }

@@ -1,5 +1,5 @@
-import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { nameKey } from '../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
@@ -71,10 +71,20 @@ async function rankedCandidates(
   const scored = linked.links
     .filter((link) => isRelevantKind(link) && !pinnedIds.has(link.posting.beliefId))
     .map((link) => ({ link, score: scoreLink(link, linked.population) }))
-    .sort((one, other) => other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt)
+    .sort(
+      (one, other) =>
+        other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt,
+    )
   const last = scored[Math.max(budget.maxBeliefs, defaultBudget.maxBeliefs) * 2]
   const inReach = last === undefined ? scored : scored.filter(({ score }) => score.value >= last.score.value)
-  const beliefs = new Map((await store.getMany(user, inReach.map(({ link }) => link.posting.beliefId))).map((belief) => [belief.id, belief]))
+  const beliefs = new Map(
+    (
+      await store.getMany(
+        user,
+        inReach.map(({ link }) => link.posting.beliefId),
+      )
+    ).map((belief) => [belief.id, belief]),
+  )
   return inReach
     .flatMap(({ link, score }) => {
       const belief = beliefs.get(link.posting.beliefId)
@@ -126,7 +136,10 @@ async function participants(store: Workshop['store'], view: Viewpoint, relation:
       found.push(belief)
       continue
     }
-    const postings = await store.postings(view, formKeys(participant).map(({ key }) => key))
+    const postings = await store.postings(
+      view,
+      formKeys(participant).map(({ key }) => key),
+    )
     const ids = new Set([...postings.values()].flat().map(({ beliefId }) => beliefId))
     found.push(...(await store.getMany(view.user, [...ids])))
   }
@@ -149,7 +162,11 @@ const byRecency = (one: Belief, other: Belief): number =>
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-export type LeftOut = { readonly belief: Belief; readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters'; readonly score: number | null }
+export type LeftOut = {
+  readonly belief: Belief
+  readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters'
+  readonly score: number | null
+}
 
 /** Fills the budget tier by tier and remembers what did not fit. */
 class Room {
@@ -180,7 +197,8 @@ class Room {
     const taken: Belief[] = []
     for (const question of questions) {
       if (taken.length >= this.#budget.maxQuestions) this.#leaveOut(question, 'maxQuestions', null)
-      else if (this.#characters + lengthOf(question) > this.#budget.maxCharacters) this.#leaveOut(question, 'maxCharacters', null)
+      else if (this.#characters + lengthOf(question) > this.#budget.maxCharacters)
+        this.#leaveOut(question, 'maxCharacters', null)
       else {
         this.#characters += lengthOf(question)
         taken.push(question)
@@ -215,7 +233,9 @@ const lengthOf = ({ name, content, why }: Belief): number => name.length + conte
 function parseBudget(given: Partial<Budget> = {}): Budget {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultBudget)) {
-      throw new MemoryError('invalid', `"${name}" is not part of a budget.`, { hint: `Known: ${Object.keys(defaultBudget).join(', ')}.` })
+      throw new MemoryError('invalid', `"${name}" is not part of a budget.`, {
+        hint: `Known: ${Object.keys(defaultBudget).join(', ')}.`,
+      })
     }
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
       throw new MemoryError('invalid', `The budget's ${name} is ${value}.`, { hint: 'Give a whole number, 0 or more.' })
@@ -225,4 +245,6 @@ function parseBudget(given: Partial<Budget> = {}): Budget {
 }
 
 const tooLong = (length: number): MemoryError =>
-  new MemoryError('invalid', `The message has ${length} characters; at most ${longestMessage} are looked at.`, { hint: 'Recall for the part that asks something.' })
+  new MemoryError('invalid', `The message has ${length} characters; at most ${longestMessage} are looked at.`, {
+    hint: 'Recall for the part that asks something.',
+  })

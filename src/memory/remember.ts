@@ -3,7 +3,16 @@ import type { Belief, Provenance } from '../beliefs/belief.ts'
 import { isSameStatement, mergeAliases } from '../beliefs/identity.ts'
 import type { JournalEvent } from '../beliefs/journal.ts'
 import { type BeliefDraft, parseDraft, type Statement } from './draft.ts'
-import { type Author, type ChangeRequest, change, created, type Decision, revised, stateAfter, type Workshop } from './workshop.ts'
+import {
+  type Author,
+  type ChangeRequest,
+  change,
+  created,
+  type Decision,
+  revised,
+  stateAfter,
+  type Workshop,
+} from './workshop.ts'
 
 export type RememberRequest = ChangeRequest & {
   readonly draft: BeliefDraft
@@ -32,7 +41,11 @@ export async function remember(workshop: Workshop, request: RememberRequest): Pr
     request,
     async (at) => {
       const holders = await workshop.store.holders(request.user, statement.name, statement.scopes)
-      const belief = newBelief(workshop, { user: request.user, statement, provenance: { ...request.author, ...origin, at } })
+      const belief = newBelief(workshop, {
+        user: request.user,
+        statement,
+        provenance: { ...request.author, ...origin, at },
+      })
       return decide(workshop, { author: request.author, holders, belief, at })
     },
     (event) => replay(workshop, event),
@@ -44,8 +57,10 @@ type Situation = { author: Author; holders: readonly Belief[]; belief: Belief; a
 async function decide(workshop: Workshop, { author, holders, belief, at }: Situation): Promise<Decision<Remembered>> {
   const [holder] = holders
   if (holder === undefined) return only('remembered', 'remember', belief)
-  if (holders.length === 1 && isSameStatement(holder.content, belief.content)) return again(workshop, author, holder, belief, at)
-  if (holders.some((held) => !mayChange(author.actor, held))) return proposal(workshop, holders, belief, at, (proposed) => proposed)
+  if (holders.length === 1 && isSameStatement(holder.content, belief.content))
+    return again(workshop, author, holder, belief, at)
+  if (holders.some((held) => !mayChange(author.actor, held)))
+    return proposal(workshop, holders, belief, at, (proposed) => proposed)
   const heir = inherit(belief, holders)
   return {
     kind: 'correct',
@@ -55,12 +70,19 @@ async function decide(workshop: Workshop, { author, holders, belief, at }: Situa
 }
 
 /** The same words again: reinforce, and take in what the draft adds, if the author may. */
-async function again(workshop: Workshop, author: Author, holder: Belief, belief: Belief, at: string): Promise<Decision<Remembered>> {
+async function again(
+  workshop: Workshop,
+  author: Author,
+  holder: Belief,
+  belief: Belief,
+  at: string,
+): Promise<Decision<Remembered>> {
   const aliases = mergeAliases(holder.name, holder.aliases, belief.aliases)
   const why = belief.why === '' ? holder.why : belief.why
   const pinned = holder.pinned || belief.pinned
   const adds = aliases.length > holder.aliases.length || why !== holder.why || pinned !== holder.pinned
-  if (adds && !mayChange(author.actor, holder)) return proposal(workshop, [holder], { ...belief, aliases, why, pinned }, at, (proposed) => proposed)
+  if (adds && !mayChange(author.actor, holder))
+    return proposal(workshop, [holder], { ...belief, aliases, why, pinned }, at, (proposed) => proposed)
   const reinforcement = { count: holder.reinforcement.count + 1, at }
   const status = holder.status === 'inferred' && author.actor === 'person' ? ('active' as const) : holder.status
   const editedByPerson = holder.editedByPerson || author.actor === 'person'
@@ -82,7 +104,10 @@ export async function proposal<Result>(
 ): Promise<Decision<Result>> {
   const target = holders[0] as Belief
   const earlier = (await workshop.store.proposalsFor(belief.user, target.id)).find(
-    (known) => isSameStatement(known.content, belief.content) && known.aliases.join('\n') === belief.aliases.join('\n') && known.pinned === belief.pinned,
+    (known) =>
+      isSameStatement(known.content, belief.content) &&
+      known.aliases.join('\n') === belief.aliases.join('\n') &&
+      known.pinned === belief.pinned,
   )
   const change = earlier
     ? revised(earlier, at, { reinforcement: { count: earlier.reinforcement.count + 1, at } })

@@ -11,9 +11,15 @@ const lowConfidence = 0.65
 export function renderContext(context: Context): string {
   const inPrelude = new Set(context.prelude?.beliefIds ?? [])
   const sections = [
-    section('About the person', context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`)),
+    section(
+      'About the person',
+      context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
+    ),
     section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(item)),
-    section('Relevant to this message', context.relevant.map(({ belief }) => item(belief))),
+    section(
+      'Relevant to this message',
+      context.relevant.map(({ belief }) => item(belief)),
+    ),
     section('Still open', context.questions.map(item)),
   ].filter((text) => text !== '')
   if (sections.length === 0) return ''

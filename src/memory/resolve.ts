@@ -10,7 +10,9 @@ import { type ChangeRequest, change, created, revised, stateAfter, type Workshop
 export type ResolveRequest = ChangeRequest &
   BeliefReference & {
     /** The decision that settles it: a belief there is, or a new one to be remembered with it. */
-    readonly by?: { readonly reference: string } | { readonly name: string; readonly content: string; readonly why?: string }
+    readonly by?:
+      | { readonly reference: string }
+      | { readonly name: string; readonly content: string; readonly why?: string }
   }
 
 export type Resolved = { readonly question: Belief; readonly decision: Belief | null; readonly event: number }
@@ -23,7 +25,9 @@ export async function resolve(workshop: Workshop, request: ResolveRequest): Prom
     async (at) => {
       const question = await currentBelief(workshop, request)
       if (question.type !== 'open_question') {
-        throw new MemoryError('invalid', `"${question.name}" is a ${question.type}, not an open question.`, { hint: 'Use correct to replace a belief.' })
+        throw new MemoryError('invalid', `"${question.name}" is a ${question.type}, not an open question.`, {
+          hint: 'Use correct to replace a belief.',
+        })
       }
       if (!mayChange(request.author.actor, question)) {
         throw new MemoryError('forbidden', `"${question.name}" was asked by a person; only a person can close it.`, {
@@ -47,14 +51,21 @@ export async function resolve(workshop: Workshop, request: ResolveRequest): Prom
   )
 }
 
-async function decisionFor(workshop: Workshop, request: ResolveRequest, question: Belief, at: string): Promise<Belief | null> {
+async function decisionFor(
+  workshop: Workshop,
+  request: ResolveRequest,
+  question: Belief,
+  at: string,
+): Promise<Belief | null> {
   const { by, user, author } = request
   if (by === undefined) return null
   if ('reference' in by) return findBelief(workshop, { user, reference: by.reference, scopes: question.scopes })
   const statement = parseDraft({ ...by, type: 'decision', scopes: question.scopes, agent: question.agent })
   const [taken] = await workshop.store.holders(user, statement.name, statement.scopes)
   if (taken !== undefined && taken.id !== question.id) {
-    throw new MemoryError('conflict', `The name "${statement.name}" already belongs to ${taken.id}.`, { hint: `Resolve it by ${taken.id}, or choose another name.` })
+    throw new MemoryError('conflict', `The name "${statement.name}" already belongs to ${taken.id}.`, {
+      hint: `Resolve it by ${taken.id}, or choose another name.`,
+    })
   }
   return newBelief(workshop, { user, statement, provenance: { ...author, sourceId: question.id, model: null, at } })
 }

@@ -1,5 +1,5 @@
-import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Belief, type BeliefType, isCurrent, isVisibleTo, type Status } from '../beliefs/belief.ts'
+import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { parseScopes, visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { analyse } from '../search/analyse.ts'
@@ -25,7 +25,12 @@ export type SearchRequest = {
 }
 
 /** A stretch of a field that one of the words asked for was found in. */
-export type Highlight = { readonly field: 'name' | 'alias' | 'content' | 'why'; readonly start: number; readonly end: number; readonly text: string }
+export type Highlight = {
+  readonly field: 'name' | 'alias' | 'content' | 'why'
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
 
 /** `exact`: a whole surface form occurs in the question. `possible`: words of it occur somewhere in the belief. */
 export type SearchHit = {
@@ -42,20 +47,43 @@ const deepest = 500
 /** Looks through names, aliases, content and why, for someone who asks. Exact hits come first. */
 export async function search(workshop: Workshop, request: SearchRequest): Promise<SearchResult> {
   const { user, query, agent = null, limit = 10, offset = 0 } = request
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100) throw new MemoryError('invalid', `The limit ${limit} is out of range.`, { hint: 'Give a whole number from 1 to 100.' })
-  if (!Number.isSafeInteger(offset) || offset < 0) throw new MemoryError('invalid', `The offset ${offset} is out of range.`, { hint: 'Give a whole number, 0 or more.' })
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100)
+    throw new MemoryError('invalid', `The limit ${limit} is out of range.`, {
+      hint: 'Give a whole number from 1 to 100.',
+    })
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw new MemoryError('invalid', `The offset ${offset} is out of range.`, {
+      hint: 'Give a whole number, 0 or more.',
+    })
   const words = askedWords(query)
   if (words.length === 0) return { hits: [], total: 0 }
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
 
   const exact = await exactHits(workshop, request, scopes, words)
   const known = new Set(exact.map(({ belief }) => belief.id))
-  const found = await workshop.store.matchText({ user, agent, scopes, words, includeRetired: request.includeRetired ?? false, limit: deepest })
+  const found = await workshop.store.matchText({
+    user,
+    agent,
+    scopes,
+    words,
+    includeRetired: request.includeRetired ?? false,
+    limit: deepest,
+  })
   const scores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
-  const beliefs = await workshop.store.getMany(user, found.map(({ beliefId }) => beliefId))
+  const beliefs = await workshop.store.getMany(
+    user,
+    found.map(({ beliefId }) => beliefId),
+  )
   const possible = beliefs
     .filter((belief) => !known.has(belief.id) && passes(belief, request) && sharesEnough(belief, words))
-    .map((belief): SearchHit => ({ match: 'possible', belief, score: scores.get(belief.id) ?? 0, highlights: highlights(belief, words) }))
+    .map(
+      (belief): SearchHit => ({
+        match: 'possible',
+        belief,
+        score: scores.get(belief.id) ?? 0,
+        highlights: highlights(belief, words),
+      }),
+    )
   const hits = [...exact, ...possible]
   return { hits: hits.slice(offset, offset + limit), total: hits.length }
 }
@@ -73,7 +101,14 @@ async function exactHits(
   const beliefs = await store.getMany(request.user, [...scores.keys()])
   return beliefs
     .filter((belief) => passes(belief, request))
-    .map((belief): SearchHit => ({ match: 'exact', belief, score: scores.get(belief.id) ?? 0, highlights: highlights(belief, words) }))
+    .map(
+      (belief): SearchHit => ({
+        match: 'exact',
+        belief,
+        score: scores.get(belief.id) ?? 0,
+        highlights: highlights(belief, words),
+      }),
+    )
     .sort((one, other) => other.score - one.score || (one.belief.name < other.belief.name ? -1 : 1))
 }
 

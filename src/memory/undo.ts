@@ -47,18 +47,28 @@ export async function undo(workshop: Workshop, request: UndoRequest): Promise<Un
 async function eventToUndo({ store }: Workshop, { user, author, event: number }: UndoRequest): Promise<JournalEvent> {
   const event = number === undefined ? await store.lastUndoable(user) : await store.event(user, number)
   if (event === null) {
-    throw new MemoryError('not_found', number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`, {
-      hint: 'See recent changes with `credence history`.',
-    })
+    throw new MemoryError(
+      'not_found',
+      number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`,
+      {
+        hint: 'See recent changes with `credence history`.',
+      },
+    )
   }
   if (event.undoneBy !== null) {
-    throw new MemoryError('conflict', `Change ${event.number} was undone already, by change ${event.undoneBy}.`, { hint: `Undo ${event.undoneBy} to redo it.` })
+    throw new MemoryError('conflict', `Change ${event.number} was undone already, by change ${event.undoneBy}.`, {
+      hint: `Undo ${event.undoneBy} to redo it.`,
+    })
   }
   if (event.kind === 'forget') {
-    throw new MemoryError('conflict', `Change ${event.number} was to forget; nothing is left to restore.`, { hint: 'What is forgotten is gone. Name an earlier change to undo that.' })
+    throw new MemoryError('conflict', `Change ${event.number} was to forget; nothing is left to restore.`, {
+      hint: 'What is forgotten is gone. Name an earlier change to undo that.',
+    })
   }
   if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin)) {
-    throw new MemoryError('forbidden', `Change ${event.number} was made by ${event.actor} "${event.origin}".`, { hint: 'An agent can only undo its own changes.' })
+    throw new MemoryError('forbidden', `Change ${event.number} was made by ${event.actor} "${event.origin}".`, {
+      hint: 'An agent can only undo its own changes.',
+    })
   }
   return event
 }
@@ -70,9 +80,13 @@ async function before({ store }: Workshop, revision: BeliefRevision, at: string)
   const index = history.findIndex((known) => known.event.number === event.number)
   const later = history[index + 1]
   if (later !== undefined) {
-    throw new MemoryError('conflict', `The belief ${beliefId} was changed again by change ${later.event.number} (${later.event.kind}).`, {
-      hint: `Undo ${later.event.number} first.`,
-    })
+    throw new MemoryError(
+      'conflict',
+      `The belief ${beliefId} was changed again by change ${later.event.number} (${later.event.kind}).`,
+      {
+        hint: `Undo ${later.event.number} first.`,
+      },
+    )
   }
   const earlier = history[index - 1]?.belief ?? null
   const latestVersion = revision.belief?.version ?? lastVersion(history)

@@ -17,7 +17,11 @@ export type Verdict =
   | {
       readonly kind: 'not-mentioned'
       /** Everything it can be found by, each with the words of it that the message has. */
-      readonly forms: readonly { readonly form: string; readonly present: readonly string[]; readonly missing: readonly string[] }[]
+      readonly forms: readonly {
+        readonly form: string
+        readonly present: readonly string[]
+        readonly missing: readonly string[]
+      }[]
       readonly inPrelude: boolean
     }
 

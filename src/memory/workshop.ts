@@ -68,22 +68,45 @@ export async function change<Result>(
         continue
     }
   }
-  throw new MemoryError('conflict', `The memory of "${request.user}" kept changing; gave up after ${mostAttempts} attempts.`, {
-    hint: 'Try again when fewer programs are writing.',
-  })
+  throw new MemoryError(
+    'conflict',
+    `The memory of "${request.user}" kept changing; gave up after ${mostAttempts} attempts.`,
+    {
+      hint: 'Try again when fewer programs are writing.',
+    },
+  )
 }
 
-export const created = (belief: Belief): BeliefChange => ({ beliefId: belief.id, expectedVersion: 0, outcome: 'present', after: belief })
+export const created = (belief: Belief): BeliefChange => ({
+  beliefId: belief.id,
+  expectedVersion: 0,
+  outcome: 'present',
+  after: belief,
+})
 
 /** The belief with some fields changed, one version on. */
-export function revised(belief: Belief, at: string, fields: Partial<Belief>): BeliefChange & { readonly after: Belief } {
+export function revised(
+  belief: Belief,
+  at: string,
+  fields: Partial<Belief>,
+): BeliefChange & { readonly after: Belief } {
   const after = { ...belief, ...fields, updatedAt: at, version: belief.version + 1 }
   return { beliefId: belief.id, expectedVersion: belief.version, outcome: 'present', after }
 }
 
-export const withdrawn = (belief: Belief): BeliefChange => ({ beliefId: belief.id, expectedVersion: belief.version, outcome: 'absent', after: null })
+export const withdrawn = (belief: Belief): BeliefChange => ({
+  beliefId: belief.id,
+  expectedVersion: belief.version,
+  outcome: 'absent',
+  after: null,
+})
 
-export const erased = (belief: Belief): BeliefChange => ({ beliefId: belief.id, expectedVersion: belief.version, outcome: 'erased', after: null })
+export const erased = (belief: Belief): BeliefChange => ({
+  beliefId: belief.id,
+  expectedVersion: belief.version,
+  outcome: 'erased',
+  after: null,
+})
 
 /** The state of a belief right after an event, for answering a repeated request. */
 export async function stateAfter({ store }: Workshop, event: JournalEvent, beliefId: string): Promise<Belief> {
@@ -94,15 +117,23 @@ export async function stateAfter({ store }: Workshop, event: JournalEvent, belie
 }
 
 function fingerprintOf(request: object): string {
-  return createHash('sha256').update(JSON.stringify(sorted(request))).digest('hex')
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(request)))
+    .digest('hex')
 }
 
 /** Object keys in order, so that equal requests have equal fingerprints. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, inner]) => [name, sorted(inner)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  )
 }
 
 const keyReused = (key: string): MemoryError =>
-  new MemoryError('conflict', `The idempotency key "${key}" was used before for another request.`, { hint: 'Use a new key for a new request.' })
+  new MemoryError('conflict', `The idempotency key "${key}" was used before for another request.`, {
+    hint: 'Use a new key for a new request.',
+  })

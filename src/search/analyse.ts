@@ -24,10 +24,9 @@ export type Atom = {
 const atomPattern =
   /(?:(?<![\p{L}\p{N}.)\]])\.(?=\p{L}))?[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\p{Cf}]|['’](?=\p{L})|(?<=\p{N})[.,:/-](?=\p{N}))*(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu
 
-const unspaced =
-  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u
-const unspacedRun =
-  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]\p{M}*|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu
+const scriptsWithoutSpaces = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
+const unspaced = new RegExp(`[${scriptsWithoutSpaces}]`, 'u')
+const unspacedRun = new RegExp(String.raw`[${scriptsWithoutSpaces}]\p{M}*|[^${scriptsWithoutSpaces}]+`, 'gu')
 
 const phraseEnd = /[.!?;:…]["'”’)*_`]*\s|[|•—–()[\]{}<>]|\n\s*\n|\n\s*[-*+]\s|\s-{1,3}\s/u
 const plainWord = /^[a-z]+$/u
@@ -81,7 +80,15 @@ function camelParts(raw: string): readonly string[] {
 }
 
 const letterFolds: Readonly<Record<string, string>> = {
-  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', '’': "'",
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ı: 'i',
+  '’': "'",
+  '⁄': '/',
 }
 
 function normaliseWord(raw: string): string {
@@ -93,7 +100,8 @@ function normaliseWord(raw: string): string {
     .normalize('NFD')
     .replace(/(?<=[\p{Script=Latin}\p{Script=Greek}][\u0300-\u036f]*)[\u0300-\u036f]/gu, '')
     .normalize('NFC')
-    .replace(/[ßæœøłđı’]/gu, (letter) => letterFolds[letter] ?? letter)
+    .replace(/[ßæœøłđı’⁄]/gu, (letter) => letterFolds[letter] ?? letter)
+    .replace(/[^\p{L}\p{M}\p{N}'.,:/+#-]/gu, '')
   if (/\d,\d{3}/u.test(word) && /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(word)) return word.replaceAll(',', '')
-  return word.replace(/'s$/u, '')
+  return word.replace(/^[',:/-]+|(?:'s?|[.,:/-])+$/gu, '')
 }

@@ -1,5 +1,5 @@
-import type { Viewpoint } from '../beliefs/belief-store.ts'
 import type { BeliefType, Subtype } from '../beliefs/belief.ts'
+import type { Viewpoint } from '../beliefs/belief-store.ts'
 
 /** A belief that can be found by a key, with just enough to filter and rank without loading it. */
 export type Posting = {

@@ -29,7 +29,9 @@ export function formKeys(form: string): readonly FormKey[] {
   if (atoms.length === 0 || atoms.length > longestForm) return []
   const keys = [literalKey(atoms), singularKey(atoms, form), joinedKey(atoms), openedKey(atoms, form)]
   const seen = new Set<string>()
-  return keys.filter((key) => key !== null && !seen.has(key.key) && seen.add(key.key) !== null).map((key) => key as FormKey)
+  return keys
+    .filter((key) => key !== null && !seen.has(key.key) && seen.add(key.key) !== null)
+    .map((key) => key as FormKey)
 }
 
 /** All keys of a belief, each once, with the name's taking precedence over an alias that reads the same. */
@@ -53,7 +55,11 @@ export const isSurfaceForm = (text: string): boolean => formKeys(text).length > 
 
 const keyOf = (words: readonly string[], breaks: number): FormKey => ({ key: words.join(' '), words, breaks })
 
-const literalKey = (atoms: readonly Atom[]): FormKey => keyOf(atoms.map((atom) => atom.word), breaksBetween(atoms))
+const literalKey = (atoms: readonly Atom[]): FormKey =>
+  keyOf(
+    atoms.map((atom) => atom.word),
+    breaksBetween(atoms),
+  )
 
 /**
  * One capitalised word that looks plural is a proper name (Rails, Teams, HTTPS) and is not found by its singular:
@@ -61,7 +67,10 @@ const literalKey = (atoms: readonly Atom[]): FormKey => keyOf(atoms.map((atom) =
  */
 function singularKey(atoms: readonly Atom[], form: string): FormKey | null {
   if (atoms.length === 1 && /^\P{L}*\p{Lu}/u.test(form)) return null
-  return keyOf(atoms.map((atom) => singular(atom.word)), breaksBetween(atoms))
+  return keyOf(
+    atoms.map((atom) => singular(atom.word)),
+    breaksBetween(atoms),
+  )
 }
 
 /** Closed up only where that does not make an ordinary word of it: `U.S.` is not "us". */
@@ -69,7 +78,9 @@ function joinedKey(atoms: readonly Atom[]): FormKey | null {
   const runs = joinedRuns(atoms)
   if (runs.length === atoms.length) return null
   const words = runs.map((run) => run.map((atom) => atom.word).join(''))
-  const isSafe = words.every((word, index) => runs[index]?.length === 1 || (word.length >= shortestJoined && !isOrdinaryWord(word)))
+  const isSafe = words.every(
+    (word, index) => runs[index]?.length === 1 || (word.length >= shortestJoined && !isOrdinaryWord(word)),
+  )
   return isSafe ? keyOf(words, breaksBetween(runs.map((run) => run[0] as Atom))) : null
 }
 

@@ -1,7 +1,16 @@
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Atom, analyse } from './analyse.ts'
 import type { FormIndex, Posting } from './form-index.ts'
-import { breaksIn, type Reading, readCompounds, readPhrases, readTypos, standsAlone, type Words, wordsOf } from './readings.ts'
+import {
+  breaksIn,
+  type Reading,
+  readCompounds,
+  readPhrases,
+  readTypos,
+  standsAlone,
+  type Words,
+  wordsOf,
+} from './readings.ts'
 import { isForgivable } from './typo.ts'
 
 /** A whole surface form of a belief, found in the message. Positions are of atoms, both inclusive. */
@@ -32,7 +41,9 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   if (atoms.length === 0) return { atoms, links: [], population: 0, readings: [] }
   const words = wordsOf(atoms)
   const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
-  const exact = [...readPhrases(words, lengths), ...readCompounds(atoms)].filter((reading) => standsAlone(atoms, reading))
+  const exact = [...readPhrases(words, lengths), ...readCompounds(atoms)].filter((reading) =>
+    standsAlone(atoms, reading),
+  )
   const exactPostings = await index.postings(view, keysOf(exact))
 
   const meantBy = await wordsMeant(words, view, index, exactPostings)

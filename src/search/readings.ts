@@ -99,7 +99,7 @@ export const breaksIn = (atoms: readonly Atom[], { first, last }: Reading): numb
 
 /**
  * Whether a run stands on its own in the message. The end of a dotted name is not a mention (`index.ts` is not about
- * TS), nor is either side of an address; one letter must stand alone, two may only be joined by a slash (`CI/CD`).
+ * TS), nor is either side of an address; one letter must stand alone, two may only be joined by a slash (`CI/CD`, `s3://`).
  */
 export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): boolean {
   const before = first === 0 ? '' : (atoms[first]?.joint ?? '')
@@ -108,7 +108,7 @@ export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): b
   const word = first === last ? (atoms[first]?.word ?? '') : ''
   if (word.length === 0 || word.length > 2 || isUnspaced(word)) return true
   if (word.length === 1) return before === '' && after === ''
-  return [before, after].every((joint) => joint === '' || joint === '/')
+  return [before, after].every((joint) => joint === '' || joint === '/' || joint === '://')
 }
 
 const keyBetween = (words: readonly string[], first: number, last: number): string =>

@@ -28,7 +28,10 @@ type Weighted = { readonly mention: Mention; readonly gain: number; readonly wei
 export function scoreLink(link: Link, population: number): Score {
   const chosen = bestWithoutOverlap(weigh(link.mentions, population))
   const clauses = clausesOf(chosen, population)
-  const explanation = sum('score', clauses.map((clause) => clause.explanation))
+  const explanation = sum(
+    'score',
+    clauses.map((clause) => clause.explanation),
+  )
   return { value: explanation.value, clauses, explanation }
 }
 
@@ -91,7 +94,10 @@ function clausesOf(chosen: readonly Weighted[], population: number): readonly Cl
       mentions: group.map(({ mention }) => mention),
       explanation: product(field, [
         leaf(`idf of ${docFreq} in ${population}`, inverseDocFreq({ docFreq, docCount: population })),
-        leaf(`tf of ${group.length}`, group.reduce((total, { gain }) => total + gain, 0)),
+        leaf(
+          `tf of ${group.length}`,
+          group.reduce((total, { gain }) => total + gain, 0),
+        ),
         leaf(`${field} boost`, boostOf(ordinal)),
         leaf('edit', editOf((group[0] as Weighted).mention)),
       ]),

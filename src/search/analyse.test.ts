@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { analyse } from './analyse.ts'
+
+const words = (text: string): readonly string[] => analyse(text).map(({ word }) => word)
+
+describe('analyse', () => {
+  it.each([
+    ['Redis', ['redis']],
+    ['(Redis)', ['redis']],
+    ['"Redis"', ['redis']],
+    ['**Redis**', ['redis']],
+    ['`redis`', ['redis']],
+    ['_redis_', ['redis']],
+    ['Redis/Valkey', ['redis', 'valkey']],
+    ['Redis—or', ['redis', 'or']],
+    ['pipe()', ['pipe']],
+    ['Redis??', ['redis']],
+    ['~~Redis~~,', ['redis']],
+    ['<b>Redis</b>', ['b', 'redis', 'b']],
+    ['C++, C# and F#.', ['c++', 'c#', 'and', 'f#']],
+    ['C++17', ['c++', '17']],
+    ['on .NET today', ['on', '.net', 'today']],
+    ['wait...and see', ['wait', 'and', 'see']],
+    ['node.js', ['node', 'js']],
+    ['A/B test', ['a', 'b', 'test']],
+    ['try-catch', ['try', 'catch']],
+    ['@scope/pkg', ['scope', 'pkg']],
+    ['s3://bucket/key', ['s3', 'bucket', 'key']],
+    ['redis_cache_config', ['redis', 'cache', 'config']],
+    ["Mara's and the users'", ['mara', 'and', 'the', 'users']],
+    ["don't", ["don't"]],
+    ['Müller in São Paulo', ['muller', 'in', 'sao', 'paulo']],
+    ['Straße, Łódź, Ærø', ['strasse', 'lodz', 'aero']],
+    ['form 1040, chapter 7.5, 10:30, 2024-01-15', ['form', '1040', 'chapter', '7.5', '10:30', '2024-01-15']],
+    ['1,000 and 1,000,000.5', ['1000', 'and', '1000000.5']],
+    ['Ctrl+C', ['ctrl', 'c']],
+    ['我住在北京市', ['我', '住', '在', '北', '京', '市']],
+    ['用Redis缓存', ['用', 'redis', '缓', '存']],
+    ['re\u200bdis', ['redis']],
+    ['Ｒｅｄｉｓ', ['redis']],
+    ['', []],
+    ['   \n\t ', []],
+    ['?!… — 🚀', []],
+  ])('reads %j as %j', (text, expected) => {
+    expect(words(text)).toEqual(expected)
+  })
+
+  it('knows where each word stands in the text', () => {
+    const text = 'Ask **Redis** or Müller’s 北京.'
+
+    for (const { word, start, end } of analyse(text)) expect(words(text.slice(start, end))).toContain(word)
+  })
+
+  it('tells joined words from words apart and from words in another phrase', () => {
+    const gaps = (text: string) =>
+      analyse(text)
+        .map(({ gap }) => gap)
+        .slice(1)
+
+    expect(gaps('node.js')).toEqual(['joined'])
+    expect(gaps('error handling')).toEqual(['apart'])
+    expect(gaps('**error** handling')).toEqual(['apart'])
+    expect(gaps('error,\nhandling')).toEqual(['apart'])
+    expect(gaps('an error. Handling it')).toEqual(['apart', 'broken', 'apart'])
+    expect(gaps('Redis - cache')).toEqual(['broken'])
+    expect(gaps('Redis\n\ncache')).toEqual(['broken'])
+    expect(gaps('redis\n- cache')).toEqual(['broken'])
+    expect(gaps('北京')).toEqual(['tight'])
+  })
+
+  it('opens camelCase identifiers', () => {
+    const parts = (text: string) => analyse(text)[0]?.parts
+
+    expect(parts('redisCacheTTL')).toEqual(['redis', 'cache', 'ttl'])
+    expect(parts('HTTPServer')).toEqual(['http', 'server'])
+    expect(parts('Redis')).toEqual([])
+    expect(parts('REDIS')).toEqual([])
+  })
+
+  it('is total, and loses no letter or digit of any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        const atoms = analyse(text)
+        const covered = new Set(
+          atoms.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)),
+        )
+
+        for (const [index, character] of [...text].entries()) {
+          const offset = [...text].slice(0, index).join('').length
+          if (/[a-z0-9]/iu.test(character)) expect(covered.has(offset)).toBe(true)
+        }
+        for (const { word } of atoms) expect(word).not.toBe('')
+      }),
+    )
+  })
+
+  it('gives words that read the same when analysed again, for any text without compatibility characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+        for (const word of words(text.normalize('NFKC'))) expect(words(word).join('')).toBe(word)
+      }),
+    )
+  })
+})

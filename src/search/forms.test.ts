@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { beliefFormKeys, formKeys, isSurfaceForm } from './forms.ts'
+
+const keys = (form: string): readonly string[] => formKeys(form).map(({ key }) => key)
+
+describe('formKeys', () => {
+  it.each([
+    ['redis_cache', ['redis cache']],
+    ['Redis', ['redis']],
+    ['error handling', ['error handling']],
+    ['exceptions', ['exceptions', 'exception']],
+    ['class hierarchies', ['class hierarchies', 'class hierarchy']],
+    ['node.js', ['node js', 'nodejs']],
+    ['try-catch', ['try catch', 'trycatch']],
+    ['A/B test', ['a b test']],
+    ['redisCache', ['rediscache', 'redis cache']],
+    ['form 1040', ['form 1040']],
+    ['北京', ['北 京']],
+  ])('finds %j by %j', (form, expected) => {
+    expect(keys(form)).toEqual(expected)
+  })
+
+  it('does not find a proper name that looks plural by its singular', () => {
+    expect(keys('Teams')).toEqual(['teams'])
+    expect(keys('HTTPS')).toEqual(['https'])
+  })
+
+  it('does not close up an abbreviation into an everyday word', () => {
+    expect(keys('U.S.')).toEqual(['u s'])
+    expect(keys('re-sort')).toEqual(['re sort'])
+  })
+
+  it('does not open a brand into the everyday words inside it', () => {
+    expect(keys('FastAPI')).toEqual(['fastapi'])
+    expect(keys('LinkedIn')).toEqual(['linkedin'])
+  })
+
+  it('remembers where the form itself ends a phrase', () => {
+    expect(formKeys('Dr. Elena Vasquez')[0]?.breaks).toBe(0b01)
+    expect(formKeys('error handling')[0]?.breaks).toBe(0)
+  })
+
+  it('gives the name precedence over an alias that reads the same', () => {
+    expect(beliefFormKeys({ name: 'redis', aliases: ['Redis', 'cache'] })).toMatchObject([
+      { key: 'redis', ordinal: 0 },
+      { key: 'cache', ordinal: 2 },
+    ])
+  })
+
+  it('refuses what holds no letter or digit', () => {
+    expect(isSurfaceForm('— 🚀 !')).toBe(false)
+    expect(isSurfaceForm('C')).toBe(true)
+  })
+})

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { deletions, isForgivable, isOneEditApart } from './typo.ts'
+
+describe('a slip', () => {
+  it.each([
+    ['eror', 'error'],
+    ['reedis', 'redis'],
+    ['typsecript', 'typescript'],
+    ['typscript', 'typescript'],
+    ['mongod', 'mongo'],
+    ['mongoose', 'moongoose'],
+    ['kuberentes', 'kubernetes'],
+  ])('%s is one edit from %s', (written, meant) => {
+    expect(isOneEditApart(written, meant)).toBe(true)
+    expect(isOneEditApart(meant, written)).toBe(true)
+  })
+
+  it.each([
+    ['mango', 'mongo'],
+    ['erdis', 'redis'],
+    ['redis', 'redis'],
+    ['rdeis', 'redis'],
+    ['reddiss', 'redis'],
+    ['helo', 'hell o'],
+  ])('%s is not one edit from %s with the first two letters right', (written, meant) => {
+    expect(isOneEditApart(written, meant)).toBe(false)
+  })
+
+  it.each([
+    'help',
+    'but',
+    'next',
+    'note',
+    'auto',
+    'reach',
+    'demo',
+    'reaches',
+    'notes',
+    'helped',
+    'k9s',
+    'v2',
+    '1040',
+    'the',
+  ])('is never looked for in "%s"', (word) => {
+    expect(isForgivable(word)).toBe(false)
+  })
+
+  it.each(['eror', 'reedis', 'typscript', 'mongoose'])('may be looked for in "%s"', (word) => {
+    expect(isForgivable(word)).toBe(true)
+  })
+})
+
+describe('deletions', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), minLength: 2, maxLength: 9 })
+
+  it('are shared by any two words one edit apart', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 }),
+        fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 }),
+        (one, other) => {
+          fc.pre(isOneEditApart(one, other))
+
+          const shared = deletions(one).filter((spelling) => deletions(other).includes(spelling))
+
+          expect(shared).not.toEqual([])
+        },
+      ),
+    )
+  })
+
+  it('agree with edits made by hand: every insertion, deletion, substitution and swap is one edit apart', () => {
+    fc.assert(
+      fc.property(word, fc.nat(), fc.constantFrom('a', 'b', 'c', 'd'), (original, seed, letter) => {
+        fc.pre(original.length > 3)
+        const at = 2 + (seed % (original.length - 2))
+        const edits = [
+          original.slice(0, at) + letter + original.slice(at),
+          original.slice(0, at) + original.slice(at + 1),
+          original.slice(0, at) + letter + original.slice(at + 1),
+          ...(at + 1 < original.length
+            ? [`${original.slice(0, at)}${original[at + 1]}${original[at]}${original.slice(at + 2)}`]
+            : []),
+        ]
+
+        for (const edited of edits) expect(edited === original || isOneEditApart(original, edited)).toBe(true)
+      }),
+    )
+  })
+})

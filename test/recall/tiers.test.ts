@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import type { RecallRequest } from '../../src/memory/recall.ts'
+import { recall } from '../../src/memory/recall.ts'
+import type { Workshop } from '../../src/memory/workshop.ts'
+import { belief, workshopWith } from './beliefs-at-hand.ts'
+
+const ask = async (workshop: Workshop, message: string, options: Partial<RecallRequest> = {}) => {
+  const context = await recall(workshop, {
+    user: 'ann',
+    scopes: ['domain:code'],
+    message,
+    nearMisses: true,
+    ...options,
+  })
+  return {
+    context,
+    pinned: context.pinned.map(({ name }) => name),
+    relevant: context.relevant.map(({ belief: { name } }) => name),
+    questions: context.questions.map(({ name }) => name),
+    missed: Object.fromEntries((context.nearMisses ?? []).map((miss) => [miss.belief.name, miss.reason.kind])),
+  }
+}
+const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`
+
+describe('pinned beliefs', () => {
+  it('are there whatever the message says: person-edited first, then most recently reinforced', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'old', pinned: true, reinforcement: { count: 1, at: day(1) } }),
+      belief({ name: 'new', pinned: true, reinforcement: { count: 1, at: day(9) } }),
+      belief({ name: 'edited', pinned: true, editedByPerson: true, reinforcement: { count: 1, at: day(2) } }),
+    )
+
+    expect((await ask(workshop, 'hello')).pinned).toEqual(['edited', 'new', 'old'])
+  })
+
+  it('are never relevant as well, and say so when the message names them', async () => {
+    const workshop = await workshopWith(belief({ name: 'redis', pinned: true }))
+
+    expect(await ask(workshop, 'redis?')).toMatchObject({
+      pinned: ['redis'],
+      relevant: [],
+      missed: { redis: 'pinned-already' },
+    })
+  })
+
+  it('stay in their scope even when a person edited them, unless asked for everywhere', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'tone', pinned: true, editedByPerson: true, scopes: ['domain:writing'] }),
+    )
+
+    expect((await ask(workshop, '')).pinned).toEqual([])
+    expect((await ask(workshop, '', { editedPins: 'everywhere' })).pinned).toEqual(['tone'])
+  })
+})
+
+describe('relevant beliefs', () => {
+  it('are ranked: a name over an alias, a rare form over a common one, and ties by reinforcement, then name', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'by alias', aliases: ['redis'] }),
+      belief({ name: 'redis' }),
+      belief({ name: 'second', aliases: ['shared'], reinforcement: { count: 0, at: day(3) } }),
+      belief({ name: 'first', aliases: ['shared'], reinforcement: { count: 0, at: day(7) } }),
+      belief({ name: 'b third', aliases: ['shared'], reinforcement: { count: 0, at: day(1) } }),
+      belief({ name: 'a third', aliases: ['shared'], reinforcement: { count: 0, at: day(1) } }),
+    )
+
+    expect((await ask(workshop, 'redis and shared')).relevant).toEqual([
+      'redis',
+      'by alias',
+      'first',
+      'second',
+      'a third',
+      'b third',
+    ])
+  })
+
+  it('leave out questions and expertise, and say why', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'auth strategy', aliases: ['JWT'], type: 'open_question' }),
+      belief({ name: 'rust depth', aliases: ['rust'], type: 'preference', subtype: 'expertise' }),
+    )
+
+    expect(await ask(workshop, 'JWT in rust')).toMatchObject({
+      relevant: [],
+      questions: [],
+      missed: { 'auth strategy': 'open-question', 'rust depth': 'expertise' },
+    })
+  })
+
+  it('come with what was left out and why', async () => {
+    const workshop = await workshopWith(
+      belief({ id: 'new', name: 'biome' }),
+      belief({ name: 'eslint', status: 'superseded', supersededBy: 'new' }),
+      belief({ name: 'hosting', type: 'open_question', resolvedAt: day(2) }),
+      belief({ name: 'the ship', aliases: ['redis'], scopes: ['domain:writing'] }),
+      belief({ name: 'secret of another', aliases: ['vault'], agent: 'codex' }),
+      belief({ name: 'a proposal', aliases: ['tabs'], proposedFor: 'new', status: 'exploratory' }),
+    )
+
+    expect(await ask(workshop, 'eslint, hosting, redis, vault and tabs')).toMatchObject({
+      relevant: [],
+      missed: {
+        eslint: 'superseded',
+        hosting: 'resolved',
+        'the ship': 'other-scope',
+        'secret of another': 'other-agent',
+        'a proposal': 'proposed',
+      },
+    })
+  })
+
+  it('belong to everyone or to the agent that asks', async () => {
+    const workshop = await workshopWith(belief({ name: 'vault', agent: 'codex' }), belief({ name: 'redis' }))
+
+    expect((await ask(workshop, 'vault and redis')).relevant).toEqual(['redis'])
+    expect((await ask(workshop, 'vault and redis', { agent: 'codex' })).relevant.sort()).toEqual(['redis', 'vault'])
+    expect((await ask(workshop, 'vault and redis', { agent: 'cursor' })).relevant).toEqual(['redis'])
+  })
+
+  it('are those of the active scopes and their ancestors, never of scopes below or beside', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'upper', aliases: ['redis'], scopes: ['domain:code'] }),
+      belief({ name: 'lower', aliases: ['redis'], scopes: ['domain:code/typescript'] }),
+      belief({ name: 'sibling', aliases: ['redis'], scopes: ['domain:code/python'] }),
+      belief({ name: 'lookalike', aliases: ['redis'], scopes: ['domain:codecs'] }),
+    )
+
+    expect((await ask(workshop, 'redis')).relevant).toEqual(['upper'])
+    expect((await ask(workshop, 'redis', { scopes: ['domain:code/typescript'] })).relevant.sort()).toEqual([
+      'lower',
+      'upper',
+    ])
+  })
+})
+
+describe('relations', () => {
+  it('bring their participants along after everything named, one hop, never questions, retired or out of scope', async () => {
+    const workshop = await workshopWith(
+      belief({
+        name: 'auth uses redis',
+        aliases: ['auth stack'],
+        type: 'relation',
+        participants: ['p1', 'p2', 'p3', 'p4', 'p5', 'token store'],
+      }),
+      belief({ id: 'p1', name: 'auth service' }),
+      belief({ id: 'p2', name: 'open point', type: 'open_question' }),
+      belief({ id: 'p3', name: 'replaced', status: 'superseded', supersededBy: 'p1' }),
+      belief({ id: 'p4', name: 'elsewhere', scopes: ['domain:writing'] }),
+      belief({ id: 'p5', name: 'second hop', type: 'relation', participants: ['p6'] }),
+      belief({ id: 'p6', name: 'too far' }),
+      belief({ id: 'p7', name: 'sessions', aliases: ['token store'] }),
+      belief({ name: 'docker' }),
+    )
+    const { context, relevant } = await ask(workshop, 'is docker part of the auth stack?')
+
+    expect(relevant).toEqual(['docker', 'auth uses redis', 'auth service', 'second hop', 'sessions'])
+    expect(context.relevant.at(-1)).toMatchObject({ score: 0, through: 'id-auth-uses-redis' })
+  })
+})
+
+describe('questions', () => {
+  it('are the pinned open ones of the scope', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'pinned', type: 'open_question', pinned: true }),
+      belief({ name: 'not pinned', type: 'open_question' }),
+      belief({ name: 'elsewhere', type: 'open_question', pinned: true, scopes: ['domain:writing'] }),
+      belief({ name: 'closed', type: 'open_question', pinned: true, resolvedAt: day(1) }),
+    )
+
+    expect(await ask(workshop, 'anything open?')).toMatchObject({ questions: ['pinned'], pinned: [], relevant: [] })
+  })
+})
+
+describe('the budget', () => {
+  it('goes to pinned beliefs first, then to relevant ones by score', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'always', pinned: true }),
+      belief({ name: 'redis' }),
+      belief({ name: 'by alias', aliases: ['redis'] }),
+    )
+
+    expect(await ask(workshop, 'redis', { budget: { maxBeliefs: 2 } })).toMatchObject({
+      pinned: ['always'],
+      relevant: ['redis'],
+      missed: { 'by alias': 'over-budget' },
+    })
+    expect(await ask(workshop, 'redis', { budget: { maxBeliefs: 0 } })).toMatchObject({ pinned: [], relevant: [] })
+    expect(await ask(workshop, 'redis', { budget: { maxCharacters: 60 } })).toMatchObject({
+      pinned: ['always'],
+      relevant: ['redis'],
+    })
+  })
+
+  it('is refused when it makes no sense', async () => {
+    const workshop = await workshopWith()
+
+    await expect(ask(workshop, '', { budget: { maxBeliefs: -1 } })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(ask(workshop, '', { budget: { maxBelief: 1 } as never })).rejects.toThrow(
+      '"maxBelief" is not part of a budget',
+    )
+  })
+})
+
+describe('the prelude', () => {
+  it('holds universal beliefs of any type but questions: expertise, style, the rest; tendencies as such', async () => {
+    const universal = { scopes: ['user:universal'] }
+    const workshop = await workshopWith(
+      belief({ name: 'plain', content: 'Lives in Lisbon', ...universal }),
+      belief({
+        name: 'style',
+        type: 'preference',
+        subtype: 'style',
+        content: 'Likes short answers',
+        why: 'Skip preambles',
+        ...universal,
+      }),
+      belief({ name: 'depth', type: 'preference', subtype: 'expertise', content: 'Knows Rust deeply.', ...universal }),
+      belief({ name: 'guess', status: 'inferred', content: 'works at night', ...universal }),
+      belief({ name: 'maybe', status: 'exploratory', content: 'May move', ...universal }),
+      belief({ name: 'asked', type: 'open_question', content: 'Which car?', ...universal }),
+    )
+    const { context } = await ask(workshop, 'plain style')
+
+    expect(context.prelude?.text).toBe(
+      'Knows Rust deeply.\nLikes short answers. Skip preambles.\nTends to: works at night.\nLives in Lisbon.',
+    )
+    expect(context.relevant).toEqual([])
+  })
+
+  it('keeps statements before reasons when room is short, and is null without universal beliefs', async () => {
+    const workshop = await workshopWith(
+      belief({ name: 'one', content: 'Likes tea', why: 'Offer tea', scopes: ['user:universal'] }),
+      belief({ name: 'two', content: 'Likes cake', why: 'Offer cake', scopes: ['user:universal'] }),
+    )
+
+    expect((await ask(workshop, '', { budget: { maxPrelude: 34 } })).context.prelude?.text).toBe(
+      'Likes tea. Offer tea.\nLikes cake.',
+    )
+    expect((await ask(workshop, '', { user: 'nobody' })).context.prelude).toBeNull()
+  })
+})
