@@ -19,7 +19,7 @@ export type Clause = {
 
 export type Score = { readonly value: number; readonly clauses: readonly Clause[]; readonly explanation: Explanation }
 
-type Weighted = { readonly mention: Mention; readonly gain: number; readonly weight: number }
+type Weighted = { readonly mention: Mention; readonly nth: number; readonly gain: number; readonly weight: number }
 
 /**
  * BM25 over the forms of one belief that the message mentions. Each word of the message counts at most once, in the
@@ -49,7 +49,7 @@ function weigh(mentions: readonly Mention[], population: number): readonly Weigh
       seen.set(mention.ordinal, nth)
       const gain = mentionGain(nth)
       const idf = inverseDocFreq({ docFreq: mention.docFreq, docCount: population })
-      return { mention, gain, weight: boostOf(mention.ordinal) * idf * gain * editOf(mention) }
+      return { mention, nth, gain, weight: boostOf(mention.ordinal) * idf * gain * editOf(mention) }
     })
 }
 
@@ -95,7 +95,7 @@ function clausesOf(chosen: readonly Weighted[], population: number): readonly Cl
       explanation: product(field, [
         leaf(`idf of ${docFreq} in ${population}`, inverseDocFreq({ docFreq, docCount: population })),
         leaf(
-          `tf of ${group.length}`,
+          tfLabel(group),
           group.reduce((total, { gain }) => total + gain, 0),
         ),
         leaf(`${field} boost`, boostOf(ordinal)),
@@ -104,3 +104,6 @@ function clausesOf(chosen: readonly Weighted[], population: number): readonly Cl
     }
   })
 }
+
+const tfLabel = (group: readonly Weighted[]): string =>
+  group.length === 1 ? `tf of mention ${(group[0] as Weighted).nth}` : `tf of ${group.length} mentions`
