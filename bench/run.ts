@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { recallLane } from './lanes/recall.ts'
+import { startUpLane } from './lanes/start-up.ts'
+import { updatePerformancePage } from './performance-page.ts'
+
+/** One thing that is measured. What it returns is written to the results as it is. */
+export type Lane = {
+  readonly name: string
+  readonly summary: string
+  run(options: { readonly quick: boolean; readonly log: (line: string) => void }): Promise<object>
+}
+
+const lanes: readonly Lane[] = [recallLane, startUpLane]
+
+const usage = `Usage: npm run bench -- [lane…] [--quick] [--no-write]
+
+Lanes (all by default):
+${lanes.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+
+  --quick      small sizes, to see that everything runs; writes nothing
+  --no-write   prints, and leaves bench/results/ and docs/performance.md alone`
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      'no-write': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return say(usage, 0)
+  const unknown = positionals.filter((name) => !lanes.some((lane) => lane.name === name))
+  if (unknown.length > 0) return say(`There is no lane "${unknown[0]}".\n\n${usage}`, 2)
+
+  const results: Record<string, object> = {}
+  for (const lane of lanes.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+    console.error(`== ${lane.name}: ${lane.summary}`)
+    results[lane.name] = await lane.run({ quick: values.quick, log: (line) => console.error(line) })
+  }
+  const report = {
+    at: new Date().toISOString(),
+    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim(),
+    machine: machine(),
+    results,
+  }
+  console.log(JSON.stringify(report, null, 2))
+  if (values.quick || values['no-write']) return 0
+  mkdirSync(new URL('./results', import.meta.url), { recursive: true })
+  const name = `${report.at.slice(0, 10)}${positionals.length > 0 ? `-${positionals.join('-')}` : ''}.json`
+  writeFileSync(new URL(`./results/${name}`, import.meta.url), `${JSON.stringify(report, null, 2)}\n`)
+  updatePerformancePage(report)
+  return 0
+}
+
+function say(text: string, code: number): number {
+  console.error(text)
+  return code
+}
+
+const machine = () => ({
+  cpu: cpus()[0]?.model ?? 'unknown',
+  cores: cpus().length,
+  memoryGiB: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  platform: `${process.platform} ${process.arch}`,
+})
+
+process.exitCode = await main()
