@@ -1,4 +1,5 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
+import { mergeAliases, nameKey } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
 import { superseded } from './remember.ts'
@@ -28,19 +29,9 @@ export async function accept(
     request,
     async (at) => {
       const { proposal, target } = await pending(workshop, request)
-      const accepted = revised(proposal, at, { status: 'active', proposedFor: null, editedByPerson: true })
-      const replaced = target !== null && isCurrent(target) ? [target] : []
-      const others = await workshop.store.holders(request.user, proposal.name, proposal.scopes)
-      const conflicting = others.find((holder) => !replaced.includes(holder) && holder.id !== target?.id)
-      if (conflicting !== undefined) {
-        throw new MemoryError(
-          'conflict',
-          `"${proposal.name}" now belongs to ${conflicting.id}, which is newer than this proposal.`,
-          {
-            hint: 'Reject the proposal, or correct the newer belief.',
-          },
-        )
-      }
+      const wish = target === null ? {} : await withLaterEdits(workshop, proposal, target)
+      const accepted = revised(proposal, at, { ...wish, status: 'active', proposedFor: null, editedByPerson: true })
+      const replaced = await replacedWith(workshop, accepted.after, target)
       return {
         kind: 'accept',
         changes: [accepted, ...replaced.map((old) => superseded(old, accepted.after, at))],
@@ -73,6 +64,46 @@ export async function reject(
     },
     async (event) => ({ beliefId: event.beliefIds[0] as string, event: event.number }),
   )
+}
+
+/** What the proposal asks for, keeping what has been changed about its target since it was made. */
+async function withLaterEdits({ store }: Workshop, proposal: Belief, target: Belief): Promise<Partial<Belief>> {
+  const [made] = await store.history(proposal.user, proposal.id)
+  const revisions = await store.history(target.user, target.id)
+  const base =
+    revisions.findLast(({ event }) => made !== undefined && event.number < made.event.number)?.belief ?? target
+  const added = target.aliases.filter((alias) => !base.aliases.includes(alias))
+  const removed = base.aliases.filter((alias) => !target.aliases.includes(alias))
+  return {
+    aliases: mergeAliases(
+      proposal.name,
+      proposal.aliases.filter((alias) => !removed.includes(alias)),
+      added,
+    ),
+    scopes: [...new Set([...proposal.scopes, ...target.scopes])].sort(),
+    pinned: target.pinned === base.pinned ? proposal.pinned : target.pinned,
+    why: target.why === base.why ? proposal.why : target.why,
+  }
+}
+
+/**
+ * What makes room for an accepted proposal: its target, and whatever else held the name in its scopes when it was made.
+ * What has taken the name since was not weighed by anyone and is not replaced.
+ */
+async function replacedWith({ store }: Workshop, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {
+  const isTargetCurrent = target !== null && isCurrent(target)
+  const others = (await store.holders(accepted.user, accepted.name, accepted.scopes)).filter(
+    ({ id }) => !(isTargetCurrent && id === target.id),
+  )
+  const wasThere = (holder: Belief): boolean =>
+    isTargetCurrent && nameKey(target.name) === nameKey(accepted.name) && holder.createdAt <= accepted.createdAt
+  const taken = others.find((holder) => !wasThere(holder))
+  if (taken !== undefined) {
+    throw new MemoryError('conflict', `"${accepted.name}" belongs to ${taken.id}, which this proposal is not about.`, {
+      hint: `Reject the proposal, or correct ${taken.id}.`,
+    })
+  }
+  return isTargetCurrent ? [target, ...others] : []
 }
 
 async function pending(workshop: Workshop, request: ProposalRequest): Promise<Proposal> {

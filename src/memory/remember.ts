@@ -1,6 +1,6 @@
 import { mayChange } from '../beliefs/authority.ts'
 import type { Belief, Provenance } from '../beliefs/belief.ts'
-import { isSameStatement, mergeAliases } from '../beliefs/identity.ts'
+import { isSameStatement, mergeAliases, nameKey } from '../beliefs/identity.ts'
 import type { JournalEvent } from '../beliefs/journal.ts'
 import { type BeliefDraft, parseDraft, type Statement } from './draft.ts'
 import {
@@ -59,9 +59,13 @@ async function decide(workshop: Workshop, { author, holders, belief, at }: Situa
   if (holder === undefined) return only('remembered', 'remember', belief)
   if (holders.length === 1 && isSameStatement(holder.content, belief.content))
     return again(workshop, author, holder, belief, at)
-  if (holders.some((held) => !mayChange(author.actor, held)))
-    return proposal(workshop, holders, belief, at, (proposed) => proposed)
   const heir = inherit(belief, holders)
+  if (holders.some((held) => !mayChange(author.actor, held))) {
+    const protectedFirst = [...holders].sort(
+      (one, other) => Number(mayChange(author.actor, one)) - Number(mayChange(author.actor, other)),
+    )
+    return proposal(workshop, protectedFirst, heir, at, (proposed) => proposed)
+  }
   return {
     kind: 'correct',
     changes: [created(heir), ...holders.map((held) => superseded(held, heir, at))],
@@ -77,22 +81,42 @@ async function again(
   belief: Belief,
   at: string,
 ): Promise<Decision<Remembered>> {
-  const aliases = mergeAliases(holder.name, holder.aliases, belief.aliases)
-  const why = belief.why === '' ? holder.why : belief.why
-  const pinned = holder.pinned || belief.pinned
-  const adds = aliases.length > holder.aliases.length || why !== holder.why || pinned !== holder.pinned
-  if (adds && !mayChange(author.actor, holder))
-    return proposal(workshop, [holder], { ...belief, aliases, why, pinned }, at, (proposed) => proposed)
+  const more = enriched(holder, belief)
+  if (adds(holder, more) && !mayChange(author.actor, holder)) {
+    const { type, subtype } = holder
+    return proposal(workshop, [holder], { ...belief, type, subtype, ...more }, at, (proposed) => proposed)
+  }
   const reinforcement = { count: holder.reinforcement.count + 1, at }
-  const status = holder.status === 'inferred' && author.actor === 'person' ? ('active' as const) : holder.status
+  const isSettled = author.actor === 'person' && belief.status === 'active'
+  const status = isSettled ? ('active' as const) : holder.status
   const editedByPerson = holder.editedByPerson || author.actor === 'person'
-  const revision = revised(holder, at, { aliases, why, pinned, reinforcement, status, editedByPerson })
+  const revision = revised(holder, at, { ...more, reinforcement, status, editedByPerson })
   return {
     kind: 'reinforce',
     changes: [revision],
     result: (event) => ({ outcome: 'reinforced', belief: revision.after, replaced: [], event: event.number }),
   }
 }
+
+/** A belief with what another way of saying it adds: where it holds, what it is found by, and what was left open. */
+export const enriched = (holder: Belief, said: Belief) => ({
+  aliases: mergeAliases(holder.name, holder.aliases, said.aliases),
+  why: said.why === '' ? holder.why : said.why,
+  pinned: holder.pinned || said.pinned,
+  scopes: [...new Set([...holder.scopes, ...said.scopes])].sort(),
+  // Said by or for another as well, it is nobody's own any more.
+  agent: holder.agent === said.agent ? holder.agent : null,
+  participants:
+    holder.type === 'relation' ? [...new Set([...holder.participants, ...said.participants])] : holder.participants,
+  relation: holder.relation ?? said.relation,
+  expertise: holder.expertise ?? said.expertise,
+})
+
+/** Whether the belief would change by more than being said once more. */
+export const adds = (belief: Belief, more: ReturnType<typeof enriched>): boolean =>
+  (Object.keys(more) as (keyof typeof more)[]).some(
+    (field) => JSON.stringify(belief[field]) !== JSON.stringify(more[field]),
+  )
 
 /** Kept beside what it contradicts, out of every recall, until someone with the authority decides. */
 export async function proposal<Result>(
@@ -103,12 +127,7 @@ export async function proposal<Result>(
   answer: (proposed: Remembered) => Result,
 ): Promise<Decision<Result>> {
   const target = holders[0] as Belief
-  const earlier = (await workshop.store.proposalsFor(belief.user, target.id)).find(
-    (known) =>
-      isSameStatement(known.content, belief.content) &&
-      known.aliases.join('\n') === belief.aliases.join('\n') &&
-      known.pinned === belief.pinned,
-  )
+  const earlier = (await workshop.store.proposalsFor(belief.user, target.id)).find((known) => isSameWish(known, belief))
   const change = earlier
     ? revised(earlier, at, { reinforcement: { count: earlier.reinforcement.count + 1, at } })
     : created({ ...belief, status: 'exploratory', proposedFor: target.id })
@@ -118,6 +137,37 @@ export async function proposal<Result>(
     changes: [change],
     result: (event) => answer({ outcome: 'proposed', belief: after, replaced: holders, event: event.number }),
   }
+}
+
+/** Whether accepting either of two proposals would come to the same. */
+export function isSameWish(one: Belief, other: Belief): boolean {
+  const wish = ({
+    name,
+    aliases,
+    why,
+    pinned,
+    scopes,
+    type,
+    subtype,
+    agent,
+    participants,
+    relation,
+    expertise,
+  }: Belief) =>
+    JSON.stringify([
+      nameKey(name),
+      aliases,
+      why,
+      pinned,
+      scopes,
+      type,
+      subtype,
+      agent,
+      participants,
+      relation,
+      expertise,
+    ])
+  return isSameStatement(one.content, other.content) && wish(one) === wish(other)
 }
 
 const only = (outcome: Remembered['outcome'], kind: 'remember', belief: Belief): Decision<Remembered> => ({
@@ -170,8 +220,11 @@ const outcomes: Partial<Record<JournalEvent['kind'], Remembered['outcome']>> = {
 }
 
 async function replay(workshop: Workshop, event: JournalEvent): Promise<Remembered> {
-  const [first, ...rest] = event.beliefIds
-  const belief = await stateAfter(workshop, event, first as string)
-  const replaced = await workshop.store.getMany(event.user, rest)
+  const belief = await stateAfter(workshop, event, event.beliefIds[0] as string)
+  const replaced = await replacedBy(workshop, event, belief)
   return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
 }
+
+/** What an event replaced, or would if it only proposed it. */
+export const replacedBy = ({ store }: Workshop, event: JournalEvent, belief: Belief): Promise<readonly Belief[]> =>
+  store.getMany(event.user, belief.proposedFor === null ? event.beliefIds.slice(1) : [belief.proposedFor])

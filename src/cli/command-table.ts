@@ -1,0 +1,37 @@
+import type { Command } from './command.ts'
+
+/**
+ * A command that can be named. Its module is loaded only when it is run or described, so that a one-shot command pays
+ * for itself alone. A name of two words is a command in a group: `eval retrieval`.
+ */
+export type CommandEntry = {
+  readonly name: string
+  /** The heading it is listed under. */
+  readonly group: string
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+/** Every command. Adding one is one line here and one file in commands/. */
+// biome-ignore format: one command, one line
+export const commandTable: readonly CommandEntry[] = [
+  { name: 'tour', group: 'Remember', summary: 'Show in a memory of its own, which it removes again, what Credence does.', load: async () => (await import('./commands/tour.ts')).tour },
+  { name: 'init', group: 'Remember', summary: 'Make a memory, or see where it is.', load: async () => (await import('./commands/init.ts')).init },
+  { name: 'remember', group: 'Remember', summary: 'Remember a statement; said again it is reinforced, said otherwise corrected.', load: async () => (await import('./commands/remember.ts')).remember },
+  { name: 'recall', group: 'Remember', summary: 'Recall what belongs in an agent\'s context for a message, and only that.', load: async () => (await import('./commands/recall.ts')).recall },
+  { name: 'why', group: 'Look', summary: 'Explain why a belief is recalled for a message, or why it is not.', load: async () => (await import('./commands/why.ts')).why },
+  { name: 'search', group: 'Look', summary: 'Look for words anywhere in a memory.', load: async () => (await import('./commands/search.ts')).search },
+  { name: 'beliefs', group: 'Look', summary: 'List beliefs, or the scopes they are in.', load: async () => (await import('./commands/beliefs.ts')).beliefs },
+  { name: 'show', group: 'Look', summary: 'Show everything about one belief.', load: async () => (await import('./commands/show.ts')).show },
+  { name: 'history', group: 'Look', summary: 'Show what happened to a belief, or what happened last.', load: async () => (await import('./commands/history.ts')).history },
+  { name: 'correct', group: 'Change', summary: 'Replace a belief by a newer one; the old one is kept and never recalled.', load: async () => (await import('./commands/correct.ts')).correct },
+  { name: 'alias', group: 'Change', summary: 'List, add or remove what a belief can be found by.', load: async () => (await import('./commands/alias.ts')).alias },
+  { name: 'pin', group: 'Change', summary: 'Recall a belief in its scope whatever the message says.', load: async () => (await import('./commands/pin.ts')).pin },
+  { name: 'resolve', group: 'Change', summary: 'Close an open question.', load: async () => (await import('./commands/resolve.ts')).resolve },
+  { name: 'proposals', group: 'Change', summary: 'List what waits for a person to decide, and decide.', load: async () => (await import('./commands/proposals.ts')).proposals },
+  { name: 'forget', group: 'Change', summary: 'Remove every text of a belief for good.', load: async () => (await import('./commands/forget.ts')).forget },
+  { name: 'undo', group: 'Change', summary: 'Take back a change.', load: async () => (await import('./commands/undo.ts')).undo },
+  { name: 'import', group: 'Keep', summary: 'Take in a file of beliefs: the whole of it, or nothing.', load: async () => (await import('./commands/import.ts')).importCommand },
+  { name: 'export', group: 'Keep', summary: 'Write out every belief as JSON Lines.', load: async () => (await import('./commands/export.ts')).exportCommand },
+  { name: 'doctor', group: 'Keep', summary: 'Check that a memory is sound; rebuild it, back it up, set it aside.', load: async () => (await import('./commands/doctor.ts')).doctor },
+]

@@ -1,0 +1,118 @@
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Finding } from '../../beliefs/store-care.ts'
+import { MemoryError } from '../../errors.ts'
+import { examine, rebuild } from '../../memory/doctor.ts'
+import { isDamage } from '../../store/sqlite/sqlite-errors.ts'
+import { setAsideCorruptStore } from '../../store/sqlite/store-file.ts'
+import { defineCommand, flag, text } from '../command.ts'
+import { placeOptions } from '../common-options.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { Style } from '../output.ts'
+import type { Session } from '../session.ts'
+import { columns } from '../text-layout.ts'
+
+export const doctor = defineCommand({
+  args: {},
+  options: {
+    rebuild: flag('Derive everything again from the journal first.'),
+    backup: text('<file>', 'Write a complete copy to a new file first.'),
+    setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
+    ...placeOptions,
+  },
+  description:
+    'Checks the file, the journal, every belief and every index, and really remembers, recalls and forgets something.',
+  exitCodes: [exitCodes.degraded],
+  examples: [
+    { command: 'credence doctor', effect: 'Says for each check whether it is well.' },
+    {
+      command: 'credence doctor --backup ~/memory.db --rebuild',
+      effect: 'Copies the store, derives it again from its journal and checks it.',
+    },
+  ],
+  async run({ options }, session) {
+    const { dir, user } = session.place(options)
+    const store = await session.storeFile(dir)
+    const { findings, hints } = existsSync(store) ? await lookAfter(session, dir, store, options) : nothingThere(store)
+    const ok = findings.every((finding) => finding.ok)
+    return {
+      document: { ok, dir, store, user, findings },
+      text: (style) => findingsText(findings, style),
+      notes: hints,
+      exitCode: ok ? exitCodes.fine : exitCodes.degraded,
+    }
+  },
+})
+
+type Report = { readonly findings: readonly Finding[]; readonly hints: readonly string[] }
+type Care = { readonly rebuild: boolean; readonly backup?: string | undefined; readonly setAside: boolean }
+
+const nothingThere = (store: string): Report => ({
+  findings: [{ check: 'store', ok: true, detail: `there is none at ${store} yet` }],
+  hints: ['`credence init` makes a memory; so does `credence remember`.'],
+})
+
+async function lookAfter(session: Session, dir: string, store: string, care: Care): Promise<Report> {
+  const privacy = privacyOf(store)
+  try {
+    const findings = [privacy, ...(await treat(session, dir, care))]
+    if (!care.setAside) return { findings, hints: findings.every(({ ok }) => ok) ? [] : [remedy] }
+    if (findings.every(({ ok }) => ok)) {
+      throw new MemoryError('conflict', `The store ${store} is sound.`, {
+        hint: 'Only a damaged store is set aside. To have a copy, use --backup.',
+      })
+    }
+  } catch (error) {
+    if (!(error instanceof MemoryError && error.code === 'unavailable')) throw error
+    const broken = { check: 'store', ok: false, detail: error.message }
+    if (!care.setAside) return { findings: [privacy, broken], hints: [error.hint ?? remedy] }
+    if (!isDamage(error.cause)) throw error
+  }
+  const moved = setAsideCorruptStore(store)
+  const detail = `moved to ${moved}; the next command begins a new store`
+  return {
+    findings: [{ check: 'set aside', ok: true, detail }],
+    hints: ['Take beliefs back in from an export or a backup.'],
+  }
+}
+
+const remedy =
+  '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged, `credence doctor --set-aside` renames the store so that a new one is made.'
+
+async function treat(session: Session, dir: string, { backup, rebuild: isRebuild }: Care): Promise<readonly Finding[]> {
+  const workshop = await session.workshop(dir)
+  try {
+    const done: Finding[] = []
+    if (backup !== undefined) {
+      const file = resolve(session.workingDirectory(), backup)
+      await workshop.store.backup(file)
+      done.push({ check: 'backup', ok: true, detail: `a complete copy is in ${file}` })
+    }
+    if (isRebuild) done.push(await rebuild(workshop))
+    return [...done, ...(await examine(workshop))]
+  } finally {
+    await workshop.store.close()
+  }
+}
+
+/** A memory is nobody else's business. Windows has no such permissions. */
+function privacyOf(store: string): Finding {
+  const mode = statSync(store).mode & 0o777
+  const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0
+  const octal = mode.toString(8)
+  return {
+    check: 'privacy',
+    ok: isPrivate,
+    detail: isPrivate
+      ? 'only you may read the store'
+      : `others may read or write the store (mode ${octal}); run: chmod 600 ${store}`,
+  }
+}
+
+const findingsText = (findings: readonly Finding[], style: Style): string => {
+  const text = columns(
+    findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail]),
+    { indent: 0, width: style.width },
+  )
+  return text.replace(/^ok(?= )/gm, style.green('ok')).replace(/^FAIL(?= )/gm, style.red('FAIL'))
+}

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { MemoryError } from '../../errors.ts'
+import { defineCommand } from '../command.ts'
+import { placeOptions } from '../common-options.ts'
+
+export const init = defineCommand({
+  args: {},
+  options: placeOptions,
+  description: 'Not needed before remembering, which makes a memory too. Harmless where there is one.',
+  examples: [
+    { command: 'credence init', effect: 'Makes your own memory and says where it is.' },
+    {
+      command: 'credence init --dir ./memory',
+      effect: 'Makes a memory that every command run in this directory uses.',
+    },
+  ],
+  async run({ options }, session) {
+    const { dir, user, homeScopes } = session.place(options)
+    const store = await session.storeFile(dir)
+    const isNew = !existsSync(store)
+    makePrivateDirectory(dir)
+    await session.memory(options)
+    return {
+      document: { dir, store, created: isNew, user, scopes: homeScopes },
+      text: (style) =>
+        [
+          isNew
+            ? `Made a memory in ${style.bold(dir)}.`
+            : `There is a memory in ${style.bold(dir)} already; nothing was changed.`,
+          '',
+          'Next:',
+          '  credence remember "Invoices are due after 14 days." --name "payment terms"',
+          '  credence recall "What are our payment terms?" --explain',
+        ].join('\n'),
+    }
+  },
+})
+
+function makePrivateDirectory(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new MemoryError('unavailable', `The directory ${dir} cannot be made (${code}).`, {
+      hint: 'Choose another one with --dir, or check who may write there.',
+      cause,
+    })
+  }
+}

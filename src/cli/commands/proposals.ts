@@ -1,0 +1,60 @@
+import type { Proposal } from '../../memory/proposals.ts'
+import { defineCommand, optional, optionalChoice } from '../command.ts'
+import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
+import { called, headline, short } from '../describe-belief.ts'
+import { given } from '../given.ts'
+import { harmless, type Style } from '../output.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const proposals = defineCommand({
+  args: {
+    decision: optionalChoice(['accept', 'reject'], 'What to decide; without it they are listed.'),
+    proposal: optional('The proposal: its id, or the belief it is meant for when that has only one.'),
+  },
+  options: { ...referenceOptions, ...placeOptions, ...authorOptions, ...keyOptions },
+  description: 'An agent that contradicts a person, or an imported document, can only propose.',
+  examples: [
+    { command: 'credence proposals', effect: 'Lists what waits, beside what holds now.' },
+    { command: 'credence proposals accept b-7k2m', effect: 'Lets it take the place of what it contradicts.' },
+  ],
+  async run({ args: { decision, proposal }, options }, session) {
+    if (decision === undefined) {
+      const memory = await session.reading(options)
+      const waiting = await memory.proposals()
+      return {
+        document: { proposals: waiting },
+        text: (style) => waiting.map((one) => proposalText(one, style)).join('\n'),
+        notes: waiting.length === 0 ? ['Nothing waits for a decision.'] : [],
+      }
+    }
+    if (proposal === undefined)
+      throw new UsageError(`Which proposal is to be ${decision}ed?`, 'List them with `credence proposals`.')
+    const memory = await session.memory(options)
+    const key = given({ key: options.key })
+    if (decision === 'reject') {
+      const rejected = await memory.reject(proposal, key)
+      return {
+        document: rejected,
+        text: () => `Rejected ${harmless(rejected.beliefId)}. \`credence undo ${rejected.event}\` brings it back.`,
+      }
+    }
+    const accepted = await memory.accept(proposal, key)
+    return {
+      document: accepted,
+      text: (style) =>
+        [
+          `${style.green('Accepted')} ${called(accepted.belief)}: ${short(accepted.belief.content)}`,
+          ...accepted.replaced.map((old) => `  Before: ${short(old.content)} (${harmless(old.id)})`),
+        ].join('\n'),
+    }
+  },
+})
+
+function proposalText({ proposal, target }: Proposal, style: Style): string {
+  const { actor, origin } = proposal.provenance
+  return [
+    headline(proposal, style),
+    `    Proposed by ${actor} ${harmless(origin)}: ${short(proposal.content)}`,
+    ...(target === null ? [] : [`    In force: ${short(target.content)} (${harmless(target.id)})`]),
+  ].join('\n')
+}

@@ -1,0 +1,78 @@
+import type { Writable } from 'node:stream'
+
+/** What is known of the environment; only compose.ts fetches it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A stream as the command line sees it: perhaps a terminal. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+type Paint = (text: string) => string
+
+/** How text for people looks. Without colour every paint leaves the text as it is. */
+export type Style = {
+  readonly bold: Paint
+  readonly dim: Paint
+  readonly underline: Paint
+  readonly red: Paint
+  readonly green: Paint
+  readonly yellow: Paint
+  readonly cyan: Paint
+  /** Columns that text may take; unbounded where nobody looks at lines, such as in a pipe. */
+  readonly width: number
+}
+
+/** Longer lines are tiring to read, however wide the window is. */
+const widestText = 100
+
+export function styleFor(stream: OutputStream, env: Environment): Style {
+  const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
+  return wantsColour(stream, env) ? colourful(width) : plain(width)
+}
+
+/** No colours at all. */
+export function plain(width: number): Style {
+  const paint: Paint = (text) => text
+  return { bold: paint, dim: paint, underline: paint, red: paint, green: paint, yellow: paint, cyan: paint, width }
+}
+
+function colourful(width: number): Style {
+  const paint =
+    (open: number, close: number): Paint =>
+    (text) =>
+      text === '' ? '' : `\u001b[${open}m${text}\u001b[${close}m`
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    underline: paint(4, 24),
+    red: paint(31, 39),
+    green: paint(32, 39),
+    yellow: paint(33, 39),
+    cyan: paint(36, 39),
+    width,
+  }
+}
+
+/** Colour only on a terminal that can and may; see no-color.org and force-color.org. */
+export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env: Environment): boolean {
+  const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== ''
+  if (isSet('FORCE_COLOR')) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false'
+  if (isSet('NO_COLOR') || isSet('CI') || env.TERM === 'dumb') return false
+  return isTTY
+}
+
+/** Resolves when the text has been handed over, so that an error of the stream surfaces here and nowhere else. */
+export const write = (stream: Writable, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+
+/** Whether an error only says that the reader has gone, as `head` does when it has seen enough. */
+export const isClosedPipe = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
+
+/**
+ * Text from a memory, fit for a terminal: nothing in it can move the cursor, change colours or reverse the reading
+ * direction.
+ */
+export const harmless = (text: string): string =>
+  text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}')

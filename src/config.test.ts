@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import {
+  environmentName,
+  environmentSettings,
+  parseSettings,
+  resolveSettings,
+  settingNames,
+  settingsSchema,
+} from './config.ts'
+import { MemoryError } from './errors.ts'
+import { defaultUser } from './open-memory.ts'
+
+function failureOf(act: () => unknown): { code: string; message: string; hint: string | undefined } {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof MemoryError) return { code: error.code, message: error.message, hint: error.hint }
+    throw error
+  }
+  throw new Error('Nothing was thrown.')
+}
+
+describe('parseSettings', () => {
+  it('reads what a file says and nothing else', () => {
+    expect(parseSettings('{"user": "ada", "evalHarnessEnabled": true}', 'config.json')).toEqual({
+      user: 'ada',
+      evalHarnessEnabled: true,
+    })
+    expect(parseSettings('{}', 'config.json')).toEqual({})
+  })
+
+  it('names the nearest setting for one it does not know', () => {
+    expect(failureOf(() => parseSettings('{"evalHarnesEnabled": true}', 'config.json'))).toEqual({
+      code: 'invalid',
+      message: 'There is no setting "evalHarnesEnabled" (in config.json).',
+      hint: 'Did you mean evalHarnessEnabled?',
+    })
+    expect(failureOf(() => parseSettings('{"theme": "dark"}', 'config.json')).hint).toContain('evalStoreDir')
+  })
+
+  it.each([
+    ['{"user": 7}', 'The setting user in config.json is 7.'],
+    ['{"user": ""}', 'The setting user in config.json is "".'],
+    ['{"evalHarnessEnabled": "yes"}', 'The setting evalHarnessEnabled in config.json is "yes".'],
+    ['[]', 'config.json holds [].'],
+    ['null', 'config.json holds null.'],
+  ])('refuses %s', (text, message) => {
+    expect(failureOf(() => parseSettings(text, 'config.json'))).toMatchObject({ code: 'invalid', message })
+  })
+
+  it('refuses what is not JSON and says where', () => {
+    expect(failureOf(() => parseSettings('{user: ada', 'config.json')).message).toMatch(/^config\.json is not JSON \(/)
+  })
+})
+
+describe('environmentSettings', () => {
+  it('reads variables of known names, and leaves those of others alone', () => {
+    const env = {
+      CREDENCE_USER: 'ada',
+      CREDENCE_EVAL_HARNESS_ENABLED: 'TRUE',
+      CREDENCE_DIR: '/m',
+      HOME: '/',
+      CREDENCE_QXZZY: '1',
+    }
+
+    expect(environmentSettings(env)).toEqual({ user: 'ada', evalHarnessEnabled: true })
+  })
+
+  it('refuses a variable that looks like a misspelt one', () => {
+    expect(failureOf(() => environmentSettings({ CREDENCE_USR: 'ada' }))).toEqual({
+      code: 'invalid',
+      message: 'There is no setting CREDENCE_USR.',
+      hint: 'Did you mean CREDENCE_USER?',
+    })
+  })
+
+  it('refuses a flag that is neither true nor false', () => {
+    const { message } = failureOf(() => environmentSettings({ CREDENCE_EVAL_HARNESS_ENABLED: 'maybe' }))
+
+    expect(message).toBe('CREDENCE_EVAL_HARNESS_ENABLED is "maybe".')
+  })
+})
+
+describe('resolveSettings', () => {
+  it('takes the first place that makes a setting, false included, and defaults otherwise', () => {
+    const settings = resolveSettings([{ evalHarnessEnabled: false }, { evalHarnessEnabled: true, user: 'ada' }])
+
+    expect(settings).toEqual({
+      user: 'ada',
+      evalHarnessEnabled: false,
+      evalShadowModeEnabled: false,
+      benchmarkBaselineSnapshotsEnabled: false,
+      benchmarkDeltaReporterEnabled: false,
+      evalStoreDir: null,
+    })
+  })
+})
+
+describe('the settings', () => {
+  it('are few, explained, and have variables of their own', () => {
+    expect(settingNames.length).toBeLessThan(20)
+    expect(new Set(settingNames.map(environmentName)).size).toBe(settingNames.length)
+    for (const name of settingNames) expect(settingsSchema[name].meaning).toMatch(/\.$/)
+  })
+
+  it('have the same default user as the library', () => {
+    expect(settingsSchema.user.default).toBe(defaultUser)
+  })
+})

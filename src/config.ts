@@ -1,0 +1,130 @@
+import { MemoryError } from './errors.ts'
+import { nearest } from './nearest.ts'
+
+/** A setting that is true or false, and false unless said otherwise. */
+const flag = (meaning: string) => ({ kind: 'flag', default: false, defaultText: '`false`', meaning }) as const
+
+/**
+ * Every setting there is. One more must earn its place: someone asked for it, no default suits everyone, and a test
+ * fails when it changes.
+ */
+export const settingsSchema = {
+  user: {
+    kind: 'text',
+    default: 'local',
+    defaultText: '`local`',
+    meaning: 'Whose memory is used when `--user` names nobody.',
+  },
+  evalHarnessEnabled: flag('Keep benchmark runs on disk, in the evaluation store.'),
+  evalShadowModeEnabled: flag(
+    'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. What is recalled stays the same.',
+  ),
+  benchmarkBaselineSnapshotsEnabled: flag('Allow accepted runs to be kept as baselines.'),
+  benchmarkDeltaReporterEnabled: flag('Allow the latest runs to be compared with a baseline.'),
+  evalStoreDir: {
+    kind: 'text',
+    // An absent directory, because the default lies below the memory directory, which is known only later.
+    default: null,
+    defaultText: '`state/evals` in the memory directory',
+    meaning: 'Where benchmarks, runs, shadow records and baselines are kept; relative to the file that says so.',
+  },
+} as const
+
+type Schema = typeof settingsSchema
+type Value<Kind> = Kind extends 'flag' ? boolean : string
+
+export type SettingName = keyof Schema
+/** The settings in force. */
+export type Settings = { readonly [Name in SettingName]: Value<Schema[Name]['kind']> | Null<Schema[Name]['default']> }
+type Null<Default> = Default extends null ? null : never
+
+export const settingNames = Object.keys(settingsSchema) as readonly SettingName[]
+
+/** `evalStoreDir` is `CREDENCE_EVAL_STORE_DIR` in the environment. */
+export const environmentName = (setting: string): string =>
+  `CREDENCE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+
+/** Read elsewhere: the memory directory is where settings are found, and debugging must work when settings do not. */
+const otherVariables = ['CREDENCE_DIR', 'CREDENCE_DEBUG']
+
+/** Settings as they stand in one place; what is not set there is absent. */
+export type SomeSettings = Partial<Record<SettingName, string | boolean>>
+
+/** Settings read from the text of a `config.json`; `source` names the file in errors. */
+export function parseSettings(text: string, source: string): SomeSettings {
+  const value = parseObject(text, source)
+  for (const [name, given] of Object.entries(value)) {
+    if (!isSetting(name)) throw unknownSetting(name, settingNames, source)
+    const { kind } = settingsSchema[name]
+    if (typeof given !== (kind === 'flag' ? 'boolean' : 'string') || given === '') {
+      throw invalid(
+        `The setting ${name} in ${source} is ${JSON.stringify(given)?.slice(0, 80)}.`,
+        kind === 'flag' ? 'Write true or false.' : 'Write a text that is not empty.',
+      )
+    }
+  }
+  return value as SomeSettings
+}
+
+const truths: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
+
+/** Settings given as `CREDENCE_*` variables. A variable that looks like a misspelt one is an error; others are not ours. */
+export function environmentSettings(env: Readonly<Record<string, string | undefined>>): SomeSettings {
+  const byVariable = new Map(settingNames.map((name) => [environmentName(name), name]))
+  const found: SomeSettings = {}
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('CREDENCE_') || text === undefined || text === '') continue
+    const name = byVariable.get(variable)
+    if (name === undefined) refuseMisspelling(variable, [...byVariable.keys(), ...otherVariables])
+    else if (settingsSchema[name].kind === 'text') found[name] = text
+    else {
+      const truth = truths[text.toLowerCase()]
+      if (truth === undefined) throw invalid(`${variable} is "${text.slice(0, 80)}".`, 'Write true or false.')
+      found[name] = truth
+    }
+  }
+  return found
+}
+
+/** What holds when the same setting is made in several places: the first of them that makes it. */
+export function resolveSettings(places: readonly SomeSettings[]): Settings {
+  const resolved = settingNames.map((name) => [
+    name,
+    places.find((place) => place[name] !== undefined)?.[name] ?? settingsSchema[name].default,
+  ])
+  // Every place was checked against the schema when it was read.
+  return Object.fromEntries(resolved) as Settings
+}
+
+const isSetting = (name: string): name is SettingName => Object.hasOwn(settingsSchema, name)
+
+function parseObject(text: string, source: string): Readonly<Record<string, unknown>> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new MemoryError('invalid', `${source} is not JSON (${(cause as Error).message}).`, {
+      hint: 'Write an object such as {"user": "ada"}, or remove the file.',
+      cause,
+    })
+  }
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  throw invalid(`${source} holds ${JSON.stringify(value).slice(0, 80)}.`, 'Write an object such as {"user": "ada"}.')
+}
+
+function refuseMisspelling(variable: string, known: readonly string[]): void {
+  const bare = (name: string): string => name.slice('CREDENCE_'.length)
+  const meant = nearest(bare(variable), known.map(bare))
+  if (meant === undefined || known.includes(variable)) return
+  throw invalid(`There is no setting ${variable}.`, `Did you mean CREDENCE_${meant}?`)
+}
+
+function unknownSetting(name: string, known: readonly string[], source: string): MemoryError {
+  const meant = nearest(name, known)
+  return invalid(
+    `There is no setting "${name.slice(0, 80)}" (in ${source}).`,
+    meant === undefined ? `Settings: ${known.join(', ')}.` : `Did you mean ${meant}?`,
+  )
+}
+
+const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })

@@ -1,0 +1,36 @@
+import { type ComparisonRow, overallTable, packTable, tableMarkdown } from './comparison.ts'
+import { invalid } from './parse-cases.ts'
+
+const start = '<!-- measured: start -->'
+const end = '<!-- measured: end -->'
+
+/** The measured part of the documentation: nothing in it depends on the machine. */
+export function measuredMarkdown(rows: readonly ComparisonRow[], notes: readonly string[]): string {
+  const legend = rows.map(({ backend, description }) => `- \`${backend}\`: ${description}.`)
+  return [
+    tableMarkdown(overallTable(rows)),
+    '',
+    'By pack:',
+    '',
+    tableMarkdown(packTable(rows)),
+    '',
+    ...legend,
+    ...notes.map((note) => `- ${note}`),
+  ].join('\n')
+}
+
+/** The document with what stands between its markers replaced. */
+export function withMeasured(document: string, file: string, measured: string): string {
+  const from = document.indexOf(start)
+  const to = document.indexOf(end)
+  if (from < 0 || to < from)
+    throw invalid(`${file}: has no ${start} and ${end} after it.`, 'Put the two markers where the table belongs.')
+  return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
+}
+
+/** What stands between the markers now. */
+export function measuredIn(document: string, file: string): string {
+  const whole = withMeasured(document, file, '\u0000')
+  const at = whole.indexOf('\u0000')
+  return document.slice(at, document.length - (whole.length - at - 1)).trim()
+}

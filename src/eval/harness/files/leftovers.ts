@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Marks a path as unfinished work of a process. Ids never begin with a dot, so no document can have such a name. */
+type Purpose = 'tmp' | 'staged' | 'replaced'
+
+/** A name beside `name` that nobody else uses, and that says which process to ask whether it is still needed. */
+export const leftoverName = (purpose: Purpose, name: string): string =>
+  `.${purpose}-${process.pid}-${randomBytes(4).toString('hex')}-${name}`
+
+const pattern = /^\.(?<purpose>tmp|staged|replaced)-(?<pid>\d+)-[0-9a-f]{8}-(?<name>.+)$/u
+
+/**
+ * Clears a directory of what processes that died left behind. What a replacement had moved aside comes back when the
+ * replacement never arrived.
+ */
+export async function sweepLeftovers(directory: string): Promise<void> {
+  for (const entry of await namesIn(directory)) {
+    const { purpose, pid, name } = pattern.exec(entry)?.groups ?? {}
+    if (purpose === undefined || name === undefined || isRunning(Number(pid))) continue
+    const path = join(directory, entry)
+    if (purpose === 'replaced' && (await cameBack(path, join(directory, name)))) continue
+    await rm(path, { recursive: true, force: true })
+  }
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Renaming a directory onto one with content fails, so what has arrived meanwhile is never lost. */
+async function cameBack(path: string, target: string): Promise<boolean> {
+  try {
+    await rename(path, target)
+    return true
+  } catch {
+    // Either the replacement is in place or another process has already swept: both leave nothing to bring back.
+    return false
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // A process of another user may not be signalled, but it is there.
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+/** The system's name for what went wrong with a file, such as ENOENT. */
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

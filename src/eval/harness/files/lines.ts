@@ -1,0 +1,44 @@
+import { createReadStream } from 'node:fs'
+
+export type Line = {
+  /** From 1. */
+  readonly number: number
+  /** Null when the line is longer than anything that may be in such a file. */
+  readonly bytes: Uint8Array | null
+  /** False for a last line without its newline: whoever wrote it did not get to the end. */
+  readonly isWhole: boolean
+}
+
+export const longestLine = 16 * 1024 * 1024
+const newline = 0x0a
+
+/** The lines of a file of any size, one at a time. */
+export async function* linesOf(path: string): AsyncGenerator<Line> {
+  let number = 1
+  let parts: Buffer[] = []
+  let length = 0
+  const take = (isWhole: boolean): Line => {
+    const line = { number, bytes: length > longestLine ? null : Buffer.concat(parts), isWhole }
+    number += 1
+    parts = []
+    length = 0
+    return line
+  }
+  const keep = (part: Buffer): void => {
+    length += part.length
+    if (length <= longestLine) parts.push(part)
+    else parts = []
+  }
+
+  const chunks: AsyncIterable<Buffer> = createReadStream(path)
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      keep(chunk.subarray(start, end))
+      yield take(true)
+      start = end + 1
+    }
+    if (start < chunk.length) keep(chunk.subarray(start))
+  }
+  if (length > 0) yield take(false)
+}

@@ -1,0 +1,149 @@
+import type { z } from 'zod'
+import { MemoryError } from '../../errors.ts'
+import { type Artifact, type ArtifactKind, artifactSchemas, artifactTitles } from './schemas.ts'
+
+/** Something wrong with a document: in which file, at which place of it, and what. */
+export type Problem = { readonly file: string; readonly field: string; readonly message: string }
+
+export type Checked<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problems: readonly [Problem, ...Problem[]] }
+
+/** Stands for the field when the document as a whole is unusable. */
+export const wholeDocument = '(document)'
+
+/** Deeper documents are refused before anything walks them. */
+export const deepestNesting = 64
+const mostProblems = 20
+const longestShown = 60
+
+export const problemText = ({ file, field, message }: Problem): string => `${file}: ${field} ${message}`
+
+/** Reads a document of one kind from the bytes of a file. Never throws. */
+export function parseArtifact<Kind extends ArtifactKind>(
+  kind: Kind,
+  bytes: Uint8Array,
+  file: string,
+): Checked<Artifact<Kind>> {
+  const parsed = parseJson(bytes, file)
+  return parsed.ok ? checkArtifact(kind, parsed.value, file) : parsed
+}
+
+/** Reads JSON that is UTF-8, not nested without end, and free of the key that would change an object's prototype. */
+export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
+  const refuse = (message: string): Checked<never> => ({
+    ok: false,
+    problems: [{ file, field: wholeDocument, message }],
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (bytes.length === 0) return refuse('is empty; it must be JSON')
+    return refuse(error instanceof SyntaxError ? `is not JSON: ${error.message}` : 'is not UTF-8 text')
+  }
+  const trouble = troubleIn(value, deepestNesting)
+  if (trouble === null) return { ok: true, value }
+  return { ok: false, problems: [{ file, ...trouble }] }
+}
+
+/** Checks a parsed document of one kind. */
+export function checkArtifact<Kind extends ArtifactKind>(
+  kind: Kind,
+  value: unknown,
+  file: string,
+): Checked<Artifact<Kind>> {
+  const schema: z.ZodType = artifactSchemas[kind]
+  const result = schema.safeParse(value, { reportInput: true, error: sentence })
+  // The table pairs every kind with its schema, which the compiler cannot follow through a generic key.
+  if (result.success) return { ok: true, value: result.data as Artifact<Kind> }
+  // A refused shadow record may hold the very text that must not be shown.
+  const showsValues = kind !== 'shadow-record'
+  const [first, ...rest] = result.error.issues
+    .slice(0, mostProblems)
+    .map((issue) => ({ file, field: fieldAt(issue.path), message: messageOf(issue, showsValues) }))
+  if (first === undefined) throw new Error('A refused document must have an issue.')
+  return { ok: false, problems: [first, ...rest] }
+}
+
+/** The value of a checked document, or a MemoryError that names file and field. */
+export function required<Value>(checked: Checked<Value>, kind: ArtifactKind): Value {
+  if (checked.ok) return checked.value
+  const [first, ...rest] = checked.problems
+  const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
+  throw new MemoryError('invalid', `The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, {
+    hint: `The format is described in docs/schemas/${kind}.schema.json.`,
+  })
+}
+
+/** The way to a value as one writes it: `cases[2].prompt`. */
+export function fieldAt(path: readonly PropertyKey[]): string {
+  const text = path.reduce<string>((place, key) => {
+    if (typeof key === 'number') return `${place}[${key}]`
+    const name = String(key)
+    if (!/^[\w$-]+$/u.test(name)) return `${place}[${shown(name)}]`
+    return place === '' ? name : `${place}.${name}`
+  }, '')
+  return text === '' ? wholeDocument : text
+}
+
+function messageOf({ message, input, code }: z.core.$ZodIssue, showsValues: boolean): string {
+  if (input === undefined) return code === 'custom' ? message : `is missing; it ${message}`
+  return showsValues ? `is ${shown(input)}; it ${message}` : message
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (value !== null && typeof value === 'object') return 'an object'
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  tuple: 'a list',
+}
+
+/** What must hold, for every rule that has no words of its own. */
+function sentence(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${typeNames[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+    case 'too_small':
+      return `must ${bound(issue.origin, 'at least', Number(issue.minimum))}`
+    case 'too_big':
+      return `must ${bound(issue.origin, 'at most', Number(issue.maximum))}`
+    case 'invalid_key':
+      return 'must have a usable name'
+    default:
+      return 'must have the form that the schema describes'
+  }
+}
+
+function bound(origin: string, relation: string, limit: number): string {
+  if (origin === 'array') return `have ${relation} ${limit} ${limit === 1 ? 'item' : 'items'}`
+  if (origin === 'string') return `have ${relation} ${limit} ${limit === 1 ? 'character' : 'characters'}`
+  return `be ${relation} ${limit}`
+}
+
+/** What makes a parsed value unsafe to work with, or null. Looks `depth` levels deep and no deeper. */
+function troubleIn(value: unknown, depth: number, path: readonly PropertyKey[] = []): Omit<Problem, 'file'> | null {
+  if (value === null || typeof value !== 'object') return null
+  if (depth === 0)
+    return { field: fieldAt(path.slice(0, 3)), message: `is nested deeper than ${deepestNesting} levels` }
+  for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    if (key === '__proto__') return { field: fieldAt([...path, key]), message: 'is not allowed as a name' }
+    if (inner === null || typeof inner !== 'object') continue
+    const trouble = troubleIn(inner, depth - 1, [...path, key])
+    if (trouble !== null) return trouble
+  }
+  return null
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Expectations, Outcome } from './expectations.ts'
+import { driftScore, measure, passTypeOf } from './metrics.ts'
+
+const outcome = (given: Partial<Outcome>): Outcome => ({
+  prelude: null,
+  pinned: [],
+  relevant: [],
+  questions: [],
+  ...given,
+})
+const only = (...ids: string[]): Expectations => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
+const none = new Set<string>()
+
+describe('retrieval precision and recall', () => {
+  it('are 1 when exactly the expected beliefs came back', () => {
+    expect(measure(only('a', 'b'), outcome({ relevant: ['b', 'a'] }), none)).toMatchObject({
+      retrievalPrecision: 1,
+      retrievalRecall: 1,
+    })
+  })
+
+  it('fall apart on a run that returns too much', () => {
+    expect(measure(only('a'), outcome({ relevant: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
+      retrievalPrecision: 0.25,
+      retrievalRecall: 1,
+    })
+  })
+
+  it('are 0 on a run that returns nothing where something was expected', () => {
+    expect(measure(only('a'), outcome({}), none)).toMatchObject({ retrievalPrecision: 0, retrievalRecall: 0 })
+  })
+
+  it('are 0 and unmeasured on a run that returns noise where silence was expected', () => {
+    expect(measure(only(), outcome({ relevant: ['x'] }), none)).toMatchObject({
+      retrievalPrecision: 0,
+      retrievalRecall: null,
+    })
+  })
+
+  it('are not measured where silence was expected and kept', () => {
+    expect(measure(only(), outcome({}), none)).toMatchObject({ retrievalPrecision: null, retrievalRecall: null })
+  })
+
+  it('are not measured where the case says nothing about relevant beliefs', () => {
+    expect(measure({ personaPrelude: { nonEmpty: true } }, outcome({ relevant: ['x'] }), none)).toMatchObject({
+      retrievalPrecision: null,
+      retrievalRecall: null,
+    })
+  })
+
+  it('use mustInclude without what is pinned when there is no shouldOnlyInclude', () => {
+    const expectations: Expectations = { relevantBeliefs: { mustInclude: ['p', 'a', 'b'] } }
+
+    expect(measure(expectations, outcome({ pinned: ['p'], relevant: ['a', 'x'] }), new Set(['p']))).toMatchObject({
+      retrievalPrecision: 0.5,
+      retrievalRecall: 0.5,
+    })
+  })
+})
+
+describe('the other tiers', () => {
+  it('pinnedCoverage is the part of the expected pins that is there', () => {
+    const expectations: Expectations = { pinnedFacts: { mustInclude: ['a', 'b'] } }
+
+    expect(measure(expectations, outcome({ pinned: ['b', 'x'] }), none).pinnedCoverage).toBe(0.5)
+    expect(measure({}, outcome({ pinned: ['b'] }), none).pinnedCoverage).toBeNull()
+  })
+
+  it('questions are measured both ways, and not at all where either side is empty', () => {
+    const expectations: Expectations = { openQuestions: { mustInclude: ['a', 'b'] } }
+
+    expect(measure(expectations, outcome({ questions: ['a', 'x', 'y', 'z'] }), none)).toMatchObject({
+      questionPrecision: 0.25,
+      questionRecall: 0.5,
+    })
+    expect(measure(expectations, outcome({}), none)).toMatchObject({ questionPrecision: null, questionRecall: 0 })
+    expect(measure({}, outcome({ questions: ['a'] }), none)).toMatchObject({
+      questionPrecision: null,
+      questionRecall: null,
+    })
+  })
+})
+
+describe('driftScore', () => {
+  const noisy: Expectations = { noiseCheck: { mustNotSurface: ['n', 'm'] } }
+
+  it('counts pins in the denominator', () => {
+    expect(driftScore(noisy, outcome({ relevant: ['n'], pinned: ['a', 'b', 'c'] }))).toBe(0.25)
+  })
+
+  it('is 1 on a run that shows nothing but noise, 0 on one that shows none', () => {
+    expect(driftScore(noisy, outcome({ relevant: ['n', 'm'] }))).toBe(1)
+    expect(driftScore(noisy, outcome({ relevant: ['a'] }))).toBe(0)
+  })
+
+  it('is 0 when nothing is shown', () => {
+    expect(driftScore(noisy, outcome({}))).toBe(0)
+  })
+})
+
+describe('passTypeOf', () => {
+  const metrics = (retrievalPrecision: number | null) => ({ ...measure({}, outcome({}), none), retrievalPrecision })
+
+  it('is active only when something expected was found', () => {
+    expect(passTypeOf('Alias resolution', metrics(1))).toBe('activeRetrieval')
+    expect(passTypeOf('Alias resolution', metrics(null))).toBe('triviallyEmpty')
+    expect(passTypeOf('Alias resolution', metrics(0))).toBe('triviallyEmpty')
+  })
+
+  it('is structural where a boundary was tested without finding anything', () => {
+    expect(passTypeOf('Supersession chain exclusion', metrics(null))).toBe('structural')
+    expect(passTypeOf('Type routing and open questions', metrics(null))).toBe('structural')
+    expect(passTypeOf('Cold start', metrics(null))).toBe('triviallyEmpty')
+    expect(passTypeOf(null, metrics(null))).toBe('triviallyEmpty')
+  })
+})
+
+it('every metric is null or between 0 and 1, whatever the answer', () => {
+  const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'))
+  fc.assert(
+    fc.property(ids, ids, ids, ids, ids, (expected, relevant, pinned, questions, noise) => {
+      const expectations: Expectations = {
+        relevantBeliefs: { shouldOnlyInclude: expected },
+        pinnedFacts: { mustInclude: expected },
+        openQuestions: { mustInclude: expected },
+        noiseCheck: { mustNotSurface: noise },
+      }
+      const given = outcome({ relevant, pinned, questions })
+
+      const values = [...Object.values(measure(expectations, given, none)), driftScore(expectations, given)]
+
+      for (const value of values) expect(value === null || (value >= 0 && value <= 1)).toBe(true)
+    }),
+  )
+})

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { about, tell } from '../../test/memory/at-hand.ts'
+import { belief, workshop, workshopWith } from '../../test/recall/beliefs-at-hand.ts'
+import { correct } from './correct.ts'
+import { findBelief } from './find-belief.ts'
+import { resolve } from './resolve.ts'
+import type { Workshop } from './workshop.ts'
+
+const find = async (memory: Workshop, reference: string, scopes?: readonly string[]) =>
+  (await findBelief(memory, { user: 'ann', reference, ...(scopes === undefined ? {} : { scopes }) })).id
+
+describe('a belief', () => {
+  it('is found by its id, its name in any spelling, the beginning of its id, or an alias', async () => {
+    const memory = await workshopWith(belief({ id: 'b-1234567', name: 'Main Database', aliases: ['Postgres cluster'] }))
+
+    for (const reference of ['b-1234567', ' main_database ', 'b-12', 'postgres clusters', 'MAIN DATABASE'])
+      expect(await find(memory, reference)).toBe('b-1234567')
+  })
+
+  it('is found by id before anything else, and by name before the beginning of an id or an alias', async () => {
+    const memory = await workshopWith(
+      belief({ id: 'redis', name: 'by id' }),
+      belief({ id: 'b1', name: 'redis', scopes: ['domain:other'] }),
+      belief({ id: 'b2', name: 'cache' }),
+      belief({ id: 'cache-7', name: 'by prefix', aliases: ['cache'], scopes: ['domain:other'] }),
+    )
+
+    expect(await find(memory, 'redis')).toBe('redis')
+    expect(await find(memory, 'cache')).toBe('b2')
+  })
+
+  it('that is current is found by its name or alias before a retired one of that name', async () => {
+    const memory = workshop()
+    const { belief: old } = await tell(memory, 'eslint', 'Lint')
+    const { belief: heir } = await correct(memory, { ...about('eslint'), content: 'Lint', name: 'biome' })
+
+    expect(await find(memory, 'biome')).toBe(heir.id)
+    expect(await find(memory, 'eslint')).toBe(heir.id)
+    expect(await find(memory, old.id)).toBe(old.id)
+  })
+
+  it('that is retired is found by name when nothing else answers to it', async () => {
+    const memory = workshop()
+    const { belief: asked } = await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
+    await resolve(memory, about('hosting'))
+
+    expect(await find(memory, 'hosting')).toBe(asked.id)
+  })
+
+  it('is looked for in the scopes given first, their ancestors included, then everywhere', async () => {
+    const memory = await workshopWith(
+      belief({ id: 'a', name: 'db', scopes: ['project:a'] }),
+      belief({ id: 'b', name: 'db', scopes: ['project:b'] }),
+      belief({ id: 'c', name: 'only', aliases: ['one of a kind'], scopes: ['project:c'] }),
+    )
+
+    expect(await find(memory, 'db', ['project:a/deep'])).toBe('a')
+    expect(await find(memory, 'db', ['project:b'])).toBe('b')
+    expect(await find(memory, 'only', ['project:b'])).toBe('c')
+    await expect(find(memory, 'db')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/a \(db, project:a\).*b \(db, project:b\)/u),
+    })
+    await expect(find(memory, 'db', ['project:a', 'project:b'])).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('is not guessed: neither by a short or ambiguous beginning, nor by an alias of several', async () => {
+    const memory = await workshopWith(
+      belief({ id: 'abcd-1', name: 'one', aliases: ['shared'] }),
+      belief({ id: 'abcd-2', name: 'two', aliases: ['shared'] }),
+    )
+
+    await expect(find(memory, 'abcd')).rejects.toMatchObject({ code: 'conflict' })
+    await expect(find(memory, 'shared')).rejects.toMatchObject({ code: 'conflict' })
+    for (const nothing of ['abc', '', '  ', '!?', 'nope', 'abcd-1 x', 'x'.repeat(10_000)])
+      await expect(find(memory, nothing)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('of another user is not found', async () => {
+    const memory = await workshopWith(belief({ id: 'secret-1', user: 'bob', name: 'secret', aliases: ['hidden'] }))
+
+    for (const reference of ['secret-1', 'secret', 'hidden'])
+      await expect(find(memory, reference)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

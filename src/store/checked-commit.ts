@@ -1,0 +1,51 @@
+import type { Belief } from '../beliefs/belief.ts'
+import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+import { MemoryError } from '../errors.ts'
+
+/** A change whose parts agree with each other. `after` is there exactly when the belief will be. */
+export type CheckedChange =
+  | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'present'; readonly after: Belief })
+  | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'absent' | 'erased'; readonly after: null })
+
+/** Refuses what no state of a store could make right. */
+export function checkChanges({ user, changes }: Commit): readonly CheckedChange[] {
+  const seen = new Set<string>()
+  return changes.map((change) => {
+    const { beliefId, expectedVersion } = change
+    if (seen.has(beliefId)) throw contradictory(`The belief ${beliefId} is changed twice in one commit.`)
+    seen.add(beliefId)
+    if (!Number.isSafeInteger(expectedVersion) || expectedVersion < 0) {
+      throw contradictory(`The expected version of ${beliefId} is ${expectedVersion}, not a whole number from 0.`)
+    }
+    return checkChange(user, change)
+  })
+}
+
+function checkChange(user: string, { beliefId, expectedVersion, outcome, after }: BeliefChange): CheckedChange {
+  if (outcome !== 'present') {
+    if (after !== null)
+      throw contradictory(`The belief ${beliefId} is said to be ${outcome}, and also to read something.`)
+    if (expectedVersion === 0) throw contradictory(`The belief ${beliefId} cannot become ${outcome}: it never was.`)
+    return { beliefId, expectedVersion, outcome, after }
+  }
+  if (after === null) throw contradictory(`The belief ${beliefId} is said to be present, but reads nothing.`)
+  if (after.id !== beliefId || after.user !== user) {
+    throw contradictory(`The change of ${beliefId} of "${user}" holds the belief ${after.id} of "${after.user}".`)
+  }
+  if (!Number.isSafeInteger(after.version) || after.version <= expectedVersion) {
+    throw contradictory(`The belief ${beliefId} would go from version ${expectedVersion} to ${after.version}.`)
+  }
+  if (after.scopes.length === 0) throw contradictory(`The belief ${beliefId} has no scope.`)
+  return { beliefId, expectedVersion, outcome, after }
+}
+
+const contradictory = (message: string): MemoryError =>
+  new MemoryError('invalid', message, { hint: 'A commit changes each belief once, from the version it was read at.' })
+
+export const keyConflict = (key: string): MemoryError =>
+  new MemoryError('conflict', `The idempotency key "${key}" was used before for another request.`, {
+    hint: 'Use a new key for a new request.',
+  })
+
+export const nothingToUndo = (user: string, number: number): MemoryError =>
+  new MemoryError('not_found', `"${user}" has no event ${number} to undo.`, { hint: 'List events to find its number.' })

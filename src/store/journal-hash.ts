@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto'
+import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+
+/** What the first event names as its predecessor. */
+export const beforeFirst: Uint8Array = new Uint8Array(32)
+
+export const saltBytes = 16
+
+/** One change as the journal keeps it. `bodyHash` stays when the text is erased, so the chain still verifies. */
+export type SealedChange = {
+  readonly beliefId: string
+  readonly version: number
+  readonly outcome: BeliefChange['outcome']
+  /** Null when the change left no text behind. */
+  readonly bodyHash: Uint8Array | null
+}
+
+export type SealedEvent = Omit<Commit, 'changes'> & { readonly number: number }
+
+/** The salt is erased together with the text, so that a forgotten text cannot be guessed from its hash. */
+export const hashBody = (salt: Uint8Array, body: string): Uint8Array =>
+  hash('sha256', Buffer.concat([salt, Buffer.from(body)]), 'buffer')
+
+/** One hash over what an event did, in order. */
+export const hashChanges = (changes: readonly SealedChange[]): Uint8Array =>
+  hash(
+    'sha256',
+    JSON.stringify(
+      changes.map(({ beliefId, version, outcome, bodyHash }) => [
+        beliefId,
+        version,
+        outcome,
+        bodyHash === null ? null : toHex(bodyHash),
+      ]),
+    ),
+    'buffer',
+  )
+
+/** Binds an event to everything before it. */
+export function hashEvent(event: SealedEvent, changesHash: Uint8Array, previous: Uint8Array): Uint8Array {
+  const { number, user, kind, actor, origin, at, key, undoes } = event
+  const fields = [number, user, kind, actor, origin, at, key?.value ?? null, key?.fingerprint ?? null, undoes]
+  return hash('sha256', JSON.stringify([toHex(previous), fields, toHex(changesHash)]), 'buffer')
+}
+
+export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

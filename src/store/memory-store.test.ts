@@ -1,0 +1,5 @@
+import { openMemoryStore } from './memory-store.ts'
+import { fixedRandom } from './sample-beliefs.contract.ts'
+import { describeStore } from './store.contract.ts'
+
+describeStore('The memory store', () => openMemoryStore({ random: fixedRandom }))

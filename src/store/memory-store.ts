@@ -1,0 +1,187 @@
+import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import type { BeliefFilter, BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
+import type { Commit } from '../beliefs/journal.ts'
+import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
+import { slipKeys } from '../search/index-entries.ts'
+import { isOneEditApart } from '../search/typo.ts'
+import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
+import { MemoryJournal } from './memory-journal.ts'
+import { byReinforcement, byShelf, byUpdate, heldName, reinforcedAt, shelfOf } from './standing.ts'
+import { compareText } from './text-order.ts'
+import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
+import { UserBeliefs } from './user-beliefs.ts'
+
+export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Array }
+
+/** A store that lives as long as the process: for tests, and for memories nobody wants to keep. */
+export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & FormIndex & FullText {
+  const journal = new MemoryJournal(random)
+  const users = new Map<string, UserBeliefs>()
+  const nobody = new UserBeliefs()
+  const of = (user: string): UserBeliefs => users.get(user) ?? nobody
+  const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
+
+  function commit(commit: Commit): CommitResult {
+    const { user, key, undoes } = commit
+    const changes = checkChanges(commit).map(withOwnCopy)
+    const earlier = key === null ? null : journal.eventByKey(user, key.value)
+    if (key !== null && earlier !== null) {
+      if (earlier.key?.fingerprint !== key.fingerprint) throw keyConflict(key.value)
+      return { outcome: 'replayed', event: earlier }
+    }
+    if (undoes !== null) {
+      const undone = journal.event(user, undoes)
+      if (undone === null) throw nothingToUndo(user, undoes)
+      if (undone.undoneBy !== null) return { outcome: 'stale' }
+    }
+    const isStale = changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId))
+    if (isStale || !of(user).canHold(changes)) return { outcome: 'stale' }
+
+    const event = journal.append(commit, changes)
+    const held = users.get(user) ?? new UserBeliefs()
+    users.set(user, held)
+    held.apply(changes)
+    return { outcome: 'committed', event }
+  }
+
+  function postings(view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> {
+    return collect(keys, (key) =>
+      of(view.user)
+        .withKey(key)
+        .filter(({ belief }) => isCurrent(belief) && isInView(belief, view))
+        .flatMap(({ belief, forms }) => {
+          const { id: beliefId, type, subtype, pinned } = belief
+          return forms
+            .filter((form) => form.key === key)
+            .map(({ ordinal, breaks }) => ({
+              beliefId,
+              ordinal,
+              breaks,
+              type,
+              subtype,
+              pinned,
+              reinforcedAt: reinforcedAt(belief),
+            }))
+        }),
+    )
+  }
+
+  function matchText(query: Parameters<FullText['matchText']>[0]): readonly TextHit[] {
+    const { user, agent, scopes, includeRetired, limit } = query
+    const inView = matching(user, (belief) => {
+      if (!includeRetired && !isCurrent(belief)) return false
+      return isVisibleTo(belief.agent, agent) && (scopes === null || isIn(belief, scopes))
+    })
+    const texts = inView.map(({ id }) => of(user).textOf(id))
+    const words = texts.reduce((total, { length }) => total + length, 0)
+    const matches = [...new Set(query.words.map(textTerm))].map((term) =>
+      texts.flatMap(({ beliefId, length, terms }): TermMatch[] => {
+        const counts = textFields.map((field) => [field, terms[field].filter((word) => word === term).length] as const)
+        return counts.some(([, count]) => count > 0) ? [{ beliefId, length, counts: Object.fromEntries(counts) }] : []
+      }),
+    )
+    return rankText(matches, { beliefs: inView.length, words }, limit)
+  }
+
+  return {
+    commit: async (request) => commit(request),
+    get: async (user, id) => of(user).get(id),
+    getMany: async (user, ids) => [...new Set(ids)].flatMap((id) => of(user).get(id) ?? []),
+    idsStartingWith: async (user, prefix, limit) =>
+      matching(user, ({ id }) => id.startsWith(prefix))
+        .map(({ id }) => id)
+        .sort(compareText)
+        .slice(0, limit),
+    named: async (user, name) =>
+      matching(user, (belief) => heldName(belief.name) === heldName(name)).sort(
+        (one, other) => Number(isCurrent(other)) - Number(isCurrent(one)) || byUpdate(one, other),
+      ),
+    holders: async (user, name, scopes) => of(user).holders(name, scopes).sort(byUpdate),
+    supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(byUpdate),
+    proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(byUpdate),
+    list: async (filter, { limit, offset }) => {
+      const items = matching(filter.user, (belief) => passes(belief, filter)).sort(byUpdate)
+      return { items: items.slice(offset, offset + limit), total: items.length }
+    },
+    scopes: async (user) => {
+      const counts = new Map<string, number>()
+      for (const belief of of(user).all()) {
+        for (const scope of new Set(belief.scopes))
+          counts.set(scope, (counts.get(scope) ?? 0) + Number(isCurrent(belief)))
+      }
+      return [...counts]
+        .map(([scope, beliefs]) => ({ scope, beliefs }))
+        .sort((one, other) => compareText(one.scope, other.scope))
+    },
+    pinned: async (view, { editedEverywhere }) =>
+      matching(
+        view.user,
+        (belief) =>
+          belief.pinned &&
+          isCurrent(belief) &&
+          isVisibleTo(belief.agent, view.agent) &&
+          (isIn(belief, view.scopes) || (editedEverywhere && belief.editedByPerson)),
+      ).sort(byReinforcement),
+    universal: async (user, agent, limit) =>
+      matching(user, (belief) => shelfOf(belief) !== null && isVisibleTo(belief.agent, agent))
+        .sort(byShelf)
+        .slice(0, limit),
+    events: async (user, page) => journal.events(user, page),
+    event: async (user, number) => journal.event(user, number),
+    eventByKey: async (user, key) => journal.eventByKey(user, key),
+    lastUndoable: async (user) => journal.lastUndoable(user),
+    history: async (user, beliefId) => journal.history(user, beliefId),
+    revisions: async (user, number) => journal.revisions(user, number),
+    formLengths: async (user, heads) => collect(heads, (head) => of(user).formLengths(head)),
+    postings: async (view, keys) => postings(view, keys),
+    everyHolder: async (user, keys) =>
+      collect(keys, (key) =>
+        of(user)
+          .withKey(key)
+          .map(({ belief }) => belief.id),
+      ),
+    wordsNear: async (user, words) =>
+      collect(words, (written) => {
+        const near = new Set(slipKeys(written).flatMap((slip) => of(user).wordsWithSlip(slip)))
+        return [...near].filter((word) => isOneEditApart(written, word)).sort(compareText)
+      }),
+    population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
+    matchText: async (query) => matchText(query),
+    close: async () => {},
+  }
+}
+
+const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
+  belief.scopes.some((scope) => scopes.includes(scope))
+
+const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
+  isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
+
+function passes(belief: Belief, filter: BeliefFilter): boolean {
+  const { scopes, types, statuses, pinned, current, proposals } = filter
+  return (
+    (scopes === undefined || isIn(belief, scopes)) &&
+    (types === undefined || types.includes(belief.type)) &&
+    (statuses === undefined || statuses.includes(belief.status)) &&
+    (pinned === undefined || belief.pinned === pinned) &&
+    (current === undefined || isCurrent(belief) === current) &&
+    (proposals === undefined || (belief.proposedFor !== null) === proposals)
+  )
+}
+
+/** The answer for every key that has one, in the order asked. */
+function collect<Item>(
+  keys: readonly string[],
+  find: (key: string) => readonly Item[],
+): ReadonlyMap<string, readonly Item[]> {
+  const found = new Map<string, readonly Item[]>()
+  for (const key of new Set(keys)) {
+    const items = find(key)
+    if (items.length > 0) found.set(key, items)
+  }
+  return found
+}
+
+/** What is stored does not change when the caller's object does. */
+const withOwnCopy = (change: CheckedChange): CheckedChange =>
+  change.after === null ? change : { ...change, after: JSON.parse(JSON.stringify(change.after)) as Belief }

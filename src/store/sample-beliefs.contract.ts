@@ -1,0 +1,75 @@
+import type { Belief } from '../beliefs/belief.ts'
+import type { BeliefStore } from '../beliefs/belief-store.ts'
+import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+import type { FormIndex, FullText } from '../search/form-index.ts'
+
+export type AnyStore = BeliefStore & FormIndex & FullText
+
+const at = '2026-03-01T12:00:00.000Z'
+
+/** A belief of ada's with everything a test does not care about filled in. */
+export const sample = (fields: Partial<Belief> & { readonly id: string }): Belief => ({
+  user: 'ada',
+  agent: null,
+  type: 'entity',
+  subtype: null,
+  name: `Name of ${fields.id}`,
+  aliases: [],
+  content: `What is true of ${fields.id}.`,
+  why: '',
+  scopes: ['project:ledger'],
+  status: 'active',
+  confidence: 1,
+  pinned: false,
+  editedByPerson: false,
+  supersededBy: null,
+  proposedFor: null,
+  resolvedAt: null,
+  resolvedBy: null,
+  participants: [],
+  relation: null,
+  expertise: null,
+  provenance: { actor: 'person', origin: 'test', sourceId: null, model: null, at },
+  reinforcement: { count: 0, at },
+  createdAt: at,
+  updatedAt: at,
+  version: 1,
+  ...fields,
+})
+
+export const present = (after: Belief, expectedVersion = after.version - 1): BeliefChange => ({
+  beliefId: after.id,
+  expectedVersion,
+  outcome: 'present',
+  after,
+})
+
+export const gone = (belief: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
+  beliefId: belief.id,
+  expectedVersion: belief.version,
+  outcome,
+  after: null,
+})
+
+/** The belief as its next version. */
+export const next = (belief: Belief, fields: Partial<Belief>): Belief => ({
+  ...belief,
+  ...fields,
+  version: belief.version + 1,
+})
+
+export const commitOf = (changes: readonly BeliefChange[], fields: Partial<Commit> = {}): Commit => ({
+  user: 'ada',
+  kind: 'remember',
+  actor: 'person',
+  origin: 'test',
+  at,
+  key: null,
+  undoes: null,
+  changes,
+  ...fields,
+})
+
+/** Salts that are the same in every run and every store. */
+export const fixedRandom = (bytes: number): Uint8Array =>
+  Uint8Array.from({ length: bytes }, (_, at) => (at * 73 + 41) % 251)

@@ -1,0 +1,186 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import type { BeliefFilter, Page, Viewpoint } from '../../beliefs/belief-store.ts'
+import { byReinforcement, byShelf, byUpdate, heldName } from '../standing.ts'
+import { agentKey, readBody, type StoredBody, statusCode, typeCode } from './belief-row.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import type { Connection } from './connection.ts'
+
+const mostCached = 2_000
+
+/** A prefix and this sorts after everything that starts with the prefix. */
+const lastCharacter = '\u{10ffff}'
+
+const stored = 'beliefs.id, beliefs.crc, beliefs.body FROM beliefs'
+
+/** Reads of beliefs, each by an index. Everything here runs inside the caller's transaction. */
+export class BeliefLookups {
+  readonly #connection: Connection
+  readonly #cache = new BoundedCache<Belief>(mostCached)
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    connection.onChange(() => this.#cache.clear())
+  }
+
+  get(userId: number, id: string): Belief | null {
+    const key = `${userId} ${id}`
+    const known = this.#cache.get(key)
+    if (known !== undefined) return known
+    const row = this.#connection
+      .statement<[number, string], StoredBody>(`SELECT ${stored} WHERE user_id = ? AND id = ?`)
+      .get(userId, id)
+    if (row === undefined) return null
+    const belief = readBody(row)
+    this.#cache.set(key, belief)
+    return belief
+  }
+
+  getMany(userId: number, ids: Iterable<string>): readonly Belief[] {
+    return [...new Set(ids)].flatMap((id) => this.get(userId, id) ?? [])
+  }
+
+  idsStartingWith(userId: number, prefix: string, limit: number): readonly string[] {
+    return this.#connection
+      .statement<[number, string, string, number], { id: string }>(
+        'SELECT id FROM beliefs WHERE user_id = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?',
+      )
+      .all(userId, prefix, prefix + lastCharacter, limit)
+      .map(({ id }) => id)
+  }
+
+  named(userId: number, name: string): readonly Belief[] {
+    return this.#connection
+      .statement<[number, string], StoredBody>(
+        `SELECT ${stored} WHERE user_id = ? AND name_key = ? ORDER BY current DESC, updated_at DESC, id`,
+      )
+      .all(userId, heldName(name))
+      .map(readBody)
+  }
+
+  holders(userId: number, name: string, scopes: readonly string[]): readonly Belief[] {
+    const rows = this.#connection
+      .statement<[{ userId: number; name: string; scopes: string }], { belief: string }>(
+        `SELECT identities.belief FROM json_each(:scopes) AS asked
+         CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
+         CROSS JOIN identities
+           ON identities.user_id = :userId AND identities.scope = scopes.id AND identities.name_key = :name`,
+      )
+      .all({ userId, name: heldName(name), scopes: JSON.stringify(scopes) })
+    return [
+      ...this.getMany(
+        userId,
+        rows.map(({ belief }) => belief),
+      ),
+    ].sort(byUpdate)
+  }
+
+  supersededBy(userId: number, id: string): readonly Belief[] {
+    return this.#connection
+      .statement<[number, string], StoredBody>(`SELECT ${stored} WHERE user_id = ? AND superseded_by = ?`)
+      .all(userId, id)
+      .map(readBody)
+      .sort(byUpdate)
+  }
+
+  proposalsFor(userId: number, id: string): readonly Belief[] {
+    return this.#connection
+      .statement<[number, string], StoredBody>(`SELECT ${stored} WHERE user_id = ? AND proposed_for = ?`)
+      .all(userId, id)
+      .map(readBody)
+      .sort(byUpdate)
+  }
+
+  list(userId: number, filter: BeliefFilter, { limit, offset }: { limit: number; offset: number }): Page<Belief> {
+    const { conditions, values } = conditionsOf(filter)
+    const where = ['user_id = ?', ...conditions].join(' AND ')
+    const ids = this.#connection
+      .statement<unknown[], { id: string }>(
+        `SELECT id FROM beliefs WHERE ${where} ORDER BY updated_at DESC, name_key, id LIMIT ? OFFSET ?`,
+      )
+      .all(userId, ...values, limit, offset)
+    const total = this.#connection
+      .statement<unknown[], { total: number }>(`SELECT count(*) AS total FROM beliefs WHERE ${where}`)
+      .get(userId, ...values)?.total
+    return {
+      items: this.getMany(
+        userId,
+        ids.map(({ id }) => id),
+      ),
+      total: total ?? 0,
+    }
+  }
+
+  scopes(userId: number): readonly { readonly scope: string; readonly beliefs: number }[] {
+    return this.#connection
+      .statement<[number], { scope: string; beliefs: number }>(
+        'SELECT name AS scope, current AS beliefs FROM scopes WHERE user_id = ? ORDER BY name',
+      )
+      .all(userId)
+  }
+
+  pinned(userId: number, view: Viewpoint, editedEverywhere: boolean): readonly Belief[] {
+    const agent = agentKey(view.agent)
+    const inView = this.#connection
+      .statement<[{ userId: number; agent: string; scopes: string }], { belief: string }>(
+        `SELECT members.belief FROM json_each(:scopes) AS asked
+         CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
+         CROSS JOIN members INDEXED BY members_pinned ON members.user_id = :userId AND members.scope = scopes.id
+           AND members.agent IN ('', :agent) AND members.pinned = 1`,
+      )
+      .all({ userId, agent, scopes: JSON.stringify(view.scopes) })
+    const edited = this.#connection.statement<[number, string], { belief: string }>(
+      `SELECT belief FROM members INDEXED BY members_pinned_edited
+       WHERE user_id = ? AND agent IN ('', ?) AND pinned = 1 AND edited = 1`,
+    )
+    const rows = editedEverywhere ? [...inView, ...edited.all(userId, agent)] : inView
+    return [
+      ...this.getMany(
+        userId,
+        rows.map(({ belief }) => belief),
+      ),
+    ].sort(byReinforcement)
+  }
+
+  universal(userId: number, agent: string | null, limit: number): readonly Belief[] {
+    const statement = this.#connection.statement<[number, string, number], { belief: string }>(
+      `SELECT belief FROM members INDEXED BY members_on_shelf WHERE user_id = ? AND agent = ? AND shelf IS NOT NULL
+       ORDER BY shelf, edited DESC, reinforced DESC, belief LIMIT ?`,
+    )
+    const owners = agent === null ? [''] : ['', agentKey(agent)]
+    const rows = owners.flatMap((owner) => statement.all(userId, owner, limit))
+    return [
+      ...this.getMany(
+        userId,
+        rows.map(({ belief }) => belief),
+      ),
+    ]
+      .sort(byShelf)
+      .slice(0, limit)
+  }
+}
+
+/** The parts of a query a filter asks for. Lists are passed as JSON, so that there are few different queries. */
+function conditionsOf(filter: BeliefFilter): { conditions: readonly string[]; values: readonly unknown[] } {
+  const { scopes, types, statuses, pinned, current, proposals } = filter
+  const parts: readonly (readonly [isAsked: boolean, condition: string, ...values: unknown[]])[] = [
+    [
+      scopes !== undefined,
+      `id IN (SELECT members.belief FROM json_each(?) AS asked
+              CROSS JOIN scopes ON scopes.user_id = beliefs.user_id AND scopes.name = asked.value
+              CROSS JOIN members ON members.user_id = beliefs.user_id AND members.scope = scopes.id)`,
+      JSON.stringify(scopes ?? []),
+    ],
+    [types !== undefined, 'type IN (SELECT value FROM json_each(?))', JSON.stringify(types?.map(typeCode) ?? [])],
+    [
+      statuses !== undefined,
+      'status IN (SELECT value FROM json_each(?))',
+      JSON.stringify(statuses?.map(statusCode) ?? []),
+    ],
+    [pinned !== undefined, 'pinned = ?', Number(pinned)],
+    [current !== undefined, 'current = ?', Number(current)],
+    [proposals === true, 'proposed_for IS NOT NULL'],
+    [proposals === false, 'proposed_for IS NULL'],
+  ]
+  const asked = parts.filter(([isAsked]) => isAsked)
+  return { conditions: asked.map(([, condition]) => condition), values: asked.flatMap(([, , ...values]) => values) }
+}

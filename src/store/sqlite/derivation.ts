@@ -1,0 +1,180 @@
+import { hash } from 'node:crypto'
+import type { Belief } from '../../beliefs/belief.ts'
+import { MemoryError } from '../../errors.ts'
+import { toHex } from '../journal-hash.ts'
+import type { Connection } from './connection.ts'
+import { deriveBelief } from './derived-belief.ts'
+import { damagedJournal, isAsWritten } from './journal.ts'
+import { Projection } from './projections.ts'
+
+/** To be raised whenever the derived tables are filled differently, other than by reading texts differently. */
+const fillingVersion = 1
+
+/** Texts that tell one way of reading from another: every rule of the analysis shows in at least one of them. */
+const probes: readonly string[] = [
+  'Redis caches',
+  'redisCache',
+  'node.js',
+  'deploy-scripts',
+  'Dr. Vasquez',
+  "O'Neil’s",
+  'Crème brûlée',
+  'C++17 and C#',
+  '.NET',
+  'HTTPS',
+  'Teams',
+  'analytics',
+  'microservices',
+  'PostgreSQL',
+  'GraphQLServer',
+  '数据库',
+  'สวัสดี',
+  'हिन्दी',
+  'Straße',
+  'Łódź',
+  '3.5 at 10:30 on 2024-01-15',
+  '1,000,000',
+  'U.S.',
+  'e-mail',
+  '⑴ ½ ﬁ',
+  'a_b',
+  'naïve co-op',
+  'knives',
+  'series',
+  'JSON/YAML',
+]
+
+/** A short name for how this program reads texts. */
+export function analysisMark(): string {
+  const provenance = { actor: 'tool', origin: '', sourceId: null, model: null, at: '' } as const
+  const derived = probes.map((name) => {
+    const { forms, heads, meantWords, texts, nameKey } = deriveBelief({
+      ...emptyBelief,
+      provenance,
+      name,
+      content: name,
+    })
+    return [forms, heads, meantWords, texts, nameKey]
+  })
+  return toHex(hash('sha256', JSON.stringify([fillingVersion, derived]), 'buffer')).slice(0, 16)
+}
+
+const emptyBelief: Omit<Belief, 'name' | 'content' | 'provenance'> = {
+  id: '',
+  user: '',
+  agent: null,
+  type: 'entity',
+  subtype: null,
+  aliases: [],
+  why: '',
+  scopes: [],
+  status: 'active',
+  confidence: 1,
+  pinned: false,
+  editedByPerson: false,
+  supersededBy: null,
+  proposedFor: null,
+  resolvedAt: null,
+  resolvedBy: null,
+  participants: [],
+  relation: null,
+  expertise: null,
+  reinforcement: { count: 0, at: '' },
+  createdAt: '',
+  updatedAt: '',
+  version: 1,
+}
+
+/**
+ * Makes sure the derived tables were filled by a program that reads texts as this one does; otherwise what was indexed
+ * could be neither found nor removed. Keeps watching for another version that fills them differently meanwhile.
+ */
+export function requireOwnDerivation(connection: Connection, isReadonly: boolean): void {
+  const mark = analysisMark()
+  if (connection.read(() => storedMark(connection)) !== mark) {
+    if (isReadonly) throw otherVersion(connection.file)
+    connection.write(() => {
+      // Looked up again under the lock: another process may have been faster.
+      if (storedMark(connection) !== mark) deriveAgain(connection)
+    })
+  }
+  connection.onForeignChange(() => {
+    if (storedMark(connection) !== mark) throw otherVersion(connection.file)
+  })
+}
+
+/** Empties the derived tables and fills them from the journal, inside the caller's transaction. */
+export function deriveAgain(connection: Connection): void {
+  for (const table of derivedTables) connection.statement<[]>(`DELETE FROM ${table}`).run()
+  connection.statement<[]>(`INSERT INTO texts (texts) VALUES ('delete-all')`).run()
+  deriveInto(connection, connection)
+  connection.statement<[string]>('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)').run(analysisMark())
+}
+
+const derivedTables = [
+  'beliefs',
+  'identities',
+  'members',
+  'forms',
+  'form_heads',
+  'slips',
+  'words',
+  'audience_scopes',
+  'audiences',
+  'scopes',
+] as const
+
+/** Fills the empty derived tables of `target` with what the journal of `source` says. */
+export function deriveInto(source: Connection, target: Connection): void {
+  const users = source.statement<[], { id: number }>('SELECT id FROM users ORDER BY id').all()
+  for (const { id } of users) {
+    const projection = new Projection(target, id)
+    for (const page of newestBodies(source, id)) {
+      for (const { belief_id, body } of page) {
+        const derived = deriveBelief(JSON.parse(body) as Belief)
+        if (!projection.takeNames(derived)) throw twoHolders(source.file, belief_id, derived.nameKey)
+        projection.insert(derived, body)
+      }
+    }
+    projection.finish()
+  }
+}
+
+type NewestBody = { readonly event: number; readonly belief_id: string; readonly body: string }
+type NewestRow = NewestBody & { readonly body_hash: Buffer; readonly salt: Buffer }
+
+const pageSize = 500
+
+/** What each belief of a user reads now, according to the journal, a page at a time. */
+function* newestBodies(source: Connection, userId: number): Generator<readonly NewestBody[]> {
+  const statement = source.statement<[number, string, number], NewestRow>(
+    `SELECT event, belief_id, body, body_hash, salt FROM changes AS newest
+     WHERE user_id = ? AND belief_id > ? AND outcome = 'present' AND event = (
+       SELECT max(event) FROM changes WHERE user_id = newest.user_id AND belief_id = newest.belief_id)
+     ORDER BY belief_id LIMIT ?`,
+  )
+  for (let last = ''; ; ) {
+    const page = statement.all(userId, last, pageSize)
+    for (const row of page) if (!isAsWritten(row)) throw damagedJournal(source.file, row.event, row.belief_id)
+    yield page
+    if (page.length < pageSize) return
+    last = page.at(-1)?.belief_id ?? ''
+  }
+}
+
+const storedMark = (connection: Connection): string | null =>
+  connection.statement<[], { analysis: string }>('SELECT analysis FROM derivation').get()?.analysis ?? null
+
+const otherVersion = (file: string): MemoryError =>
+  new MemoryError('unavailable', `The index of ${file} was made by another version of Credence.`, {
+    hint: 'Run one version only; start this program again.',
+  })
+
+const twoHolders = (file: string, beliefId: string, name: string): MemoryError =>
+  new MemoryError(
+    'unavailable',
+    `The journal of ${file} gives the name "${name}" to ${beliefId} and to another belief.`,
+    {
+      hint: 'Nothing was changed. Restore a backup.',
+    },
+  )

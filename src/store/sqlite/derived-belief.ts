@@ -1,0 +1,56 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { universalScope } from '../../beliefs/scope.ts'
+import { indexEntries } from '../../search/index-entries.ts'
+import { heldName, reinforcedAt, shelfOf } from '../standing.ts'
+import { countTerms, textFields, textTerms } from '../text-terms.ts'
+import { agentKey, packFlags } from './belief-row.ts'
+
+/** One key of a belief, as the forms table keeps it for each of its scopes. */
+export type FormRow = { readonly key: string; readonly ordinal: number; readonly breaks: number }
+
+/** Everything the derived tables hold about one belief, worked out from the belief alone. */
+export type DerivedBelief = {
+  readonly belief: Belief
+  readonly current: boolean
+  readonly nameKey: string
+  readonly scopes: readonly string[]
+  readonly agent: string
+  readonly audience: string
+  readonly isPinned: boolean
+  readonly flags: number
+  readonly reinforced: number
+  readonly forms: readonly FormRow[]
+  /** First word and number of words of each key. */
+  readonly heads: readonly { readonly head: string; readonly length: number }[]
+  readonly meantWords: readonly string[]
+  /** The words of each searchable field. */
+  readonly texts: readonly (readonly string[])[]
+  readonly words: number
+}
+
+export function deriveBelief(belief: Belief): DerivedBelief {
+  const current = isCurrent(belief)
+  const scopes = [...new Set(belief.scopes)].sort()
+  const { forms, meantWords } = indexEntries(belief)
+  const terms = textTerms(belief)
+  return {
+    belief,
+    current,
+    nameKey: heldName(belief.name),
+    scopes,
+    agent: agentKey(belief.agent),
+    audience: JSON.stringify([belief.agent, ...scopes]),
+    isPinned: belief.pinned && current,
+    flags: packFlags(belief),
+    reinforced: reinforcedAt(belief),
+    forms: forms.map(({ key, ordinal, breaks }) => ({ key, ordinal, breaks })),
+    heads: forms.map(({ words }) => ({ head: words[0] ?? '', length: words.length })),
+    meantWords,
+    texts: textFields.map((field) => terms[field]),
+    words: countTerms(terms),
+  }
+}
+
+/** Null but for the one scope the persona is made of. */
+export const shelfIn = (scope: string, belief: Belief): number | null =>
+  scope === universalScope ? shelfOf(belief) : null

@@ -1,0 +1,192 @@
+import type { Viewpoint } from '../../beliefs/belief-store.ts'
+import type { Posting } from '../../search/form-index.ts'
+import { slipKeys } from '../../search/index-entries.ts'
+import { isOneEditApart } from '../../search/typo.ts'
+import { compareText } from '../text-order.ts'
+import { agentKey, unpackFlags } from './belief-row.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import type { Connection } from './connection.ts'
+import { slipHash } from './slip-hash.ts'
+
+const mostWords = 20_000
+
+type FormRow = {
+  readonly key: string
+  readonly belief: string
+  readonly ordinal: number
+  readonly breaks: number
+  readonly flags: number
+  readonly reinforced: number
+}
+
+/**
+ * Reads of the form index, each by a key. Everything here runs inside the caller's transaction. What was found, and
+ * what was not, is kept until the store changes: messages of one conversation share most of their words.
+ */
+export class FormLookups {
+  readonly #connection: Connection
+  readonly #lengths = new BoundedCache<readonly number[]>(mostWords)
+  readonly #near = new BoundedCache<readonly string[]>(mostWords)
+  readonly #postings = new BoundedCache<readonly Posting[]>(mostWords)
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    connection.onChange(() => {
+      this.#lengths.clear()
+      this.#near.clear()
+      this.#postings.clear()
+    })
+  }
+
+  formLengths(userId: number, heads: readonly string[]): ReadonlyMap<string, readonly number[]> {
+    const found = new Map<string, readonly number[]>()
+    for (const head of new Set(heads)) {
+      const lengths = this.#lengthsOf(userId, head)
+      if (lengths.length > 0) found.set(head, lengths)
+    }
+    return found
+  }
+
+  postings(userId: number, view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> {
+    const scopes = this.#scopeIds(userId, view.scopes)
+    // As JSON, so that no agent can be named to look like another one somewhere else.
+    const seenFrom = JSON.stringify([userId, view.agent, scopes])
+    const found = new Map<string, readonly Posting[]>()
+    const unknown: string[] = []
+    for (const key of new Set(keys)) {
+      const known = this.#postings.get(`${seenFrom}\n${key}`)
+      if (known === undefined) unknown.push(key)
+      else if (known.length > 0) found.set(key, known)
+    }
+    const read = this.#readPostings(userId, view.agent, scopes, unknown)
+    for (const key of unknown) {
+      const postings = inOrder([...(read.get(key)?.values() ?? [])])
+      this.#postings.set(`${seenFrom}\n${key}`, postings)
+      if (postings.length > 0) found.set(key, postings)
+    }
+    return found
+  }
+
+  everyHolder(userId: number, keys: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    const statement = this.#connection.statement<[number, string], { belief: string }>(
+      'SELECT DISTINCT belief FROM forms WHERE user_id = ? AND key = ? ORDER BY belief',
+    )
+    const found = new Map<string, readonly string[]>()
+    for (const key of new Set(keys)) {
+      const holders = statement.all(userId, key).map(({ belief }) => belief)
+      if (holders.length > 0) found.set(key, holders)
+    }
+    return found
+  }
+
+  wordsNear(userId: number, words: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    const writtenAs = new Map<number, string[]>()
+    const near = new Map<string, Set<string>>()
+    for (const written of new Set(words)) {
+      const known = this.#near.get(`${userId} ${written}`)
+      if (known !== undefined) {
+        if (known.length > 0) near.set(written, new Set(known))
+        continue
+      }
+      near.set(written, new Set())
+      for (const slip of slipKeys(written).map(slipHash)) {
+        const others = writtenAs.get(slip)
+        if (others === undefined) writtenAs.set(slip, [written])
+        else others.push(written)
+      }
+    }
+    for (const asked of batches([...writtenAs.keys()])) {
+      const rows = this.#connection
+        .statement<number[], { slip: number; word: string }>(
+          `SELECT slips.slip, words.word FROM slips JOIN words ON words.id = slips.word
+           WHERE slips.user_id = ? AND slips.slip IN (${asked.places})`,
+        )
+        .all(userId, ...asked.values)
+      for (const { slip, word } of rows) {
+        for (const written of writtenAs.get(slip) ?? []) if (isOneEditApart(written, word)) near.get(written)?.add(word)
+      }
+    }
+    const found = new Map<string, readonly string[]>()
+    for (const [written, meant] of near) {
+      const sorted = [...meant].sort(compareText)
+      this.#near.set(`${userId} ${written}`, sorted)
+      if (sorted.length > 0) found.set(written, sorted)
+    }
+    return found
+  }
+
+  population(userId: number, view: Viewpoint): number {
+    const row = this.#connection
+      .statement<[string, number, string], { population: number | null }>(
+        `SELECT sum(current) AS population FROM audiences WHERE agent IN ('', ?) AND id IN (
+           SELECT audience FROM audience_scopes WHERE user_id = ? AND scope IN (SELECT value FROM json_each(?)))`,
+      )
+      .get(agentKey(view.agent), userId, JSON.stringify(this.#scopeIds(userId, view.scopes)))
+    return row?.population ?? 0
+  }
+
+  #readPostings(
+    userId: number,
+    agent: string | null,
+    scopes: readonly number[],
+    keys: readonly string[],
+  ): ReadonlyMap<string, Map<string, Posting>> {
+    const found = new Map<string, Map<string, Posting>>()
+    for (const scope of scopes) {
+      for (const asked of batches(keys)) {
+        const rows = this.#connection
+          .statement<(number | string)[], FormRow>(
+            `SELECT key, belief, ordinal, breaks, flags, reinforced FROM forms
+             WHERE user_id = ? AND key IN (${asked.places}) AND current = 1 AND scope = ? AND agent IN ('', ?)`,
+          )
+          .all(userId, ...asked.values, scope, agentKey(agent))
+        for (const { key, belief, ordinal, breaks, flags, reinforced } of rows) {
+          // A belief in several visible scopes has a row for each, all of them saying the same.
+          const postings = found.get(key) ?? new Map<string, Posting>()
+          found.set(key, postings)
+          postings.set(belief, { beliefId: belief, ordinal, breaks, ...unpackFlags(flags), reinforcedAt: reinforced })
+        }
+      }
+    }
+    return found
+  }
+
+  #lengthsOf(userId: number, head: string): readonly number[] {
+    const key = `${userId} ${head}`
+    const known = this.#lengths.get(key)
+    if (known !== undefined) return known
+    const lengths = this.#connection
+      .statement<[number, string], { length: number }>(
+        'SELECT length FROM form_heads WHERE user_id = ? AND head = ? ORDER BY length',
+      )
+      .all(userId, head)
+      .map(({ length }) => length)
+    this.#lengths.set(key, lengths)
+    return lengths
+  }
+
+  #scopeIds(userId: number, scopes: readonly string[]): readonly number[] {
+    const statement = this.#connection.statement<[number, string], { id: number }>(
+      'SELECT id FROM scopes WHERE user_id = ? AND name = ?',
+    )
+    return [...new Set(scopes)].flatMap((scope) => statement.get(userId, scope)?.id ?? [])
+  }
+}
+
+const inOrder = (postings: Posting[]): readonly Posting[] =>
+  postings.sort((one, other) => compareText(one.beliefId, other.beliefId))
+
+const batchSize = 32
+
+/** Splits values into lists of one length, so that one prepared statement serves all; the last is filled up with repeats. */
+function* batches<Value extends number | string>(
+  values: readonly Value[],
+): Generator<{ places: string; values: readonly Value[] }> {
+  for (let from = 0; from < values.length; from += batchSize) {
+    const batch = values.slice(from, from + batchSize)
+    const last = batch.at(-1) as Value
+    yield { places, values: [...batch, ...Array<Value>(batchSize - batch.length).fill(last)] }
+  }
+}
+
+const places = Array<string>(batchSize).fill('?').join(', ')

@@ -1,0 +1,68 @@
+import type { FullText, TextHit } from '../../search/form-index.ts'
+import { rankText, type TermMatch, type TextBase, type TextField, textTerm } from '../text-terms.ts'
+import { agentKey } from './belief-row.ts'
+import type { Connection } from './connection.ts'
+import { indexedTerm } from './projections.ts'
+
+type Query = Parameters<FullText['matchText']>[0]
+
+type Occurrence = { readonly id: string; readonly words: number; readonly field: TextField; readonly count: number }
+
+/**
+ * Full text by way of FTS5's index. Its own ranking counts every row of the table, other users' and retired ones too,
+ * so only the occurrences are taken from it and scored here, within the view.
+ */
+export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
+  const { includeRetired, limit } = query
+  const audiences = JSON.stringify(audiencesInView(connection, userId, query))
+  const occurrences = connection.statement<[string, string, number], Occurrence>(
+    `SELECT beliefs.id, beliefs.words, found.col AS field, found.count
+     FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term = ? GROUP BY doc, col) AS found
+     CROSS JOIN beliefs ON beliefs.row = found.doc
+     WHERE beliefs.audience IN (SELECT value FROM json_each(?)) AND beliefs.current >= ?`,
+  )
+  const matches = [...new Set(query.words.map(textTerm))].map((term) =>
+    byBelief(occurrences.all(indexedTerm(userId, term), audiences, Number(!includeRetired))),
+  )
+  return rankText(matches, textBase(connection, audiences, includeRetired), limit)
+}
+
+function audiencesInView(connection: Connection, userId: number, { agent, scopes }: Query): readonly number[] {
+  const owner = agentKey(agent)
+  const rows =
+    scopes === null
+      ? connection
+          .statement<[number, string], { id: number }>(
+            `SELECT id FROM audiences WHERE user_id = ? AND agent IN ('', ?)`,
+          )
+          .all(userId, owner)
+      : connection
+          .statement<[{ userId: number; owner: string; scopes: string }], { id: number }>(
+            `SELECT DISTINCT audiences.id FROM json_each(:scopes) AS asked
+             CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
+             CROSS JOIN audience_scopes ON audience_scopes.user_id = :userId AND audience_scopes.scope = scopes.id
+             CROSS JOIN audiences ON audiences.id = audience_scopes.audience AND audiences.agent IN ('', :owner)`,
+          )
+          .all({ userId, owner, scopes: JSON.stringify(scopes) })
+  return rows.map(({ id }) => id)
+}
+
+function textBase(connection: Connection, audiences: string, includeRetired: boolean): TextBase {
+  const row = connection
+    .statement<[{ retired: number; audiences: string }], { beliefs: number | null; words: number | null }>(
+      `SELECT sum(current + :retired * retired) AS beliefs, sum(current_words + :retired * retired_words) AS words
+       FROM audiences WHERE id IN (SELECT value FROM json_each(:audiences))`,
+    )
+    .get({ retired: Number(includeRetired), audiences })
+  return { beliefs: row?.beliefs ?? 0, words: row?.words ?? 0 }
+}
+
+function byBelief(occurrences: readonly Occurrence[]): readonly TermMatch[] {
+  const matches = new Map<string, TermMatch & { readonly counts: Partial<Record<TextField, number>> }>()
+  for (const { id, words, field, count } of occurrences) {
+    const match = matches.get(id) ?? { beliefId: id, length: words, counts: {} }
+    matches.set(id, match)
+    match.counts[field] = count
+  }
+  return [...matches.values()]
+}

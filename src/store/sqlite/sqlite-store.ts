@@ -1,0 +1,117 @@
+import type { BeliefStore } from '../../beliefs/belief-store.ts'
+import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { FormIndex, FullText } from '../../search/form-index.ts'
+import { toHex } from '../journal-hash.ts'
+import { backUp } from './backup.ts'
+import { BeliefLookups } from './belief-lookups.ts'
+import { commitChanges } from './commit.ts'
+import { Connection } from './connection.ts'
+import { type DatabaseOptions, openDatabase } from './database.ts'
+import { deriveAgain, requireOwnDerivation } from './derivation.ts'
+import { FormLookups } from './form-lookups.ts'
+import { matchText } from './full-text.ts'
+import { Journal } from './journal.ts'
+import { sizeOf } from './store-file.ts'
+import { fingerprintOf } from './table-digests.ts'
+import { Users } from './users.ts'
+import { verifyStore } from './verify.ts'
+
+export { setAsideCorruptStore } from './store-file.ts'
+
+export type SqliteStoreOptions = DatabaseOptions & {
+  /** Unguessable bytes, for the salts of the journal. */
+  readonly random: (bytes: number) => Uint8Array
+}
+
+/** How big a store is. */
+export type StoreSizes = {
+  readonly users: number
+  readonly events: number
+  readonly beliefs: number
+  readonly databaseBytes: number
+  /** What has been written but not yet moved into the database file. */
+  readonly logBytes: number
+}
+
+export type SqliteStore = BeliefStore & FormIndex & FullText & StoreCare & { sizes(): Promise<StoreSizes> }
+
+/** Opens the store in a file, creating it if need be. Any number of processes may have it open at once. */
+export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
+  const { random } = options
+  const { file, readonly: isReadonly = false } = options
+  const connection = new Connection({ file, isReadonly, open: () => openDatabase(options) })
+  try {
+    requireOwnDerivation(connection, isReadonly)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  const users = new Users(connection)
+  const journal = new Journal(connection)
+  const beliefs = new BeliefLookups(connection)
+  const forms = new FormLookups(connection)
+
+  /** Reads one state of the store; a user it never heard of has nothing in it. */
+  async function reading<Result>(
+    user: string,
+    nothing: NoInfer<Result>,
+    read: (userId: number) => Result,
+  ): Promise<Result> {
+    return connection.read(() => {
+      const userId = users.find(user)
+      return userId === null ? nothing : read(userId)
+    })
+  }
+
+  return {
+    commit: async (commit) => {
+      const result = commitChanges({ connection, users, journal, random }, commit)
+      const isForgetting = commit.changes.some(({ outcome }) => outcome === 'erased')
+      if (isForgetting && result.outcome === 'committed') connection.emptyLog()
+      return result
+    },
+    get: (user, id) => reading(user, null, (userId) => beliefs.get(userId, id)),
+    getMany: (user, ids) => reading(user, [], (userId) => beliefs.getMany(userId, ids)),
+    idsStartingWith: (user, prefix, limit) =>
+      reading(user, [], (userId) => beliefs.idsStartingWith(userId, prefix, limit)),
+    named: (user, name) => reading(user, [], (userId) => beliefs.named(userId, name)),
+    holders: (user, name, scopes) => reading(user, [], (userId) => beliefs.holders(userId, name, scopes)),
+    supersededBy: (user, id) => reading(user, [], (userId) => beliefs.supersededBy(userId, id)),
+    proposalsFor: (user, id) => reading(user, [], (userId) => beliefs.proposalsFor(userId, id)),
+    list: (filter, page) =>
+      reading(filter.user, { items: [], total: 0 }, (userId) => beliefs.list(userId, filter, page)),
+    scopes: (user) => reading(user, [], (userId) => beliefs.scopes(userId)),
+    pinned: (view, { editedEverywhere }) =>
+      reading(view.user, [], (userId) => beliefs.pinned(userId, view, editedEverywhere)),
+    universal: (user, agent, limit) => reading(user, [], (userId) => beliefs.universal(userId, agent, limit)),
+    events: (user, page) => reading(user, [], (userId) => journal.events(userId, page)),
+    event: (user, number) => reading(user, null, (userId) => journal.event(userId, number)),
+    eventByKey: (user, key) => reading(user, null, (userId) => journal.eventByKey(userId, key)),
+    lastUndoable: (user) => reading(user, null, (userId) => journal.lastUndoable(userId)),
+    history: (user, beliefId) => reading(user, [], (userId) => journal.history(userId, beliefId)),
+    revisions: (user, event) => reading(user, [], (userId) => journal.revisions(userId, event)),
+    formLengths: (user, heads) => reading(user, new Map(), (userId) => forms.formLengths(userId, heads)),
+    postings: (view, keys) => reading(view.user, new Map(), (userId) => forms.postings(userId, view, keys)),
+    everyHolder: (user, keys) => reading(user, new Map(), (userId) => forms.everyHolder(userId, keys)),
+    wordsNear: (user, words) => reading(user, new Map(), (userId) => forms.wordsNear(userId, words)),
+    population: (view) => reading(view.user, 0, (userId) => forms.population(userId, view)),
+    matchText: (query) => reading(query.user, [], (userId) => matchText(connection, userId, query)),
+    verify: async () => verifyStore(connection),
+    rebuild: async () => connection.write(() => deriveAgain(connection)),
+    fingerprint: async () => connection.read(() => fingerprintOf(connection)),
+    head: async () => {
+      const { number, hash } = connection.read(() => journal.head())
+      return { number, hash: toHex(hash) }
+    },
+    backup: async (target) => backUp(connection, target),
+    sizes: async () => sizesOf(connection),
+    close: async () => connection.close(),
+  }
+}
+
+function sizesOf(connection: Connection): StoreSizes {
+  const count = (table: 'users' | 'events' | 'beliefs'): number =>
+    connection.statement<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
+  const counts = connection.read(() => ({ users: count('users'), events: count('events'), beliefs: count('beliefs') }))
+  return { ...counts, databaseBytes: sizeOf(connection.file), logBytes: sizeOf(`${connection.file}-wal`) }
+}

@@ -1,0 +1,341 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Finding } from '../../beliefs/store-care.ts'
+import { commitOf, gone, next, present, sample } from '../sample-beliefs.contract.ts'
+import { committed } from '../store.contract.ts'
+import { commitFor, everyAnswer, outcomeOf, requests } from '../store-agreement.contract.ts'
+import type { SqliteStore } from './sqlite-store.ts'
+import { newFile, openAt, tamper } from './temporary-store.contract.ts'
+
+const failed = (findings: readonly Finding[]): readonly string[] =>
+  findings.filter(({ ok }) => !ok).map(({ check }) => check)
+
+/** A closed store with a bit of everything in it. */
+async function lived(): Promise<string> {
+  const file = newFile()
+  const store = openAt(file)
+  const redis = sample({
+    id: 'b1',
+    name: 'Redis cache',
+    aliases: ['kv store'],
+    scopes: ['project:a', 'user:universal'],
+  })
+  const other = sample({ id: 'b2', name: 'Kubernetes', content: 'Runs everything.', agent: 'codex', pinned: true })
+  await committed(store, commitOf([present(redis), present(other)]))
+  await committed(store, commitOf([present(next(redis, { content: 'Only for sessions.' }))], { kind: 'edit' }))
+  const secret = sample({ id: 'b3', user: 'bob', content: 'Forget me.' })
+  await committed(store, commitOf([present(secret)], { user: 'bob' }))
+  await committed(store, commitOf([gone(secret, 'erased')], { user: 'bob', kind: 'forget' }))
+  await store.close()
+  return file
+}
+
+async function findingsOf(file: string): Promise<readonly Finding[]> {
+  const store = openAt(file)
+  const findings = await store.verify()
+  await store.close()
+  return findings
+}
+
+describe('rebuilding', () => {
+  it('changes no answer and no derived row, after any history', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, async (history) => {
+        const store = openAt(newFile())
+        for (const request of history) await outcomeOf(store, await commitFor(store, request))
+        const before = [await store.fingerprint(), await everyAnswer(store)]
+
+        await store.rebuild()
+
+        expect([await store.fingerprint(), await everyAnswer(store)]).toEqual(before)
+        expect(failed(await store.verify())).toEqual([])
+        await store.close()
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  it('gives the same tables whatever way led to the beliefs', async () => {
+    const kept = sample({ id: 'b1', name: 'Redis', aliases: ['cache'] })
+    const passing = sample({ id: 'b2', name: 'Passing thing', scopes: ['domain:x'], agent: 'codex' })
+    const straight = openAt(newFile())
+    await committed(straight, commitOf([present(kept)]))
+    const winding = openAt(newFile())
+    await committed(winding, commitOf([present(passing)]))
+    await committed(winding, commitOf([present(kept)]))
+    await committed(winding, commitOf([gone(passing, 'absent')]))
+
+    expect(await winding.fingerprint()).toBe(await straight.fingerprint())
+    await straight.close()
+    await winding.close()
+  })
+
+  it('repairs what was done to a derived table', async () => {
+    const file = await lived()
+    const before = await fingerprintOf(file)
+    tamper(
+      file,
+      `DELETE FROM forms WHERE key = 'kubernetes'`,
+      `UPDATE beliefs SET body = replace(body, 'Runs', 'Ruins')`,
+    )
+    expect(await fingerprintOf(file)).not.toBe(before)
+
+    const store = openAt(file)
+    await store.rebuild()
+
+    expect(await store.fingerprint()).toBe(before)
+    expect((await store.get('ada', 'b2'))?.content).toBe('Runs everything.')
+    await store.close()
+  })
+
+  it('refuses to derive anything from a journal that was altered', async () => {
+    const file = await lived()
+    tamper(file, 'DROP TRIGGER changes_are_only_erased', `UPDATE changes SET body = replace(body, 'Runs', 'Ruins')`)
+    const store = openAt(file)
+
+    await expect(store.rebuild()).rejects.toMatchObject({ code: 'unavailable' })
+    expect((await store.get('ada', 'b2'))?.content).toBe('Runs everything.')
+    await store.close()
+  })
+
+  it('happens by itself when another version has read texts differently', async () => {
+    const file = await lived()
+    const before = await fingerprintOf(file)
+    tamper(file, `DELETE FROM forms`, `UPDATE derivation SET analysis = 'older'`)
+
+    expect(() => openAt(file, { readonly: true })).toThrow(/another version/)
+    expect(await fingerprintOf(file)).toBe(before)
+  })
+
+  it('stops a program that reads texts differently from writing to it', async () => {
+    const file = await lived()
+    const store = openAt(file)
+    tamper(file, `UPDATE derivation SET analysis = 'newer'`)
+
+    const write = store.commit(commitOf([present(sample({ id: 'b9' }))]))
+
+    await expect(write).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(store.get('ada', 'b1')).rejects.toMatchObject({ code: 'unavailable' })
+    await store.close()
+  })
+})
+
+async function fingerprintOf(file: string): Promise<string> {
+  const store = openAt(file)
+  const fingerprint = await store.fingerprint()
+  await store.close()
+  return fingerprint
+}
+
+describe('verifying', () => {
+  it('finds nothing wrong with a store that was left alone', async () => {
+    const findings = await findingsOf(await lived())
+
+    expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
+      ['settings', true],
+      ['file', true],
+      ['journal', true],
+      ['index', true],
+    ])
+  })
+
+  const unlocked = [
+    'events_are_never_updated',
+    'changes_are_only_erased',
+    'changes_are_never_deleted',
+    'events_are_never_deleted',
+  ].map((trigger) => `DROP TRIGGER ${trigger}`)
+  it.each([
+    ['an event changed', `UPDATE events SET actor = 'tool' WHERE number = 1`],
+    [
+      'an event removed from the middle',
+      'PRAGMA foreign_keys = OFF; DELETE FROM changes WHERE event = 2; DELETE FROM events WHERE number = 2',
+    ],
+    ['a text changed', `UPDATE changes SET body = replace(body, 'Runs', 'Ruins')`],
+    ['a text taken out without a trace', 'UPDATE changes SET body = NULL, salt = NULL WHERE event = 1 AND ordinal = 1'],
+    ['a hash changed', `UPDATE events SET hash = zeroblob(32) WHERE number = 2`],
+    [
+      'a change slipped in',
+      `INSERT INTO changes SELECT 2, 1, user_id, 'b7', version, outcome, body_hash, salt, body FROM changes WHERE event = 1 AND ordinal = 1`,
+    ],
+    ['a change moved to another user', `UPDATE changes SET user_id = 2 WHERE event = 1`],
+    ['another name for a user', `UPDATE users SET name = 'eve' WHERE name = 'bob'`],
+  ])('finds %s in the journal', async (_, statement) => {
+    const file = await lived()
+    tamper(file, ...unlocked, statement)
+
+    expect(failed(await findingsOf(file))).toContain('journal')
+  })
+
+  it.each([
+    ['a row of beliefs', `UPDATE beliefs SET updated_at = '2020' WHERE id = 'b1'`],
+    ['a text of beliefs', `UPDATE beliefs SET body = replace(body, 'Runs', 'Ruins')`],
+    ['a lost name', `DELETE FROM identities WHERE name_key = 'kubernetes'`],
+    ['a lost member', `DELETE FROM members WHERE belief = 'b2'`],
+    ['a form in the wrong place', `UPDATE forms SET current = 0 WHERE key = 'kv store'`],
+    ['a wrong count of forms', 'UPDATE form_heads SET count = count + 1'],
+    ['a wrong count of words', 'UPDATE words SET count = count + 1'],
+    ['a lost slip', 'DELETE FROM slips WHERE slip = (SELECT min(slip) FROM slips)'],
+    ['a wrong population', 'UPDATE audiences SET current = current + 1'],
+    ['a lost place of an audience', 'DELETE FROM audience_scopes'],
+    ['a wrong count of a scope', 'UPDATE scopes SET current = current + 1'],
+    ['a word too many in the full text', `INSERT INTO texts (rowid, name) VALUES (1, '1:surplus')`],
+  ])('finds %s that differs from the journal', async (_, statement) => {
+    const file = await lived()
+    tamper(file, statement)
+
+    expect(failed(await findingsOf(file))).toEqual(['index'])
+  })
+
+  it('finds a damaged page without falling over it', async () => {
+    const file = await lived()
+    tamper(file, 'PRAGMA wal_checkpoint(TRUNCATE)')
+    const bytes = readFileSync(file)
+    const root = rootPage(file, 'form_heads')
+    bytes.fill(0xff, (root - 1) * 4096, (root - 1) * 4096 + 200)
+    writeFileSync(file, bytes)
+
+    expect(failed(await findingsOf(file))).toEqual(['file', 'index'])
+  })
+})
+
+function rootPage(file: string, table: string): number {
+  const db = new Database(file)
+  const page = Number(db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table))
+  db.close()
+  return page
+}
+
+describe('the journal', () => {
+  it('can be added to but not rewritten', async () => {
+    const file = await lived()
+
+    for (const statement of [
+      `UPDATE events SET actor = 'tool'`,
+      'DELETE FROM events',
+      'DELETE FROM changes',
+      `UPDATE changes SET outcome = 'absent'`,
+      `UPDATE changes SET body = 'other'`,
+      'INSERT OR REPLACE INTO events SELECT * FROM events',
+    ]) {
+      expect(() => tamper(file, statement)).toThrow(/journal/)
+    }
+  })
+
+  it('has a head that names the newest event', async () => {
+    const store = openAt(newFile())
+    expect(await store.head()).toEqual({ number: 0, hash: '0'.repeat(64) })
+
+    const event = await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+
+    expect(await store.head()).toEqual({ number: 1, hash: event.hash })
+    await store.close()
+  })
+})
+
+describe('a backup', () => {
+  it('is a whole store of its own, readable by its owner alone', async () => {
+    const file = await lived()
+    const store = openAt(file)
+    const copy = join(dirname(file), 'backup.db')
+
+    await store.backup(copy)
+
+    const restored = openAt(copy)
+    expect(await restored.fingerprint()).toBe(await store.fingerprint())
+    expect(await restored.head()).toEqual(await store.head())
+    expect(failed(await restored.verify())).toEqual([])
+    expect(statSync(copy).mode & 0o777).toBe(0o600)
+    expect(existsSync(`${copy}.partial`)).toBe(false)
+    await restored.close()
+    await store.close()
+  })
+
+  it('never takes the place of a file', async () => {
+    const file = await lived()
+    const store = openAt(file)
+    const copy = join(dirname(file), 'backup.db')
+    writeFileSync(copy, 'precious')
+
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(store.backup(join(dirname(file), 'none', 'backup.db'))).rejects.toMatchObject({ code: 'unavailable' })
+
+    expect(readFileSync(copy, 'utf8')).toBe('precious')
+    await store.close()
+  })
+})
+
+describe('forgetting', () => {
+  it('leaves no byte of what was forgotten in any file of the store', async () => {
+    const file = newFile()
+    const store = openAt(file)
+    const beliefs = Array.from({ length: 400 }, (_, index) => secretBelief(index))
+    for (let from = 0; from < beliefs.length; from += 50) {
+      await committed(store, commitOf(beliefs.slice(from, from + 50).map((belief) => present(belief))))
+    }
+    const edited = beliefs.map((belief, index) =>
+      index % 3 === 0 ? next(belief, { why: `${belief.why} twice` }) : belief,
+    )
+    for (const belief of edited) if (belief.version > 1) await committed(store, commitOf([present(belief)]))
+    const doomed = edited.filter((_, index) => index % 2 === 0)
+
+    for (let from = 0; from < doomed.length; from += 7) {
+      await committed(
+        store,
+        commitOf(
+          doomed.slice(from, from + 7).map((belief) => gone(belief, 'erased')),
+          { kind: 'forget' },
+        ),
+      )
+    }
+
+    const traces = tracesIn(file)
+    // The same search finds what was kept, so it would have found what was not.
+    expect(edited.filter((_, index) => index % 2 === 1).filter(({ id }) => traces(secretOf(id)))).toHaveLength(200)
+    expect(doomed.filter(({ id }) => traces(secretOf(id)))).toEqual([])
+    expect(failed(await store.verify())).toEqual([])
+    await store.close()
+  })
+})
+
+/** Words that occur in one belief only, in every field that is indexed. */
+const secretOf = (id: string): string =>
+  `zq${Number(id.slice(1))
+    .toString(26)
+    .padStart(4, '0')
+    .replace(/\d/g, (digit) => 'uvwxyzjkqg'[Number(digit)] ?? '')}xv`
+
+const secretBelief = (index: number) => {
+  const id = `b${index}`
+  const secret = secretOf(id)
+  return sample({
+    id,
+    name: `Name ${secret}n of it`,
+    aliases: [`${secret}a`, `other-${secret}b`, `${secret}c phrase`],
+    content: `The content says ${secret}d and ${secret}e, at length: ${'word '.repeat(index % 40)}`,
+    why: `Because ${secret}f.`,
+    scopes: [`project:p${index % 5}`],
+  })
+}
+
+/** Looks for a text in the bytes of the database and its log. */
+function tracesIn(file: string): (text: string) => boolean {
+  const bytes = [file, `${file}-wal`].map((name) => (existsSync(name) ? readFileSync(name, 'latin1') : ''))
+  return (text) => bytes.some((content) => content.includes(text))
+}
+
+describe('sizes', () => {
+  it('say how much there is', async () => {
+    const file = await lived()
+    const store: SqliteStore = openAt(file)
+
+    const sizes = await store.sizes()
+
+    expect(sizes).toMatchObject({ users: 2, events: 4, beliefs: 2 })
+    expect(sizes.databaseBytes).toBe(statSync(file).size)
+    await store.close()
+  })
+})

@@ -1,0 +1,101 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { MemoryError } from '../../errors.ts'
+
+/**
+ * Makes sure there is a private file for SQLite to open. Called before a connection exists and never opens a file that
+ * was there already: closing any descriptor of a database drops the locks the whole process holds on it.
+ */
+export function prepareFile(file: string): void {
+  const directory = dirname(file)
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    refuseNetworkDisk(directory)
+    const known = statOf(file)
+    if (known === null) createPrivate(file)
+    else if (!known.isFile()) throw notAFile(file)
+    else if (known.size === 0) chmodSync(file, 0o600)
+  } catch (error) {
+    if (error instanceof MemoryError) throw error
+    throw new MemoryError('unavailable', `The store ${file} cannot be created.`, {
+      hint: `Check that ${directory} may be written to.`,
+      cause: error,
+    })
+  }
+}
+
+/** For reading only: the file must be there. */
+export function requireFile(file: string): void {
+  const known = statOf(file)
+  if (known === null) {
+    throw new MemoryError('not_found', `There is no store at ${file}.`, {
+      hint: 'Remember something first, or name another directory.',
+    })
+  }
+  if (!known.isFile()) throw notAFile(file)
+}
+
+/** Which files a connection has open, so that a swap under it can be noticed. */
+export const identityOf = (file: string): string =>
+  [file, `${file}-wal`].map((name) => statOf(name)?.ino ?? 'none').join(' ')
+
+export const sizeOf = (file: string): number => statOf(file)?.size ?? 0
+
+/**
+ * Moves a damaged store out of the way, together with its side files, and returns the new name. Nothing is deleted.
+ * No process may have it open.
+ */
+export function setAsideCorruptStore(file: string, at: Date = new Date()): string {
+  requireFile(file)
+  const target = `${file}.corrupt-${at.toISOString().replace(/[:.]/g, '-')}`
+  const moves = ['', '-wal', '-shm'].filter((suffix) => existsSync(file + suffix))
+  const taken = moves.find((suffix) => existsSync(target + suffix))
+  if (taken !== undefined) {
+    throw new MemoryError('conflict', `${target}${taken} is there already.`, { hint: 'Move it away, or try again.' })
+  }
+  for (const suffix of moves) renameSync(file + suffix, target + suffix)
+  return target
+}
+
+const statOf = (file: string): Stats | null => statSync(file, { throwIfNoEntry: false }) ?? null
+
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    // Another process was faster, which is as good.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
+const notAFile = (file: string): MemoryError =>
+  new MemoryError('unavailable', `${file} is not a file.`, { hint: 'Move it away, or name another directory.' })
+
+/** Linux's numbers for file systems on which several processes cannot share a write-ahead log. */
+const networkDisks: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x65735546, 'FUSE or virtiofs'],
+  [0x01021997, '9p'],
+])
+
+function refuseNetworkDisk(directory: string): void {
+  if (process.platform !== 'linux') return
+  const disk = networkDisks.get(statfsSync(directory).type >>> 0)
+  if (disk === undefined) return
+  throw new MemoryError('unavailable', `${directory} is on a ${disk} file system, where a store would be damaged.`, {
+    hint: 'Keep the memory on a local disk; set its directory with --dir or CREDENCE_DIR.',
+  })
+}

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll } from 'vitest'
+import { fixedRandom } from '../sample-beliefs.contract.ts'
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'credence-store-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+let files = 0
+
+/** A place for a store that is gone after the tests of a file. */
+export function newFile(): string {
+  files += 1
+  return join(directory, String(files), 'credence.db')
+}
+
+export const openAt = (file: string, options: Partial<SqliteStoreOptions> = {}): SqliteStore =>
+  openSqliteStore({ file, random: fixedRandom, ...options })
+
+/** Does to a closed store what a bad disk or a curious person might. */
+export function tamper(file: string, ...statements: readonly string[]): void {
+  const db = new Database(file)
+  for (const statement of statements) db.exec(statement)
+  db.close()
+}

@@ -1,0 +1,537 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Belief } from '../beliefs/belief.ts'
+import type { Viewpoint } from '../beliefs/belief-store.ts'
+import type { Commit, JournalEvent } from '../beliefs/journal.ts'
+import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
+
+const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
+
+/** Every store passes this suite; a new one is one call to it. `open` gives an empty store. */
+export function describeStore(name: string, open: () => AnyStore): void {
+  const opened: AnyStore[] = []
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close()
+  })
+
+  function empty(): AnyStore {
+    const store = open()
+    opened.push(store)
+    return store
+  }
+
+  async function holding(...beliefs: readonly Belief[]): Promise<AnyStore> {
+    const store = empty()
+    for (const belief of beliefs) await committed(store, commitOf([present(belief)], { user: belief.user }))
+    return store
+  }
+
+  describe(`${name} commits`, () => {
+    it('a belief so that it reads as it was written', async () => {
+      const belief = sample({
+        id: 'b1',
+        name: 'Crème "Brûlée" — 数据库',
+        aliases: ['O’Neil', '\u{1f600} smile'],
+        content: 'line one\nline two\t\u2028',
+        confidence: 0.1 + 0.2,
+        expertise: { domain: 'go', depth: 'deep' },
+      })
+
+      const store = await holding(belief)
+
+      expect(await store.get('ada', 'b1')).toEqual(belief)
+    })
+
+    it('nothing of a commit when one of its beliefs has another version', async () => {
+      const store = await holding(sample({ id: 'b1' }))
+
+      const stale = await store.commit(
+        commitOf([present(sample({ id: 'b2' })), present(sample({ id: 'b1', version: 3 }))]),
+      )
+
+      expect(stale).toEqual({ outcome: 'stale' })
+      expect(await store.get('ada', 'b2')).toBeNull()
+      expect((await store.get('ada', 'b1'))?.version).toBe(1)
+      expect(await store.events('ada', { limit: 10 })).toHaveLength(1)
+    })
+
+    it('version 0 only for a belief that never was', async () => {
+      const born = sample({ id: 'b1' })
+      const store = await holding(born)
+      await committed(store, commitOf([gone(born, 'absent')]))
+
+      expect(await store.commit(commitOf([present(born)]))).toEqual({ outcome: 'stale' })
+    })
+
+    it('a withdrawn belief again when its last version is expected', async () => {
+      const born = sample({ id: 'b1' })
+      const store = await holding(born)
+      await committed(store, commitOf([gone(born, 'absent')]))
+
+      const again = next(born, { content: 'Back.' })
+      await committed(store, commitOf([present(again)]))
+
+      expect(await store.get('ada', 'b1')).toEqual(again)
+    })
+
+    it('one effect for one key, and refuses the key for another request', async () => {
+      const store = empty()
+      const key = { value: 'k1', fingerprint: 'f1' }
+      const first = await committed(store, commitOf([present(sample({ id: 'b1' }))], { key }))
+
+      const repeated = await store.commit(commitOf([present(sample({ id: 'b2', name: 'Other' }))], { key }))
+
+      expect(repeated).toEqual({ outcome: 'replayed', event: first })
+      expect(await store.get('ada', 'b2')).toBeNull()
+      expect(await store.eventByKey('ada', 'k1')).toEqual(first)
+      const reused = commitOf([], { key: { value: 'k1', fingerprint: 'f2' } })
+      await expect(store.commit(reused)).rejects.toMatchObject({ code: 'conflict' })
+      const ofAnother = await store.commit(commitOf([], { user: 'bob', key: { value: 'k1', fingerprint: 'f2' } }))
+      expect(ofAnother.outcome).toBe('committed')
+    })
+
+    it('no second holder of a name in a scope', async () => {
+      const store = await holding(
+        sample({ id: 'b1', name: 'Main Database', scopes: ['project:ledger', 'domain:code'] }),
+      )
+      const rival = sample({ id: 'b2', name: 'main_database', scopes: ['domain:code'] })
+
+      expect(await store.commit(commitOf([present(rival)]))).toEqual({ outcome: 'stale' })
+      expect(await store.commit(commitOf([present({ ...rival, proposedFor: 'b1' })]))).toMatchObject({
+        outcome: 'committed',
+      })
+      const elsewhere = sample({ id: 'b3', name: 'main_database', scopes: ['domain:law'] })
+      expect(await store.commit(commitOf([present(elsewhere)]))).toMatchObject({ outcome: 'committed' })
+    })
+
+    it('a name handed over within one commit, in either order', async () => {
+      for (const order of [1, -1]) {
+        const old = sample({ id: 'old', name: 'Database' })
+        const store = await holding(old)
+        const replaced = next(old, { status: 'superseded', supersededBy: 'new' })
+        const changes = [present(replaced), present(sample({ id: 'new', name: 'Database' }))]
+
+        await committed(store, commitOf(order === 1 ? changes : changes.reverse()))
+
+        expect(ids(await store.holders('ada', 'database', ['project:ledger']))).toEqual(['new'])
+        expect(ids(await store.supersededBy('ada', 'new'))).toEqual(['old'])
+      }
+    })
+
+    it('nothing that contradicts itself', async () => {
+      const belief = sample({ id: 'b1' })
+      const store = await holding(belief)
+      const broken: readonly Commit[] = [
+        commitOf([present(next(belief, {})), gone(belief, 'absent')]),
+        commitOf([{ beliefId: 'b1', expectedVersion: 1, outcome: 'present', after: null }]),
+        commitOf([{ beliefId: 'b1', expectedVersion: 1, outcome: 'absent', after: next(belief, {}) }]),
+        commitOf([{ beliefId: 'b2', expectedVersion: 0, outcome: 'present', after: belief }]),
+        commitOf([{ beliefId: 'b2', expectedVersion: 0, outcome: 'erased', after: null }]),
+        commitOf([present(sample({ id: 'b2', user: 'bob' }))]),
+        commitOf([present(sample({ id: 'b2', scopes: [] }))]),
+        commitOf([present(belief, 1)]),
+      ]
+
+      for (const commit of broken) await expect(store.commit(commit)).rejects.toMatchObject({ code: 'invalid' })
+      expect(await store.events('ada', { limit: 10 })).toHaveLength(1)
+    })
+
+    it('an event without changes', async () => {
+      const store = empty()
+
+      const event = await committed(store, commitOf([]))
+
+      expect(event).toMatchObject({ number: 1, beliefIds: [] })
+      expect(await store.revisions('ada', 1)).toEqual([])
+    })
+  })
+
+  describe(`${name} keeps a journal`, () => {
+    it('of numbered events, each with a hash of its own', async () => {
+      const store = await holding(sample({ id: 'b1' }), sample({ id: 'b2', user: 'bob' }), sample({ id: 'b3' }))
+
+      const events = await store.events('ada', { limit: 10 })
+
+      expect(events.map(({ number }) => number)).toEqual([3, 1])
+      expect(events[1]).toMatchObject({
+        user: 'ada',
+        kind: 'remember',
+        actor: 'person',
+        origin: 'test',
+        beliefIds: ['b1'],
+      })
+      expect(new Set(events.map(({ hash }) => hash)).size).toBe(2)
+      for (const { hash } of events) expect(hash).toMatch(/^[0-9a-f]{64}$/)
+      expect(await store.events('ada', { limit: 1 })).toEqual([events[0]])
+      expect(await store.events('ada', { limit: 10, before: 3 })).toEqual([events[1]])
+      expect(await store.event('ada', 2)).toBeNull()
+    })
+
+    it('of what every belief once read', async () => {
+      const first = sample({ id: 'b1', content: 'First.' })
+      const second = next(first, { content: 'Second.' })
+      const store = await holding(first)
+      await committed(store, commitOf([present(second), present(sample({ id: 'b2' }))], { kind: 'edit' }))
+      await committed(store, commitOf([gone(second, 'absent')], { kind: 'undo' }))
+
+      const history = await store.history('ada', 'b1')
+
+      expect(history.map(({ event, outcome, belief }) => [event.number, outcome, belief?.content ?? null])).toEqual([
+        [1, 'present', 'First.'],
+        [2, 'present', 'Second.'],
+        [3, 'absent', null],
+      ])
+      expect((await store.revisions('ada', 2)).map(({ beliefId }) => beliefId)).toEqual(['b1', 'b2'])
+      expect(await store.revisions('bob', 2)).toEqual([])
+      expect(await store.history('bob', 'b1')).toEqual([])
+    })
+
+    it('without the text of what was erased', async () => {
+      const first = sample({ id: 'b1', content: 'Secret one.' })
+      const second = next(first, { content: 'Secret two.' })
+      const store = await holding(first, sample({ id: 'b2', content: 'Kept.' }))
+      await committed(store, commitOf([present(second)]))
+      const before = await store.events('ada', { limit: 10 })
+
+      await committed(store, commitOf([gone(second, 'erased')], { kind: 'forget' }))
+
+      expect(await store.get('ada', 'b1')).toBeNull()
+      const history = await store.history('ada', 'b1')
+      expect(history.map(({ outcome, belief }) => [outcome, belief])).toEqual([
+        ['present', null],
+        ['present', null],
+        ['erased', null],
+      ])
+      expect((await store.revisions('ada', 2))[0]?.belief?.content).toBe('Kept.')
+      expect((await store.events('ada', { limit: 10 })).slice(1)).toEqual(before)
+    })
+
+    it('that knows what was taken back, and what was redone', async () => {
+      const belief = sample({ id: 'b1' })
+      const store = await holding(sample({ id: 'b0' }), belief)
+      const undone = commitOf([gone(belief, 'absent')], { kind: 'undo', undoes: 2 })
+      await committed(store, undone)
+
+      expect((await store.event('ada', 2))?.undoneBy).toBe(3)
+      expect((await store.lastUndoable('ada'))?.number).toBe(1)
+      expect(await store.commit(commitOf([], { kind: 'undo', undoes: 2 }))).toEqual({ outcome: 'stale' })
+      await committed(store, commitOf([present(next(belief, {}))], { kind: 'undo', undoes: 3 }))
+      expect((await store.event('ada', 2))?.undoneBy).toBeNull()
+      expect((await store.event('ada', 3))?.undoneBy).toBe(4)
+      expect((await store.lastUndoable('ada'))?.number).toBe(2)
+    })
+
+    it('in which nobody undoes the event of another', async () => {
+      const store = await holding(sample({ id: 'b1' }))
+
+      const foreign = commitOf([], { user: 'bob', kind: 'undo', undoes: 1 })
+
+      await expect(store.commit(foreign)).rejects.toMatchObject({ code: 'not_found' })
+      expect(await store.lastUndoable('bob')).toBeNull()
+    })
+  })
+
+  describe(`${name} finds beliefs`, () => {
+    it('by id, in the order asked, each once', async () => {
+      const store = await holding(
+        sample({ id: 'ab1' }),
+        sample({ id: 'ab2' }),
+        sample({ id: 'b' }),
+        sample({ id: 'ab3', user: 'bob' }),
+      )
+
+      expect(ids(await store.getMany('ada', ['b', 'nope', 'ab1', 'b', 'ab3']))).toEqual(['b', 'ab1'])
+      expect(await store.idsStartingWith('ada', 'ab', 10)).toEqual(['ab1', 'ab2'])
+      expect(await store.idsStartingWith('ada', '', 2)).toEqual(['ab1', 'ab2'])
+      expect(await store.idsStartingWith('ada', 'ab%', 10)).toEqual([])
+    })
+
+    it('by name, current ones first, then the newest', async () => {
+      const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`
+      const store = await holding(
+        sample({ id: 'b1', name: 'Rust', status: 'superseded', supersededBy: 'b3', updatedAt: day(4) }),
+        sample({ id: 'b2', name: 'rust', status: 'superseded', supersededBy: 'b3', updatedAt: day(5) }),
+        sample({ id: 'b3', name: 'RUST', updatedAt: day(1) }),
+        sample({ id: 'b4', name: 'Rust', aliases: ['x'], scopes: ['domain:law'], updatedAt: day(2) }),
+        sample({ id: 'b5', name: 'Iron', aliases: ['rust'] }),
+      )
+
+      expect(ids(await store.named('ada', ' rust '))).toEqual(['b4', 'b3', 'b2', 'b1'])
+      expect(ids(await store.holders('ada', 'rust', ['project:ledger', 'domain:none']))).toEqual(['b3'])
+      expect(ids(await store.supersededBy('ada', 'b3'))).toEqual(['b2', 'b1'])
+      expect(await store.named('bob', 'rust')).toEqual([])
+    })
+
+    it('that propose to replace another', async () => {
+      const store = await holding(
+        sample({ id: 'b1' }),
+        sample({ id: 'p1', proposedFor: 'b1' }),
+        sample({ id: 'p2', proposedFor: 'b2' }),
+      )
+
+      expect(ids(await store.proposalsFor('ada', 'b1'))).toEqual(['p1'])
+    })
+
+    it('by everything a filter names, page by page', async () => {
+      const store = await holding(
+        sample({ id: 'b1', updatedAt: '2026-03-01T00:00:00.000Z', scopes: ['domain:a', 'domain:b'] }),
+        sample({ id: 'b2', updatedAt: '2026-03-03T00:00:00.000Z', type: 'decision', pinned: true }),
+        sample({ id: 'b3', updatedAt: '2026-03-02T00:00:00.000Z', status: 'inferred', scopes: ['domain:b'] }),
+        sample({
+          id: 'b4',
+          updatedAt: '2026-03-02T00:00:00.000Z',
+          name: 'Another',
+          status: 'superseded',
+          supersededBy: 'b3',
+        }),
+        sample({ id: 'b5', updatedAt: '2026-02-01T00:00:00.000Z', proposedFor: 'b1' }),
+        sample({ id: 'b6', user: 'bob' }),
+      )
+      const listed = async (filter: object): Promise<readonly string[]> =>
+        ids((await store.list({ user: 'ada', ...filter }, { limit: 10, offset: 0 })).items)
+
+      expect(await listed({})).toEqual(['b2', 'b4', 'b3', 'b1', 'b5'])
+      expect(await listed({ scopes: ['domain:a', 'domain:b'] })).toEqual(['b3', 'b1'])
+      expect(await listed({ scopes: [] })).toEqual([])
+      expect(await listed({ types: ['decision'] })).toEqual(['b2'])
+      expect(await listed({ statuses: ['inferred', 'superseded'] })).toEqual(['b4', 'b3'])
+      expect(await listed({ pinned: false, current: true })).toEqual(['b3', 'b1'])
+      expect(await listed({ current: false })).toEqual(['b4', 'b5'])
+      expect(await listed({ proposals: true })).toEqual(['b5'])
+      expect(await listed({ proposals: false, current: false })).toEqual(['b4'])
+      const page = await store.list({ user: 'ada' }, { limit: 2, offset: 1 })
+      expect([ids(page.items), page.total]).toEqual([['b4', 'b3'], 5])
+    })
+
+    it('in every scope that has any, counting the current ones', async () => {
+      const store = await holding(
+        sample({ id: 'b1', scopes: ['domain:b', 'domain:a'] }),
+        sample({ id: 'b2', scopes: ['domain:b'] }),
+        sample({ id: 'b3', scopes: ['domain:old'], resolvedAt: '2026-03-01T00:00:00.000Z' }),
+        sample({ id: 'b4', user: 'bob', scopes: ['domain:bob'] }),
+      )
+
+      expect(await store.scopes('ada')).toEqual([
+        { scope: 'domain:a', beliefs: 1 },
+        { scope: 'domain:b', beliefs: 2 },
+        { scope: 'domain:old', beliefs: 0 },
+      ])
+    })
+
+    it('that are pinned and in view', async () => {
+      const pin = (id: string, fields: Partial<Belief>): Belief => sample({ id, pinned: true, ...fields })
+      const store = await holding(
+        pin('p1', {}),
+        pin('p2', { type: 'open_question', scopes: ['user:universal', 'project:ledger'] }),
+        pin('p3', { scopes: ['domain:law'], editedByPerson: true }),
+        pin('p4', { scopes: ['domain:law'] }),
+        pin('p5', { agent: 'codex' }),
+        pin('p6', { status: 'superseded', supersededBy: 'p1' }),
+        pin('p7', { scopes: ['domain:law'], editedByPerson: true, agent: 'codex' }),
+        pin('p8', { proposedFor: 'p1' }),
+        pin('p9', { user: 'bob', editedByPerson: true }),
+        sample({ id: 'b1', editedByPerson: true }),
+      )
+      const view: Viewpoint = { user: 'ada', agent: null, scopes: ['project:ledger', 'user:universal'] }
+      const seen = async (agent: string | null, editedEverywhere: boolean): Promise<readonly string[]> =>
+        ids(await store.pinned({ ...view, agent }, { editedEverywhere }))
+
+      expect(await seen(null, false)).toEqual(['p1', 'p2'])
+      expect(await seen(null, true)).toEqual(['p1', 'p2', 'p3'])
+      expect(await seen('codex', false)).toEqual(['p1', 'p2', 'p5'])
+      expect(await seen('codex', true)).toEqual(['p1', 'p2', 'p3', 'p5', 'p7'])
+      expect(await seen('other', true)).toEqual(['p1', 'p2', 'p3'])
+    })
+
+    it('that hold everywhere, shelf by shelf', async () => {
+      const everywhere = (id: string, fields: Partial<Belief>): Belief =>
+        sample({ id, scopes: ['user:universal'], ...fields })
+      const reinforcement = { count: 1, at: '2026-04-01T00:00:00.000Z' }
+      const store = await holding(
+        everywhere('rest', {}),
+        everywhere('rest-edited', { editedByPerson: true }),
+        everywhere('rest-recent', { reinforcement }),
+        everywhere('style', { type: 'preference', subtype: 'style' }),
+        everywhere('expertise', { type: 'preference', subtype: 'expertise' }),
+        everywhere('question', { type: 'open_question' }),
+        everywhere('private', { agent: 'codex' }),
+        everywhere('old', { resolvedAt: '2026-03-01T00:00:00.000Z' }),
+        sample({ id: 'elsewhere' }),
+      )
+
+      const all = ['expertise', 'style', 'rest-edited', 'rest-recent', 'rest']
+      expect(ids(await store.universal('ada', null, 10))).toEqual(all)
+      expect(ids(await store.universal('ada', null, 2))).toEqual(all.slice(0, 2))
+      expect(ids(await store.universal('ada', 'codex', 10))).toEqual([...all.slice(0, 4), 'private', 'rest'])
+      expect(await store.universal('bob', null, 10)).toEqual([])
+    })
+  })
+
+  describe(`${name} looks forms up`, () => {
+    const view: Viewpoint = { user: 'ada', agent: null, scopes: ['project:ledger'] }
+
+    it('by key, for current beliefs in view', async () => {
+      const store = await holding(
+        sample({ id: 'b1', name: 'Main database', aliases: ['Postgres'], scopes: ['project:ledger', 'domain:code'] }),
+        sample({ id: 'b2', name: 'postgres', type: 'preference', subtype: 'style', pinned: true }),
+        sample({ id: 'b3', name: 'Postgres', scopes: ['domain:law'] }),
+        sample({ id: 'b4', name: 'Elephant', aliases: ['postgres'], status: 'superseded', supersededBy: 'b1' }),
+        sample({ id: 'b5', name: 'Other', aliases: ['postgres'], agent: 'codex' }),
+        sample({ id: 'b6', name: 'postgres', user: 'bob' }),
+      )
+
+      const found = await store.postings({ ...view, scopes: [...view.scopes, 'domain:code'] }, ['postgres', 'nothing'])
+
+      const at = Date.parse('2026-03-01T12:00:00.000Z')
+      expect([...found.keys()]).toEqual(['postgres'])
+      expect(found.get('postgres')).toEqual([
+        { beliefId: 'b1', ordinal: 1, breaks: 0, type: 'entity', subtype: null, pinned: false, reinforcedAt: at },
+        { beliefId: 'b2', ordinal: 0, breaks: 0, type: 'preference', subtype: 'style', pinned: true, reinforcedAt: at },
+      ])
+      const private_ = await store.postings({ ...view, agent: 'codex' }, ['postgres'])
+      expect(private_.get('postgres')?.map(({ beliefId }) => beliefId)).toEqual(['b1', 'b2', 'b5'])
+      const everyone = await store.everyHolder('ada', ['postgres', 'nothing'])
+      expect([...everyone]).toEqual([['postgres', ['b1', 'b2', 'b3', 'b4', 'b5']]])
+    })
+
+    it('for the agent that asks, whatever agents are called', async () => {
+      const store = await holding(
+        sample({ id: 'b1', name: 'Postgres', scopes: ['domain:a'], agent: 'x' }),
+        sample({ id: 'b2', name: 'Postgres', scopes: ['domain:b'], agent: 'x 1' }),
+        sample({ id: 'b3', name: 'Postgres', scopes: ['domain:c'], agent: '' }),
+      )
+      const seen = async (agent: string | null, ...scopes: readonly string[]): Promise<readonly string[]> =>
+        ((await store.postings({ user: 'ada', agent, scopes }, ['postgres'])).get('postgres') ?? []).map(
+          ({ beliefId }) => beliefId,
+        )
+
+      expect(await seen('x 1', 'domain:b')).toEqual(['b2'])
+      expect(await seen('x', 'domain:a', 'domain:b')).toEqual(['b1'])
+      expect(await seen('', 'domain:c')).toEqual(['b3'])
+      expect(await seen(null, 'domain:c')).toEqual([])
+    })
+
+    it('by their first word, until the last one that has it is gone', async () => {
+      const two = sample({ id: 'b1', name: 'Main database', aliases: ['main'] })
+      const store = await holding(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
+
+      expect([...(await store.formLengths('ada', ['main', 'database']))]).toEqual([['main', [1, 2, 3]]])
+      await committed(store, commitOf([present(next(two, { aliases: [] }))]))
+      expect([...(await store.formLengths('ada', ['main']))]).toEqual([['main', [2, 3]]])
+      await committed(store, commitOf([gone(next(two, {}), 'absent')]))
+      expect([...(await store.formLengths('ada', ['main']))]).toEqual([['main', [3]]])
+      expect([...(await store.formLengths('bob', ['main']))]).toEqual([])
+    })
+
+    it('by a word with one slip in it', async () => {
+      const kept = sample({ id: 'b1', name: 'Kubernetes' })
+      const store = await holding(
+        kept,
+        sample({ id: 'b2', name: 'Postgres cluster' }),
+        sample({ id: 'b3', name: 'Terraform', user: 'bob' }),
+      )
+
+      const near = await store.wordsNear('ada', ['kubernets', 'postgrse', 'kubernetes', 'teraform', 'cat'])
+
+      expect([...near]).toEqual([
+        ['kubernets', ['kubernetes']],
+        ['postgrse', ['postgres']],
+      ])
+      await committed(store, commitOf([gone(kept, 'erased')]))
+      expect([...(await store.wordsNear('ada', ['kubernets']))]).toEqual([])
+    })
+
+    it('and counts each belief in view once', async () => {
+      const store = await holding(
+        sample({ id: 'b1', scopes: ['project:ledger', 'domain:code'] }),
+        sample({ id: 'b2', scopes: ['domain:code'] }),
+        sample({ id: 'b3', scopes: ['domain:law'] }),
+        sample({ id: 'b4', agent: 'codex' }),
+        sample({ id: 'b5', resolvedAt: '2026-03-01T00:00:00.000Z' }),
+        sample({ id: 'b6', user: 'bob' }),
+      )
+
+      expect(await store.population(view)).toBe(1)
+      expect(await store.population({ ...view, scopes: ['project:ledger', 'domain:code', 'domain:code'] })).toBe(2)
+      expect(await store.population({ ...view, agent: 'codex' })).toBe(2)
+      expect(await store.population({ ...view, scopes: [] })).toBe(0)
+    })
+  })
+
+  describe(`${name} matches text`, () => {
+    const base = { user: 'ada', agent: null, scopes: null, includeRetired: false, limit: 10 }
+
+    it('anywhere in a belief, names before the rest', async () => {
+      const store = await holding(
+        sample({ id: 'why', why: 'Because of invoices.', content: 'Something.' }),
+        sample({ id: 'name', name: 'Invoices', content: 'Something.' }),
+        sample({ id: 'content', content: 'The invoice is late.' }),
+        sample({ id: 'none' }),
+        sample({ id: 'foreign', user: 'bob', name: 'Invoices' }),
+      )
+
+      const hits = await store.matchText({ ...base, words: ['invoice'] })
+
+      expect(hits.map(({ beliefId }) => beliefId)).toEqual(['name', 'content', 'why'])
+      expect(await store.matchText({ ...base, words: ['invoice'], limit: 1 })).toEqual(hits.slice(0, 1))
+      expect(await store.matchText({ ...base, words: [] })).toEqual([])
+    })
+
+    it('in view, and in what is retired only when asked', async () => {
+      const old = sample({ id: 'old', content: 'Tea.', status: 'superseded', supersededBy: 'new' })
+      const store = await holding(
+        old,
+        sample({ id: 'new', content: 'Tea.' }),
+        sample({ id: 'law', content: 'Tea.', scopes: ['domain:law'] }),
+        sample({ id: 'private', content: 'Tea.', agent: 'codex' }),
+      )
+      const matched = async (query: object): Promise<readonly string[]> =>
+        (await store.matchText({ ...base, words: ['tea'], ...query })).map(({ beliefId }) => beliefId).sort()
+
+      expect(await matched({})).toEqual(['law', 'new'])
+      expect(await matched({ scopes: ['domain:law', 'domain:none'] })).toEqual(['law'])
+      expect(await matched({ agent: 'codex' })).toEqual(['law', 'new', 'private'])
+      expect(await matched({ includeRetired: true })).toEqual(['law', 'new', 'old'])
+      await committed(store, commitOf([gone(old, 'erased')]))
+      expect(await matched({ includeRetired: true })).toEqual(['law', 'new'])
+    })
+
+    it('with scores that nothing outside the view can move', async () => {
+      const store = await holding(
+        sample({ id: 'b1', content: 'Green tea.' }),
+        sample({ id: 'b2', content: 'Black tea, and tea.' }),
+      )
+      const query = { ...base, scopes: ['project:ledger'], words: ['tea', 'green'] }
+      const before = await store.matchText(query)
+
+      for (const [index, fields] of [
+        { user: 'bob' },
+        { scopes: ['domain:law'] },
+        { agent: 'codex' },
+        { proposedFor: 'b1' },
+      ].entries()) {
+        const outside = sample({ id: `o${index}`, content: 'Green tea, green tea, and more.', ...fields })
+        await committed(store, commitOf([present(outside)], { user: outside.user }))
+      }
+
+      expect(before.map(({ beliefId }) => beliefId)).toEqual(['b1', 'b2'])
+      expect(await store.matchText(query)).toEqual(before)
+    })
+
+    it('of words with marks in them, whole', async () => {
+      const store = await holding(sample({ id: 'b1', content: "C++ and .NET and O'Neil at 10:30, हिन्दी, 数" }))
+
+      for (const word of ['c++', '.net', "o'neil", '10:30', 'हिन्दी', '数']) {
+        expect((await store.matchText({ ...base, words: [word] })).map(({ beliefId }) => beliefId)).toEqual(['b1'])
+      }
+      for (const word of ['c', 'net', 'neil', '30', "' OR 1", '"']) {
+        expect(await store.matchText({ ...base, words: [word] })).toEqual([])
+      }
+    })
+  })
+}
+
+export async function committed(store: AnyStore, commit: Commit): Promise<JournalEvent> {
+  const result = await store.commit(commit)
+  if (result.outcome !== 'committed') throw new Error(`The commit was ${result.outcome}.`)
+  return result.event
+}

@@ -1,0 +1,74 @@
+import type { Belief } from '../beliefs/belief.ts'
+import { inverseDocFreq, saturation } from '../search/bm25.ts'
+import type { TextHit } from '../search/form-index.ts'
+import { searchableWords } from '../search/searchable-text.ts'
+import { compareText } from './text-order.ts'
+
+/** The searchable fields of a belief, in the order of the index's columns, with what a word in each is worth. */
+export const textFields = ['name', 'aliases', 'content', 'why'] as const
+export type TextField = (typeof textFields)[number]
+const fieldWeights: Readonly<Record<TextField, number>> = { name: 8, aliases: 6, content: 2, why: 1 }
+
+export type TextTerms = Readonly<Record<TextField, readonly string[]>>
+
+/** Longer than any word people search for; what is cut off would not tell two of them apart. */
+const longestTerm = 100
+
+/** ASCII an index may take for the end of a word. Few characters bring any of it: `⑴` is normalised to "(1)". */
+const unindexable = /[^\w+#.':,/\-\u0080-\u{10ffff}]/gu
+const plain = /^\w{1,100}$/
+
+/** A word as the index keeps it. */
+export function textTerm(word: string): string {
+  if (plain.test(word)) return word
+  const term = word.length <= longestTerm ? word : word.slice(0, longestTerm).toWellFormed()
+  return term.replace(unindexable, '_')
+}
+
+/** Every word of a belief, by field. */
+export const textTerms = (belief: Pick<Belief, TextField>): TextTerms => ({
+  name: termsOf(belief.name),
+  aliases: belief.aliases.flatMap(termsOf),
+  content: termsOf(belief.content),
+  why: termsOf(belief.why),
+})
+
+const termsOf = (text: string): readonly string[] => searchableWords(text).map(textTerm)
+
+export const countTerms = (terms: TextTerms): number =>
+  textFields.reduce((total, field) => total + terms[field].length, 0)
+
+/** One belief in view that holds a term, and how often in each field. */
+export type TermMatch = {
+  readonly beliefId: string
+  readonly length: number
+  readonly counts: Readonly<Partial<Record<TextField, number>>>
+}
+
+/** What a score is relative to: the beliefs in view and all their words. */
+export type TextBase = { readonly beliefs: number; readonly words: number }
+
+/**
+ * BM25 over all fields together, each occurrence counted by the weight of its field. Frequencies are those of the view,
+ * so nothing outside it can move a score. `matches` holds, for each term asked for, the beliefs that have it.
+ */
+export function rankText(
+  matches: readonly (readonly TermMatch[])[],
+  base: TextBase,
+  limit: number,
+): readonly TextHit[] {
+  const averageLength = Math.max(1, base.words / Math.max(1, base.beliefs))
+  const scores = new Map<string, number>()
+  for (const holders of matches) {
+    const idf = inverseDocFreq({ docFreq: holders.length, docCount: base.beliefs })
+    for (const { beliefId, length, counts } of holders) {
+      const termFreq = textFields.reduce((total, field) => total + fieldWeights[field] * (counts[field] ?? 0), 0)
+      const gain = idf * saturation({ termFreq, length, averageLength })
+      scores.set(beliefId, (scores.get(beliefId) ?? 0) + gain)
+    }
+  }
+  return [...scores]
+    .map(([beliefId, score]) => ({ beliefId, score }))
+    .sort((one, other) => other.score - one.score || compareText(one.beliefId, other.beliefId))
+    .slice(0, limit)
+}

@@ -1,0 +1,46 @@
+import type { Belief } from '../../src/beliefs/belief.ts'
+import type { BeliefDraft } from '../../src/memory/draft.ts'
+import type { BeliefReference } from '../../src/memory/find-belief.ts'
+import { type Remembered, remember } from '../../src/memory/remember.ts'
+import type { Author, ChangeRequest, Workshop } from '../../src/memory/workshop.ts'
+import { person } from '../recall/beliefs-at-hand.ts'
+
+export const agent = { actor: 'agent', origin: 'codex' } as const
+export const otherAgent = { actor: 'agent', origin: 'cursor' } as const
+export const importer = { actor: 'import', origin: 'notes.jsonl' } as const
+
+/** Remembers a statement of Ann's memory about code, as the person unless told otherwise. */
+export const tell = (
+  workshop: Workshop,
+  name: string,
+  content: string,
+  { author = person, key, ...draft }: Partial<BeliefDraft> & { author?: Author; key?: string } = {},
+): Promise<Remembered> =>
+  remember(workshop, {
+    user: 'ann',
+    author,
+    draft: { name, content, scopes: ['domain:code'], ...draft },
+    ...(key === undefined ? {} : { key }),
+  })
+
+/** A request of Ann's about one belief, by the person unless told otherwise. */
+export const about = (reference: string, author: Author = person): ChangeRequest & BeliefReference => ({
+  user: 'ann',
+  author,
+  reference,
+})
+
+/** Every belief of Ann's there is, retired ones and proposals too. */
+export async function everything({ store }: Workshop): Promise<readonly Belief[]> {
+  return (await store.list({ user: 'ann' }, { limit: 100_000, offset: 0 })).items
+}
+
+/** The belief as it stands now. */
+export async function now({ store }: Workshop, { id }: { readonly id: string }): Promise<Belief> {
+  const belief = await store.get('ann', id)
+  if (belief === null) throw new Error(`There is no belief ${id}.`)
+  return belief
+}
+
+/** A belief without what every change of it moves. */
+export const lasting = ({ version: _version, updatedAt: _updatedAt, ...rest }: Belief) => rest
