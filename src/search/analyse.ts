@@ -73,8 +73,11 @@ function gapOf(between: string): Gap {
   return between.length <= 3 && !/[\s"'`*“”‘’]/u.test(between) ? 'joined' : 'apart'
 }
 
+/** Identifiers are not longer than this; random text is. */
+const longestIdentifier = 100
+
 function camelParts(raw: string): readonly string[] {
-  if (raw.length < 4 || !camelCase.test(raw)) return []
+  if (raw.length < 4 || raw.length > longestIdentifier || !camelCase.test(raw)) return []
   const parts = raw.split(camelBoundary).map(normaliseWord)
   return parts.length > 1 && parts.every((part) => part !== '') ? parts : []
 }
@@ -98,7 +101,7 @@ function normaliseWord(raw: string): string {
     .toLowerCase()
     .replace(/\p{Cf}/gu, '')
     .normalize('NFD')
-    .replace(/(?<=[\p{Script=Latin}\p{Script=Greek}][\u0300-\u036f]*)[\u0300-\u036f]/gu, '')
+    .replace(/([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu, '$1')
     .normalize('NFC')
     .replace(/[ßæœøłđı’⁄]/gu, (letter) => letterFolds[letter] ?? letter)
     .replace(/[^\p{L}\p{M}\p{N}'.,:/+#-]/gu, '')

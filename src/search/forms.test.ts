@@ -12,6 +12,7 @@ describe('formKeys', () => {
     ['class hierarchies', ['class hierarchies', 'class hierarchy']],
     ['node.js', ['node js', 'nodejs']],
     ['try-catch', ['try catch', 'trycatch']],
+    ['e-mail', ['e mail', 'email']],
     ['A/B test', ['a b test']],
     ['redisCache', ['rediscache', 'redis cache']],
     ['form 1040', ['form 1040']],

@@ -73,15 +73,23 @@ function singularKey(atoms: readonly Atom[], form: string): FormKey | null {
   )
 }
 
-/** Closed up only where that does not make an ordinary word of it: `U.S.` is not "us". */
+/**
+ * Closed up only where that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". A
+ * hyphen otherwise joins what grows together in time: `e-mail` is "email".
+ */
 function joinedKey(atoms: readonly Atom[]): FormKey | null {
   const runs = joinedRuns(atoms)
-  if (runs.length === atoms.length) return null
+  if (runs.length === atoms.length || !runs.every(closesUp)) return null
   const words = runs.map((run) => run.map((atom) => atom.word).join(''))
-  const isSafe = words.every(
-    (word, index) => runs[index]?.length === 1 || (word.length >= shortestJoined && !isOrdinaryWord(word)),
-  )
-  return isSafe ? keyOf(words, breaksBetween(runs.map((run) => run[0] as Atom))) : null
+  return keyOf(words, breaksBetween(runs.map((run) => run[0] as Atom)))
+}
+
+function closesUp(run: readonly Atom[]): boolean {
+  if (run.length === 1) return true
+  const word = run.map((atom) => atom.word).join('')
+  if (word.length < shortestJoined) return false
+  const isHyphenated = run.slice(1).every(({ joint }) => joint === '-')
+  return isHyphenated ? run[0]?.word !== 're' && word.length > shortestJoined : !isOrdinaryWord(word)
 }
 
 /** Identifiers only. A brand such as FastAPI or LinkedIn is not found by the everyday words inside it. */

@@ -11,7 +11,7 @@ import {
   type Words,
   wordsOf,
 } from './readings.ts'
-import { isForgivable } from './typo.ts'
+import { isForgivable, isPlausibleSlip } from './typo.ts'
 
 /** A whole surface form of a belief, found in the message. Positions are of atoms, both inclusive. */
 export type Mention = {
@@ -75,7 +75,12 @@ async function wordsMeant(
   }
   if (suspects.size === 0) return new Map()
   const near = await index.wordsNear(view.user, [...suspects.keys()])
-  return new Map([...near].flatMap(([word, meant]) => (suspects.get(word) ?? []).map((at) => [at, meant] as const)))
+  const meantBy = new Map<number, readonly string[]>()
+  for (const [word, candidates] of near) {
+    const meant = candidates.filter((candidate) => isPlausibleSlip(word, candidate))
+    if (meant.length > 0) for (const at of suspects.get(word) ?? []) meantBy.set(at, meant)
+  }
+  return meantBy
 }
 
 async function typoReadings(

@@ -64,13 +64,14 @@ export function readTypos(
 }
 
 const longestJoinedRun = 4
+const longestOpened = 8
 
 /** Closed-up readings of hyphenated and dotted words, and opened-up readings of camelCase ones. */
 export function readCompounds(atoms: readonly Atom[]): readonly Reading[] {
   const readings: Reading[] = []
   for (const [at, atom] of atoms.entries()) {
     for (let from = 0; from < atom.parts.length - 1; from += 1) {
-      for (let to = from + 2; to <= atom.parts.length; to += 1) {
+      for (let to = from + 2; to <= Math.min(atom.parts.length, from + longestOpened); to += 1) {
         const parts = atom.parts.slice(from, to)
         readings.push({ key: parts.join(' '), first: at, last: at, typo: null })
         const inSingular = parts.map(singular).join(' ')

@@ -5,6 +5,8 @@ import { singular } from './singular.ts'
 export const shortestForgiven = 5
 /** An everyday word this long is rarely written for another by chance, so it may still be a slip. */
 const longWord = 8
+/** Nobody calls anything by a longer word; looking for slips in one would only cost time. */
+const longestForgiven = 40
 /** This many first letters must be right. */
 const prefix = 2
 
@@ -13,11 +15,18 @@ const lettersOnly = /^\p{L}+$/u
 /** Whether a slip may be looked for in a written word at all. */
 export const isForgivable = (written: string): boolean =>
   written.length >= shortestForgiven - 1 &&
+  written.length <= longestForgiven &&
   lettersOnly.test(written) &&
-  (written.length >= longWord || !(isOrdinaryWord(written) || isOrdinaryWord(singular(written))))
+  (written.length >= longWord || !isEveryday(written))
 
 /** Whether a word of a form is long and plain enough to be meant by a slip. */
-export const isMeantWord = (word: string): boolean => word.length >= shortestForgiven && lettersOnly.test(word)
+export const isMeantWord = (word: string): boolean =>
+  word.length >= shortestForgiven && word.length <= longestForgiven && lettersOnly.test(word)
+
+/** Whoever writes one everyday word does not mean another: "provides" is no slip for "provider". */
+export const isPlausibleSlip = (written: string, meant: string): boolean => !(isEveryday(written) && isEveryday(meant))
+
+const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinaryWord(singular(word))
 
 /**
  * Spellings with at most one letter left out after the prefix. Two words that are one insertion, deletion,

@@ -41,6 +41,8 @@ describe('a whole form in the message is found', () => {
     ['@scope/pkg', 'install @scope/pkg'],
     ['s3', 'copy to s3://bucket/key'],
     ['CI', 'the CI/CD pipeline'],
+    ['e-mail', 'send an email'],
+    ['email', 'send an e-mail'],
     ['redis_cache', 'our redis cache'],
     ['redis_cache', 'see redis_cache_config'],
     ['redis cache', 'const redisCache = new Map()'],
@@ -94,6 +96,8 @@ describe('nothing is found', () => {
     ['auth', 'auto scaling'],
     ['React', 'how can I reach the support team'],
     ['deno', 'a demo for them'],
+    ['provider', 'she provides it'],
+    ['container', 'it contained water'],
     ['k8s', 'k9s pods'],
     ['Mongo', 'mango pooling'],
     ['redis', 'erdis'],
@@ -124,6 +128,16 @@ describe('nothing is found', () => {
   ])('of %j in %j', async (form, message) => {
     expect(await found(form, message)).toBe(false)
   })
+})
+
+it.each([
+  ['one endless word', 'a'.repeat(200_000)],
+  ['one endless camelCase word', 'aB'.repeat(100_000)],
+  ['endless accents', `e${'\u0301'.repeat(200_000)}`],
+  ['endless punctuation', `.${"'".repeat(200_000)}${'\n '.repeat(100_000)}`],
+  ['endless hyphens', 'a-'.repeat(100_000)],
+])('is not held up by %s', async (_, message) => {
+  expect(await found('Redis', `${message} Redis`)).toBe(true)
 })
 
 it('does not take a word that is itself a form for a slip for another', async () => {
