@@ -3,7 +3,8 @@ import { MemoryError } from '../errors.ts'
 /** Holds for the person everywhere. Its beliefs make the persona prelude. */
 export const universalScope = 'user:universal'
 
-const scopePattern = /^[a-z][a-z0-9_-]*:[^\s/:]+(?:\/[^\s/:]+)*$/u
+// Nothing invisible: two scopes that look the same must be the same.
+const scopePattern = /^[a-z][a-z0-9_-]*:[^\s/:\p{Cc}\p{Cf}]+(?:\/[^\s/:\p{Cc}\p{Cf}]+)*$/u
 const longestScope = 200
 
 /** A scope is `kind:path`, such as `user:universal`, `domain:code/typescript` or `project:ledger`. */

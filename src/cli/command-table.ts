@@ -34,4 +34,10 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'import', group: 'Keep', summary: 'Take in a file of beliefs: the whole of it, or nothing.', load: async () => (await import('./commands/import.ts')).importCommand },
   { name: 'export', group: 'Keep', summary: 'Write out every belief as JSON Lines.', load: async () => (await import('./commands/export.ts')).exportCommand },
   { name: 'doctor', group: 'Keep', summary: 'Check that a memory is sound; rebuild it, back it up, set it aside.', load: async () => (await import('./commands/doctor.ts')).doctor },
+  { name: 'eval all', group: 'Measure', summary: 'Compare backends and controls on every pack.', load: async () => (await import('./commands/eval-all.ts')).evalAll },
+  { name: 'eval retrieval', group: 'Measure', summary: 'Run a file of cases over a corpus.', load: async () => (await import('./commands/eval-retrieval.ts')).evalRetrieval },
+  { name: 'eval session', group: 'Measure', summary: 'Run a file of sessions over a corpus.', load: async () => (await import('./commands/eval-session.ts')).evalSession },
+  { name: 'eval check', group: 'Measure', summary: 'Check that the packs are fit to judge by.', load: async () => (await import('./commands/eval-check.ts')).evalCheck },
+  { name: 'eval embed', group: 'Measure', summary: 'Make the vectors that are kept beside the packs.', load: async () => (await import('./commands/eval-embed.ts')).evalEmbed },
+  { name: 'eval serve', group: 'Measure', summary: 'Offer recall over HTTP to harnesses that measure memories.', load: async () => (await import('./commands/eval-serve.ts')).evalServe },
 ]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { universalScope } from '../beliefs/scope.ts'
@@ -19,6 +19,8 @@ import type { Place, PlaceOptions, Session, StandpointOptions } from './session.
 export type Surroundings = {
   readonly env: Environment
   readonly home: string
+  /** Where short-lived files go. */
+  readonly temporary: string
   readonly workingDirectory: () => string
   readonly stdin: () => Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
@@ -29,6 +31,7 @@ export type Surroundings = {
 export const systemSurroundings = (): Surroundings => ({
   env: process.env,
   home: homedir(),
+  temporary: tmpdir(),
   workingDirectory,
   // Looking at standard input opens it, which most commands have no use for.
   stdin: () => process.stdin,
@@ -103,10 +106,22 @@ export function compose(
     },
     storeFile: async (dir) => (await import('../open-memory.ts')).storeFile(dir),
     workshop: async (dir) => (await import('../open-memory.ts')).openWorkshop(dir),
-    memoryIn: async (dir, { scopes }) => {
+    temporaryMemory: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')
-      return kept(openMemory({ dir, scopes, author: defaultAuthor }))
+      const dir = mkdtempSync(join(surroundings.temporary, 'credence-'))
+      const clear = (): void => rmSync(dir, { recursive: true, force: true })
+      const release = whenInterrupted(clear)
+      const memory = openMemory({ dir, scopes, author: defaultAuthor })
+      return {
+        memory,
+        remove: async () => {
+          await memory.close()
+          clear()
+          release()
+        },
+      }
     },
+    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
     readStdin: () => readAll(surroundings.stdin(), 'standard input'),
     isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
     confirm: (question) => askYesOrNo(question, surroundings.stdin(), surroundings.stderr),

@@ -2,6 +2,7 @@ import type { Settings } from '../config.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/workshop.ts'
 import type { openWorkshop } from '../open-memory.ts'
+import type { Evaluation } from './evaluation.ts'
 
 /** The options that say which memory is meant. */
 export type PlaceOptions = {
@@ -41,8 +42,12 @@ export type Session = {
   readonly storeFile: (dir: string) => Promise<string>
   /** The store itself, for looking after it. */
   readonly workshop: (dir: string) => Promise<ReturnType<typeof openWorkshop>>
-  /** A memory in a directory of its own, for showing things. */
-  readonly memoryIn: (dir: string, standpoint: { readonly scopes: readonly string[] }) => Promise<Memory>
+  /** A memory that nobody else sees, until `remove` takes every trace of it away; an interrupt does so too. */
+  readonly temporaryMemory: (
+    scopes: readonly string[],
+  ) => Promise<{ readonly memory: Memory; readonly remove: () => Promise<void> }>
+  /** What evaluation commands work with. */
+  readonly evaluation: () => Promise<Evaluation>
   readonly readStdin: () => Promise<string>
   /** Whether somebody sits at a terminal and can be asked. */
   readonly isInteractive: () => boolean

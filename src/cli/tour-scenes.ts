@@ -48,7 +48,7 @@ const drafts: readonly BeliefDraft[] = [
   {
     name: 'payment terms',
     aliases: ['due date', 'invoice due'],
-    content: 'Invoices are due after 14 days.',
+    content: 'Invoices are due in 14 days.',
     type: 'decision',
     scopes: [ledger],
   },
@@ -125,7 +125,7 @@ async function remembering(memory: Memory): Promise<Scene> {
     told: `A belief is one statement with a name that people call it by, in the scope where it holds. Here are ${counted(beliefs.length, 'belief')} in ${counted(scopes.length, 'scope')}, in a memory that exists only for this tour.`,
     steps: [
       {
-        command: 'credence remember "Invoices are due after 14 days." --name "payment terms" …',
+        command: 'credence remember "Invoices are due in 14 days." --name "payment terms" …',
         result: remembered,
         text: (style) => columns(beliefs.map(rowOf), { width: style.width }),
       },
@@ -163,7 +163,7 @@ async function leavingOut(memory: Memory): Promise<Scene> {
 }
 
 async function correcting(memory: Memory): Promise<Scene> {
-  const corrected = await memory.correct('payment terms', { content: 'Invoices are due after 30 days.' })
+  const corrected = await memory.correct('payment terms', { content: 'Invoices are due in 30 days.' })
   const after = await recallStep(memory, 'When is the invoice due?', 'relevant')
   const history = await memory.history('payment terms')
   return {
@@ -171,7 +171,7 @@ async function correcting(memory: Memory): Promise<Scene> {
     told: 'A correction replaces a belief. The old one is kept for the record and can never come back into a context; every change can be undone.',
     steps: [
       {
-        command: 'credence correct "payment terms" "Invoices are due after 30 days."',
+        command: 'credence correct "payment terms" "Invoices are due in 30 days."',
         result: corrected,
         text: (style) => indented(rememberedText(corrected, style), 2),
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseScope } from '../beliefs/scope.ts'
 import type { Budget } from '../memory/context.ts'
 import type { Expectations } from './expectations.ts'
 import { invalid, parseCases } from './parse-cases.ts'
@@ -77,7 +78,7 @@ const budget = z.strictObject({
   maxPrelude: count.optional(),
 })
 
-const scope = z.array(z.string().min(1)).min(1)
+const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
 
 const retrievalCase = z.strictObject({
   caseId: z.string().min(1),
@@ -124,6 +125,14 @@ const sessionCase = z.strictObject({
     )
     .min(1),
 })
+
+function isScope(text: string): boolean {
+  try {
+    return parseScope(text) !== ''
+  } catch {
+    return false
+  }
+}
 
 /** Reads a file of single questions. */
 export function readRetrievalCases(file: string, value: unknown): CaseFile<RetrievalCase> {

@@ -21,16 +21,19 @@ export function measuredMarkdown(rows: readonly ComparisonRow[], notes: readonly
 
 /** The document with what stands between its markers replaced. */
 export function withMeasured(document: string, file: string, measured: string): string {
-  const from = document.indexOf(start)
-  const to = document.indexOf(end)
-  if (from < 0 || to < from)
-    throw invalid(`${file}: has no ${start} and ${end} after it.`, 'Put the two markers where the table belongs.')
-  return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
+  const { from, to } = placeIn(document, file)
+  return `${document.slice(0, from)}\n${measured}\n${document.slice(to)}`
 }
 
 /** What stands between the markers now. */
 export function measuredIn(document: string, file: string): string {
-  const whole = withMeasured(document, file, '\u0000')
-  const at = whole.indexOf('\u0000')
-  return document.slice(at, document.length - (whole.length - at - 1)).trim()
+  const { from, to } = placeIn(document, file)
+  return document.slice(from, to).trim()
+}
+
+function placeIn(document: string, file: string): { readonly from: number; readonly to: number } {
+  const from = document.indexOf(start)
+  const to = document.indexOf(end)
+  if (from >= 0 && to > from) return { from: from + start.length, to }
+  throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
 }

@@ -55,15 +55,17 @@ export type Reply = { readonly answer: Answer; readonly ms: number } | { readonl
 
 export function retrievalEntry(asked: ReadyCase, reply: Reply, pinnedInCorpus: ReadonlySet<string>): RetrievalEntry {
   const { caseId, category, description } = asked
-  const outcome = outcomeOf(reply)
+  const { expandedQuery, ...judged } = judge(asked, category, reply, pinnedInCorpus)
+  const { pinned, relevant, questions } = outcomeOf(reply)
   return {
     caseId,
     category,
     description,
-    ...judge(asked, category, reply, pinnedInCorpus),
-    pinnedBeliefs: outcome.pinned,
-    relevantBeliefs: outcome.relevant,
-    retrievedQuestions: outcome.questions,
+    expandedQuery,
+    pinnedBeliefs: pinned,
+    relevantBeliefs: relevant,
+    retrievedQuestions: questions,
+    ...judged,
   }
 }
 
@@ -74,17 +76,19 @@ export function sessionEntry(
   pinnedInCorpus: ReadonlySet<string>,
 ): SessionEntry {
   const outcome = outcomeOf(reply)
+  const { expandedQuery, ...judged } = judge(turn, null, reply, pinnedInCorpus)
   return {
     caseId,
     turnIndex: turn.turnIndex,
     label: turn.label,
-    ...judge(turn, null, reply, pinnedInCorpus),
+    expandedQuery,
     retrievedBeliefIds: outcome.relevant,
     pinnedBeliefIds: outcome.pinned,
     retrievedQuestions: outcome.questions,
     noiseBeliefIds: noiseIn(turn.expect, outcome),
     driftScore: 'error' in reply ? null : driftScore(turn.expect, outcome),
     checksNoise: (turn.expect.noiseCheck?.mustNotSurface ?? []).length > 0,
+    ...judged,
   }
 }
 
@@ -110,20 +114,24 @@ function judge(
   pinnedInCorpus: ReadonlySet<string>,
 ): Omit<EntryBase, 'caseId'> {
   if ('error' in reply) {
-    const blank = { expandedQuery: message, personaPrelude: null, searchScores: [], retrievalLatencyMs: null }
-    return { status: 'error', passed: false, passType: null, failures: [], error: reply.error, ...unmeasured, ...blank }
+    return {
+      expandedQuery: message,
+      personaPrelude: null,
+      searchScores: [],
+      ...unmeasured,
+      passed: false,
+      failures: [],
+      status: 'error',
+      passType: null,
+      error: reply.error,
+      retrievalLatencyMs: null,
+    }
   }
   const outcome = outcomeOf(reply)
   const failures = checkExpectations(expect, outcome)
   const metrics = measure(expect, outcome, pinnedInCorpus)
   const passed = failures.length === 0
   return {
-    status: passed ? 'passed' : 'failed',
-    passed,
-    passType: passed ? passTypeOf(category, metrics) : null,
-    failures,
-    error: null,
-    ...metrics,
     expandedQuery: reply.answer.expandedQuery ?? message,
     personaPrelude: reply.answer.prelude,
     searchScores: reply.answer.relevant.map(({ id, score, clauses }) => ({
@@ -131,6 +139,12 @@ function judge(
       score,
       ...(clauses === undefined ? {} : { clauses }),
     })),
+    ...metrics,
+    passed,
+    failures,
+    status: passed ? 'passed' : 'failed',
+    passType: passed ? passTypeOf(category, metrics) : null,
+    error: null,
     retrievalLatencyMs: reply.ms,
   }
 }

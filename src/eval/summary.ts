@@ -40,7 +40,7 @@ export function summarise(entries: readonly Entry[]): Summary {
     totalFailed: failed.length,
     errors: entries.length - judged,
     passRate: judged === 0 ? null : round4(passed.length / judged),
-    passRateInterval95: rounded(wilsonInterval(passed.length, judged)),
+    passRateInterval95: wilsonInterval(passed.length, judged),
     meanPrecision: round4(mean(entries.map(({ retrievalPrecision }) => retrievalPrecision))),
     meanRecall: round4(mean(entries.map(({ retrievalRecall }) => retrievalRecall))),
     meanDriftScore: round4(mean(drift)),
@@ -79,6 +79,3 @@ export function summariseCategories(entries: readonly Entry[]): readonly Categor
     }
   })
 }
-
-const rounded = (interval: Interval | null): Interval | null =>
-  interval === null ? null : { low: round4(interval.low) ?? 0, high: round4(interval.high) ?? 1 }

@@ -2,7 +2,7 @@ import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtyp
 import { mergeAliases } from '../beliefs/identity.ts'
 import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { limits, parseForm, parseText } from './draft.ts'
+import { limits, parseForm, parseLabel, parseParticipants, parseText } from './draft.ts'
 
 /** A belief as it stands in a file: complete but for the version, which the store decides. */
 export type BeliefRecord = Omit<Belief, 'version'>
@@ -109,11 +109,13 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
   const expertise = object(fields, 'expertise')
   const domain = optionalText(fields, 'expertiseDomain') ?? optionalText(expertise, 'domain')
   const depth = optionalText(fields, 'expertiseDepth') ?? optionalText(expertise, 'depth')
-  const why = optionalText(fields, 'why') ?? ''
+  const why = optionalText(fields, 'why')
+  const scopes = parseScopes(strings(fields, 'scopes'))
+  const supersededBy = optionalText(fields, 'supersededBy')
   return {
     id: idOf(optionalText(fields, 'id') ?? defaults.newId()),
     user: optionalText(fields, 'user') ?? defaults.user,
-    agent: optionalText(fields, 'agent'),
+    agent: parseLabel('agent', optionalText(fields, 'agent')),
     type: choice(fields, 'type', beliefTypes) ?? 'entity',
     subtype: choice(fields, 'subtype', subtypes),
     name,
@@ -123,22 +125,25 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
       strings(fields, 'aliases').map((alias) => parseForm('alias', alias)),
     ),
     content: parseText('content', text(fields, 'content'), limits.content),
-    why: why.trim() === '' ? '' : parseText('why', why, limits.why),
-    scopes: fields.has('scopes') ? parseScopes(strings(fields, 'scopes')) : defaults.scopes,
-    status: choice(fields, 'status', statuses) ?? 'active',
+    why: why === null ? '' : parseText('why', why, limits.why),
+    scopes: scopes.length > 0 ? scopes : defaults.scopes,
+    status: supersededBy === null ? (choice(fields, 'status', statuses) ?? 'active') : 'superseded',
     confidence: numberBetween(fields, 'confidence', 0, 1) ?? 1,
     pinned: flag(fields, 'pinned'),
     editedByPerson: flag(fields, 'editedByPerson'),
-    supersededBy: optionalText(fields, 'supersededBy'),
+    supersededBy,
     proposedFor: optionalText(fields, 'proposedFor'),
     resolvedAt: time(fields, 'resolvedAt'),
     resolvedBy: optionalText(fields, 'resolvedBy'),
-    participants: strings(fields, 'participants'),
-    relation: optionalText(fields, 'relation'),
+    participants: parseParticipants(strings(fields, 'participants')),
+    relation: parseLabel('relation', optionalText(fields, 'relation')),
     expertise:
       domain === null
         ? null
-        : { domain, depth: choice(new Map([['depth', depth]]), 'depth', expertiseDepths) ?? 'working' },
+        : {
+            domain: parseText('expertise domain', domain, limits.label),
+            depth: choice(new Map([['depth', depth]]), 'depth', expertiseDepths) ?? 'working',
+          },
     provenance: {
       actor: choice(provenance, 'actor', actorKinds) ?? 'import',
       origin: optionalText(provenance, 'origin') ?? defaults.origin,
@@ -178,9 +183,12 @@ function text(fields: Fields, name: string): string {
   )
 }
 
+/** Null when the field is missing, null or blank: files from tables write nothing for what they do not have. */
 function optionalText(fields: Fields, name: string): string | null {
   const value = fields.get(name)
-  return value === undefined || value === null ? null : text(fields, name)
+  if (value === undefined || value === null) return null
+  const given = text(fields, name)
+  return given.trim() === '' ? null : given
 }
 
 function strings(fields: Fields, name: string): readonly string[] {
@@ -215,10 +223,14 @@ function choice<Value extends string>(fields: Fields, name: string, allowed: rea
   throw invalid(`The field ${name} is "${value.slice(0, 80)}".`, `Allowed: ${allowed.join(', ')}.`)
 }
 
+const zoneless = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
+
 function time(fields: Fields, name: string): string | null {
   const value = optionalText(fields, name)
   if (value === null) return null
-  const parsed = /^\d{4}-\d{2}-\d{2}/u.test(value) ? new Date(value) : new Date(Number.NaN)
+  // A time without a zone would otherwise mean another moment on every machine.
+  const zoned = zoneless.test(value) ? `${value.replace(' ', 'T')}Z` : value
+  const parsed = /^\d{4}-\d{2}-\d{2}/u.test(zoned) ? new Date(zoned) : new Date(Number.NaN)
   if (!Number.isNaN(parsed.getTime())) return parsed.toISOString()
   throw invalid(
     `The field ${name} is "${value.slice(0, 80)}", not a date.`,

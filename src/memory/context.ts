@@ -51,6 +51,9 @@ export type RelevantBelief = {
   readonly through: string | null
 }
 
+/** Below this an agent is told that the belief is uncertain. */
+export const lowConfidence = 0.65
+
 /** Standing knowledge about the person, as one text. */
 export type Prelude = { readonly text: string; readonly beliefIds: readonly string[] }
 

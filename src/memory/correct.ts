@@ -1,10 +1,10 @@
 import { mayChange } from '../beliefs/authority.ts'
-import { type Belief, isCurrent } from '../beliefs/belief.ts'
+import { type Belief, type BeliefType, isCurrent } from '../beliefs/belief.ts'
 import { nameKey } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
 import { type BeliefDraft, parseDraft } from './draft.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
-import { inherit, newBelief, proposal, superseded } from './remember.ts'
+import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
 import { type ChangeRequest, change, created, stateAfter, type Workshop } from './workshop.ts'
 
 export type CorrectRequest = ChangeRequest &
@@ -32,37 +32,35 @@ export type Corrected = {
 export async function correct(workshop: Workshop, request: CorrectRequest): Promise<Corrected> {
   return change<Corrected>(
     workshop,
-    request,
+    { ...request, operation: 'correct' },
     async (at) => {
       const old = await currentBelief(workshop, request)
       const statement = parseDraft({
-        ...draftOf(old),
+        ...draftOf(old, request.type ?? old.type),
         content: request.content,
         ...(request.name === undefined ? {} : { name: request.name }),
         ...(request.why === undefined ? {} : { why: request.why }),
-        ...(request.type === undefined ? {} : { type: request.type }),
         ...(request.confidence === undefined ? {} : { confidence: request.confidence }),
         status: request.status ?? 'active',
         aliases: request.aliases ?? [],
       })
       const provenance = { ...request.author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
       const belief = inherit(newBelief(workshop, { user: request.user, statement, provenance }), [old])
+      await refuseTakenName(workshop, old, belief)
       if (!mayChange(request.author.actor, old)) {
         return proposal(workshop, [old], belief, at, (made): Corrected => ({ ...made, outcome: 'proposed' }))
       }
-      await refuseTakenName(workshop, old, belief)
       return {
         kind: 'correct',
         changes: [created(belief), superseded(old, belief, at)],
         result: (event) => ({ outcome: 'corrected', belief, replaced: [old], event: event.number }),
       }
     },
-    async (event) => ({
-      outcome: event.kind === 'propose' ? 'proposed' : 'corrected',
-      belief: await stateAfter(workshop, event, event.beliefIds[0] as string),
-      replaced: await workshop.store.getMany(event.user, event.beliefIds.slice(1)),
-      event: event.number,
-    }),
+    async (event) => {
+      const belief = await stateAfter(workshop, event, event.beliefIds[0] as string)
+      const replaced = await replacedBy(workshop, event, belief)
+      return { outcome: event.kind === 'propose' ? 'proposed' : 'corrected', belief, replaced, event: event.number }
+    },
   )
 }
 
@@ -102,8 +100,11 @@ async function refuseTakenName({ store }: Workshop, old: Belief, belief: Belief)
   )
 }
 
-function draftOf(belief: Belief): BeliefDraft {
-  const { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise } =
-    belief
-  return { name, content, scopes, type, subtype, why, confidence, pinned, agent, participants, relation, expertise }
+/** What a correction keeps unless told otherwise. How sure one was of the old statement says nothing about the new. */
+function draftOf(belief: Belief, type: BeliefType): BeliefDraft {
+  const { name, content, scopes, why, pinned, agent } = belief
+  const kept = { name, content, scopes, type, why, pinned, agent }
+  if (type === 'preference') return { ...kept, subtype: belief.subtype, expertise: belief.expertise }
+  if (type === 'relation') return { ...kept, participants: belief.participants, relation: belief.relation }
+  return kept
 }

@@ -1,4 +1,5 @@
 import type { Finding, StoreCare } from '../beliefs/store-care.ts'
+import { MemoryError } from '../errors.ts'
 import { forget } from './forget.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
@@ -12,7 +13,7 @@ const author = { actor: 'tool', origin: 'doctor' } as const
 /** Checks the whole store, then really remembers, recalls and forgets something under a user of its own. */
 export async function examine(workshop: Workshop & { readonly store: Store & StoreCare }): Promise<readonly Finding[]> {
   const findings = await workshop.store.verify()
-  return [...findings, await roundTrip(workshop)]
+  return [...findings, await roundTrip(workshop).catch(asFinding)]
 }
 
 /** Derives everything again from the journal and says whether that changed anything. */
@@ -25,8 +26,15 @@ export async function rebuild({ store }: { readonly store: StoreCare }): Promise
   return { check: 'rebuild', ok: true, detail }
 }
 
+const check = 'remember, recall and forget'
+
+/** A store that refuses is what a doctor is there to report; anything else is a bug. */
+function asFinding(error: unknown): Finding {
+  if (!(error instanceof MemoryError)) throw error
+  return { check, ok: false, detail: error.message }
+}
+
 async function roundTrip(workshop: Workshop): Promise<Finding> {
-  const check = 'remember, recall and forget'
   const name = `check ${workshop.newId()}`
   const view = { user: doctorUser, scopes: [doctorScope], message: `Is ${name} here?` }
   const draft = { name, content: 'Written by the doctor to see whether writing works.', scopes: [doctorScope] }

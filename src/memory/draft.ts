@@ -55,7 +55,15 @@ export type Statement = Pick<
 >
 
 /** Longest text accepted for each field, in characters. */
-export const limits = { name: 200, alias: 200, aliases: 200, content: 20_000, why: 4_000, participants: 100 } as const
+export const limits = {
+  name: 200,
+  alias: 200,
+  aliases: 200,
+  content: 20_000,
+  why: 4_000,
+  participants: 100,
+  label: 200,
+} as const
 
 /** Checks a draft and fills in what it leaves open. */
 export function parseDraft(draft: BeliefDraft): Statement {
@@ -65,11 +73,11 @@ export function parseDraft(draft: BeliefDraft): Statement {
   if (subtype !== null) {
     oneOf('subtype', subtype, subtypes)
     if (type !== 'preference')
-      throw invalid(`A ${type} cannot have the subtype ${subtype}.`, 'Only preferences have subtypes.')
+      throw invalid(`A belief of type ${type} cannot have the subtype ${subtype}.`, 'Only preferences have subtypes.')
   }
   const participants = draft.participants ?? []
   if (participants.length > 0 && type !== 'relation')
-    throw invalid(`A ${type} has no participants.`, 'Only relations connect beliefs: use type relation.')
+    throw invalid(`A belief of type ${type} has no participants.`, 'Only relations connect beliefs: use type relation.')
   if (draft.scopes.length === 0)
     throw invalid('A belief needs at least one scope.', 'For example user:universal or project:ledger.')
   if (draft.expertise) oneOf('expertise depth', draft.expertise.depth, expertiseDepths)
@@ -84,10 +92,12 @@ export function parseDraft(draft: BeliefDraft): Statement {
     status: oneOf('status', draft.status ?? 'active', ['active', 'inferred', 'exploratory'] as const),
     confidence: parseConfidence(draft.confidence ?? 1),
     pinned: draft.pinned ?? false,
-    agent: draft.agent ?? null,
-    participants: atMost('participants', participants, limits.participants),
-    relation: draft.relation ?? null,
-    expertise: draft.expertise ?? null,
+    agent: parseLabel('agent', draft.agent ?? null),
+    participants: parseParticipants(participants),
+    relation: parseLabel('relation', draft.relation ?? null),
+    expertise: draft.expertise
+      ? { domain: parseText('expertise domain', draft.expertise.domain, limits.label), depth: draft.expertise.depth }
+      : null,
   }
 }
 
@@ -100,6 +110,18 @@ export function parseForm(field: 'name' | 'alias', text: string): string {
     'Use the words people would say.',
   )
 }
+
+/** Ids or names of beliefs. They need not exist yet. */
+export const parseParticipants = (participants: readonly string[]): readonly string[] =>
+  atMost(
+    'participants',
+    participants.map((participant) => parseText('participant', participant, limits.label)),
+    limits.participants,
+  )
+
+/** A short text that may be missing. */
+export const parseLabel = (field: string, text: string | null): string | null =>
+  text === null || text.trim() === '' ? null : parseText(field, text, limits.label)
 
 /** Checks aliases and leaves out repeats of each other and of the name. */
 export const parseAliases = (name: string, aliases: readonly string[]): readonly string[] =>
@@ -114,7 +136,7 @@ export const parseAliases = (name: string, aliases: readonly string[]): readonly
   )
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u
+const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u
 
 /** A text with something in it, without control characters, and not longer than allowed. */
 export function parseText(field: string, text: string, longest: number): string {

@@ -11,7 +11,8 @@ describe('pin and unpin', () => {
   it('decide whether a belief is recalled whatever the message says', async () => {
     const memory = workshop()
     await tell(memory, 'db', 'Postgres')
-    const pinned = async () => (await recall(memory, { user: 'ann', scopes: ['domain:code'], message: '' })).pinned.length
+    const pinned = async () =>
+      (await recall(memory, { user: 'ann', scopes: ['domain:code'], message: '' })).pinned.length
 
     expect(await pin(memory, about('db'))).toMatchObject({ outcome: 'edited', belief: { pinned: true, version: 2 } })
     expect(await pinned()).toBe(1)

@@ -20,14 +20,14 @@ export type Edited = {
 
 /** Recalls the belief in its scope whatever the message says. */
 export const pin = (workshop: Workshop, request: EditRequest): Promise<Edited> =>
-  edit(workshop, request, 'pin', () => ({ pinned: true }))
+  edit(workshop, { ...request, operation: 'pin' }, 'pin', () => ({ pinned: true }))
 
 export const unpin = (workshop: Workshop, request: EditRequest): Promise<Edited> =>
-  edit(workshop, request, 'unpin', () => ({ pinned: false }))
+  edit(workshop, { ...request, operation: 'unpin' }, 'unpin', () => ({ pinned: false }))
 
 /** Confirms a belief: it counts as said once more, now. Anyone may. */
 export const reinforce = (workshop: Workshop, request: EditRequest): Promise<Edited> =>
-  edit(workshop, request, 'reinforce', (belief, at) => ({
+  edit(workshop, { ...request, operation: 'reinforce' }, 'reinforce', (belief, at) => ({
     reinforcement: { count: belief.reinforcement.count + 1, at },
   }))
 
@@ -35,7 +35,7 @@ export const addAliases = (
   workshop: Workshop,
   request: EditRequest & { readonly aliases: readonly string[] },
 ): Promise<Edited> =>
-  edit(workshop, request, 'alias', (belief) => {
+  edit(workshop, { ...request, operation: 'add aliases' }, 'alias', (belief) => {
     const aliases = mergeAliases(
       belief.name,
       belief.aliases,
@@ -53,7 +53,7 @@ export const removeAliases = (
   workshop: Workshop,
   request: EditRequest & { readonly aliases: readonly string[] },
 ): Promise<Edited> =>
-  edit(workshop, request, 'alias', (belief) => {
+  edit(workshop, { ...request, operation: 'remove aliases' }, 'alias', (belief) => {
     const unwanted = new Set(request.aliases.map(nameKey))
     const missing = [...unwanted].filter((key) => !belief.aliases.some((alias) => nameKey(alias) === key))
     if (missing.length > 0) {
@@ -66,13 +66,13 @@ export const removeAliases = (
 
 /** Changes what an agent should do about a belief, without changing what is true. */
 export const setWhy = (workshop: Workshop, request: EditRequest & { readonly why: string }): Promise<Edited> =>
-  edit(workshop, request, 'edit', () => ({
+  edit(workshop, { ...request, operation: 'set why' }, 'edit', () => ({
     why: request.why.trim() === '' ? '' : parseText('why', request.why, limits.why),
   }))
 
 async function edit(
   workshop: Workshop,
-  request: EditRequest,
+  request: EditRequest & { readonly operation: string },
   kind: EventKind,
   fields: (belief: Belief, at: string) => Partial<Belief>,
 ): Promise<Edited> {

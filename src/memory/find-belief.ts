@@ -8,7 +8,10 @@ import type { Workshop } from './workshop.ts'
 
 const shortestPrefix = 4
 
-/** A belief pointed at by id, by the beginning of one, by name, or by an alias nobody else has. */
+/**
+ * A belief pointed at by id, by name, by the beginning of an id, or by an alias nobody else has. What is retired is found
+ * by its id, or by its name once nothing current answers to that.
+ */
 export type BeliefReference = {
   readonly user: string
   readonly reference: string
@@ -25,7 +28,7 @@ export async function findBelief(
   if (exact !== null) return exact
 
   const named = await store.named(user, wanted)
-  if (named.length > 0) return onlyOne(wanted, preferred(named, scopes))
+  if (named.some(isCurrent)) return onlyOne(wanted, preferred(named.filter(isCurrent), scopes))
 
   if (wanted.length >= shortestPrefix && !/\s/u.test(wanted)) {
     const ids = await store.idsStartingWith(user, wanted, 2)
@@ -36,18 +39,19 @@ export async function findBelief(
   const holders = [...(await store.everyHolder(user, keys)).values()].flat()
   const aliased = (await store.getMany(user, [...new Set(holders)])).filter(isCurrent)
   if (aliased.length > 0) return onlyOne(wanted, preferred(aliased, scopes))
+
+  const [retired] = named
+  if (retired !== undefined) return retired
   throw new MemoryError('not_found', `There is no belief "${wanted}".`, {
     hint: 'List beliefs with `credence beliefs`, or look for words with `credence search`.',
   })
 }
 
-/** Current ones in view if there are any, else current ones, else the newest of what is left. */
+/** Those in view, if there are any. */
 function preferred(beliefs: readonly Belief[], scopes: readonly string[]): readonly Belief[] {
   const visible = visibleScopes(scopes)
-  const current = beliefs.filter(isCurrent)
-  const inView = current.filter((belief) => belief.scopes.some((scope) => visible.includes(scope)))
-  if (inView.length > 0) return inView
-  return current.length > 0 ? current : beliefs.slice(0, 1)
+  const inView = beliefs.filter((belief) => belief.scopes.some((scope) => visible.includes(scope)))
+  return inView.length > 0 ? inView : beliefs
 }
 
 function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {

@@ -1,5 +1,6 @@
 import { mayChange } from '../beliefs/authority.ts'
 import type { Belief } from '../beliefs/belief.ts'
+import { isSameStatement } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
 import { chainOf } from './history.ts'
@@ -7,7 +8,7 @@ import { type ChangeRequest, change, erased, type Workshop } from './workshop.ts
 
 export type ForgetRequest = ChangeRequest &
   BeliefReference & {
-    /** Also forgets everything it superseded, was superseded by, and what is proposed for it. */
+    /** Also forgets everything it superseded and was superseded by. */
     readonly wholeChain?: boolean
   }
 
@@ -19,14 +20,16 @@ export type Receipt = {
   readonly hash: string
 }
 
-/** Removes every text of a belief, from every read path and from the journal. It cannot be undone. */
+/**
+ * Removes every text of a belief, from every read path and from the journal, together with what may repeat it: the same
+ * statement in its line of supersession, and what is proposed for it. It cannot be undone.
+ */
 export async function forget(workshop: Workshop, request: ForgetRequest): Promise<Receipt> {
   return change(
     workshop,
-    request,
+    { ...request, operation: 'forget' },
     async () => {
-      const belief = await findBelief(workshop, request)
-      const doomed = request.wholeChain ? await everythingAbout(workshop, belief) : [belief]
+      const doomed = await doomedBy(workshop, request)
       for (const one of doomed) refuseAboveAuthority(request, one)
       return {
         kind: 'forget',
@@ -38,10 +41,22 @@ export async function forget(workshop: Workshop, request: ForgetRequest): Promis
   )
 }
 
-async function everythingAbout(workshop: Workshop, belief: Belief): Promise<readonly Belief[]> {
-  const chain = await chainOf(workshop, belief)
+async function doomedBy(workshop: Workshop, request: ForgetRequest): Promise<readonly Belief[]> {
+  const withdrawn = await withdrawnBelief(workshop, request)
+  if (withdrawn !== null) return [withdrawn]
+  const belief = await findBelief(workshop, request)
+  const chain = (await chainOf(workshop, belief)).filter(
+    ({ id, content }) => request.wholeChain === true || id === belief.id || isSameStatement(content, belief.content),
+  )
   const proposals = await Promise.all(chain.map(({ user, id }) => workshop.store.proposalsFor(user, id)))
   return [...new Map([...chain, ...proposals.flat()].map((one) => [one.id, one])).values()]
+}
+
+/** The last state of a belief that undo took back: nothing finds it any more, but the journal still holds its text. */
+async function withdrawnBelief({ store }: Workshop, { user, reference }: BeliefReference): Promise<Belief | null> {
+  const revisions = await store.history(user, reference.trim())
+  if (revisions.at(-1)?.outcome !== 'absent') return null
+  return revisions.findLast(({ belief }) => belief !== null)?.belief ?? null
 }
 
 function refuseAboveAuthority({ author }: ForgetRequest, belief: Belief): void {

@@ -7,9 +7,6 @@ import type { Context, NearMiss, NearMissReason } from './context.ts'
 import type { LeftOut } from './recall.ts'
 import type { Store } from './store.ts'
 
-/** More than this many would not be read by anyone. */
-const mostNearMisses = 50
-
 /** Beliefs of the user that the message mentions, or that belong here, but which were left out. */
 export async function nearMissesOf(
   store: Store,
@@ -32,14 +29,13 @@ export async function nearMissesOf(
   )
   for (const belief of await store.getMany(view.user, mentioned)) {
     if (!linkedIds.includes(belief.id) && !isMentioned(belief, linked)) continue
-    const reason = reasonFor(belief, view, context)
-    if (reason !== null) misses.set(belief.id, { belief, reason, score: null })
+    misses.set(belief.id, { belief, reason: reasonFor(belief, view, context), score: null })
   }
-  return [...misses.values()].slice(0, mostNearMisses)
+  return [...misses.values()]
 }
 
 /** Whether one of its forms really stands in the message: a phrase end may not cut through it. */
-function isMentioned(belief: Belief, { atoms, readings }: Linked): boolean {
+export function isMentioned(belief: Belief, { atoms, readings }: Linked): boolean {
   const breaks = new Map(beliefFormKeys(belief).map((form) => [form.key, form.breaks]))
   return readings.some((reading) => {
     const allowed = breaks.get(reading.key)
@@ -47,8 +43,8 @@ function isMentioned(belief: Belief, { atoms, readings }: Linked): boolean {
   })
 }
 
-/** The first thing that keeps it out, from the hardest boundary to the softest. */
-function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissReason | null {
+/** The first thing that keeps it out, from the hardest boundary to the softest: in the end, that it ranked too low. */
+function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissReason {
   if (!belief.scopes.some((scope) => view.scopes.includes(scope))) return { kind: 'other-scope', scopes: belief.scopes }
   if (!isVisibleTo(belief.agent, view.agent)) return { kind: 'other-agent', agent: belief.agent as string }
   if (belief.supersededBy !== null || belief.status === 'superseded')
@@ -58,5 +54,5 @@ function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissR
   if (belief.type === 'open_question') return { kind: 'open-question' }
   if (context.pinned.some(({ id }) => id === belief.id)) return { kind: 'pinned-already' }
   if (belief.subtype === 'expertise') return { kind: 'expertise' }
-  return null
+  return { kind: 'over-budget', limit: 'maxBeliefs' }
 }

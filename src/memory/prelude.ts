@@ -1,5 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { Prelude } from './context.ts'
+import { lowConfidence, type Prelude } from './context.ts'
 
 /** More than this many universal beliefs never fit; what is left out is the least recently confirmed. */
 export const mostPreludeBeliefs = 40
@@ -11,9 +11,10 @@ export const mostPreludeBeliefs = 40
 export function preludeOf(universal: readonly Belief[], maxCharacters: number): Prelude | null {
   const settled = universal.filter((belief) => belief.status !== 'exploratory')
   const lines: { belief: Belief; text: string }[] = []
-  let room = maxCharacters
+  // Every line but the first costs a line break as well.
+  let room = maxCharacters + 1
   for (const belief of settled) {
-    const text = belief.status === 'inferred' ? `Tends to: ${asSentence(belief.content)}` : asSentence(belief.content)
+    const text = statementOf(belief)
     if (text.length + 1 > room) continue
     lines.push({ belief, text })
     room -= text.length + 1
@@ -26,6 +27,12 @@ export function preludeOf(universal: readonly Belief[], maxCharacters: number): 
     room -= why.length
   }
   return { text: lines.map(({ text }) => text).join('\n'), beliefIds: lines.map(({ belief }) => belief.id) }
+}
+
+function statementOf({ status, content, confidence }: Belief): string {
+  const tendency = status === 'inferred' ? 'Tends to: ' : ''
+  const doubt = confidence < lowConfidence ? ` (confidence ${confidence})` : ''
+  return `${tendency}${asSentence(content)}${doubt}`
 }
 
 const asSentence = (text: string): string => {

@@ -26,7 +26,7 @@ export async function accept(
 ): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }> {
   return change(
     workshop,
-    request,
+    { ...request, operation: 'accept' },
     async (at) => {
       const { proposal, target } = await pending(workshop, request)
       const wish = target === null ? {} : await withLaterEdits(workshop, proposal, target)
@@ -53,7 +53,7 @@ export async function reject(
 ): Promise<{ readonly beliefId: string; readonly event: number }> {
   return change(
     workshop,
-    request,
+    { ...request, operation: 'reject' },
     async () => {
       const { proposal } = await pending(workshop, request)
       return {

@@ -1,3 +1,4 @@
+import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { type BeliefRecord, parseRecord } from './belief-record.ts'
 import type { Workshop } from './workshop.ts'
@@ -18,10 +19,11 @@ export function readRecords(
   { text, source, user, scopes }: ReadRequest,
 ): { readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] } {
   const at = now().toISOString()
+  const defaults = { user, scopes: parseScopes(scopes), origin: source, at, newId }
   const warnings: string[] = []
   const places = new Map<string, string>()
   const records = valuesIn(text.replace(/^\ufeff/u, ''), source).map(({ place, value }) => {
-    const { record, unknown } = located(place, () => parseRecord(value, { user, scopes, origin: source, at, newId }))
+    const { record, unknown } = located(place, () => parseRecord(value, defaults))
     if (record.scopes.length === 0)
       throw new MemoryError('invalid', `${place}: the belief has no scope.`, {
         hint: 'Give it one, or import with --scope.',
@@ -50,8 +52,8 @@ function valuesIn(text: string, source: string): readonly { place: string; value
     .split(/\r?\n/u)
     .map((line, index) => ({ line, place: `${source}, line ${index + 1}` }))
     .filter(({ line }) => line.trim() !== '')
-  const [first] = lines
-  if (first !== undefined && lines.length > 1 && !isJson(first.line))
+  // Lines of which none can stand alone are one belief written over several.
+  if (lines.length > 1 && !lines.some(({ line }) => isJsonObject(line)))
     return [{ place: source, value: parseJson(text, source) }]
   return lines.map(({ line, place }) => ({ place, value: parseJson(line, place) }))
 }
@@ -67,7 +69,8 @@ function parseJson(text: string, place: string): unknown {
   }
 }
 
-function isJson(text: string): boolean {
+function isJsonObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
   try {
     JSON.parse(text)
     return true

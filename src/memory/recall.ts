@@ -7,7 +7,14 @@ import { leaf } from '../search/explanation.ts'
 import { formAt, formKeys } from '../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../search/link.ts'
 import { type Score, scoreLink } from '../search/score.ts'
-import { type Budget, type Context, defaultBudget, type MatchedForm, type RelevantBelief } from './context.ts'
+import {
+  type Budget,
+  type Context,
+  defaultBudget,
+  type MatchedForm,
+  type NearMiss,
+  type RelevantBelief,
+} from './context.ts'
 import { nearMissesOf } from './near-misses.ts'
 import { mostPreludeBeliefs, preludeOf } from './prelude.ts'
 import type { Workshop } from './workshop.ts'
@@ -28,8 +35,20 @@ export type RecallRequest = {
   readonly editedPins?: 'in-scope' | 'everywhere'
 }
 
+/** More near misses than this would not be read by anyone. */
+const mostNearMisses = 50
+
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
-export async function recall({ store }: Workshop, request: RecallRequest): Promise<Context> {
+export async function recall(workshop: Workshop, request: RecallRequest): Promise<Context> {
+  const { context, misses } = await assemble(workshop, request)
+  return request.nearMisses === true ? { ...context, nearMisses: (await misses()).slice(0, mostNearMisses) } : context
+}
+
+/** The context, and a way to every near miss there is. */
+export async function assemble(
+  { store }: Workshop,
+  request: RecallRequest,
+): Promise<{ readonly context: Context; readonly misses: () => Promise<readonly NearMiss[]> }> {
   const { user, message, agent = null } = request
   const budget = parseBudget(request.budget)
   const scopes = parseScopes(request.scopes)
@@ -52,8 +71,7 @@ export async function recall({ store }: Workshop, request: RecallRequest): Promi
   const relevant = room.takeRelevant([...named, ...expanded])
 
   const context = { user, agent, scopes, prelude: preludeOf(universal, budget.maxPrelude), pinned, relevant, questions }
-  if (request.nearMisses !== true) return context
-  return { ...context, nearMisses: await nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }) }
+  return { context, misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }) }
 }
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }
@@ -241,7 +259,9 @@ function parseBudget(given: Partial<Budget> = {}): Budget {
       throw new MemoryError('invalid', `The budget's ${name} is ${value}.`, { hint: 'Give a whole number, 0 or more.' })
     }
   }
-  return { ...defaultBudget, ...given }
+  // An option that is there but undefined must not lift the limit.
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { ...defaultBudget, ...set }
 }
 
 const tooLong = (length: number): MemoryError =>

@@ -38,7 +38,7 @@ export async function remember(workshop: Workshop, request: RememberRequest): Pr
   const origin = { sourceId: request.sourceId ?? null, model: request.model ?? null }
   return change(
     workshop,
-    request,
+    { ...request, operation: 'remember' },
     async (at) => {
       const holders = await workshop.store.holders(request.user, statement.name, statement.scopes)
       const belief = newBelief(workshop, {

@@ -1,8 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { Context } from './context.ts'
-
-/** Below this an agent is told that the belief is uncertain. */
-const lowConfidence = 0.65
+import { type Context, lowConfidence } from './context.ts'
 
 /**
  * The context as a block for a prompt. The same context always gives the same bytes. Everything remembered stands
@@ -48,13 +45,16 @@ function item(belief: Belief): string {
 }
 
 /**
- * On one line, with invisible characters gone (but for the joiners that some scripts and emoji need) and angle
- * brackets disarmed, so that no text can open or close a tag.
+ * On one line, with invisible characters gone (but for the single joiners and variation marks that some scripts and
+ * emoji need) and angle brackets of any width disarmed, so that no text can open or close a tag.
  */
 const safe = (text: string): string =>
   text
-    .replace(/\s+/gu, ' ')
-    .replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}]/gu, '')
-    .replaceAll('<', '‹')
-    .replaceAll('>', '›')
+    .toWellFormed()
+    .replace(/[\s\u0085]+/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]+/gu, (run) => neededJoiners.exec(run)?.[0] ?? '')
+    .replace(/[<＜﹤]/gu, '‹')
+    .replace(/[>＞﹥]/gu, '›')
     .trim()
+
+const neededJoiners = /^[\ufe0e\ufe0f]?[\u200c\u200d]?/u

@@ -1,9 +1,10 @@
 import { mayChange } from '../beliefs/authority.ts'
 import type { Belief } from '../beliefs/belief.ts'
+import type { BeliefChange } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
 import { currentBelief } from './correct.ts'
 import { parseDraft } from './draft.ts'
-import { type BeliefReference, findBelief } from './find-belief.ts'
+import type { BeliefReference } from './find-belief.ts'
 import { newBelief } from './remember.ts'
 import { type ChangeRequest, change, created, revised, stateAfter, type Workshop } from './workshop.ts'
 
@@ -21,7 +22,7 @@ export type Resolved = { readonly question: Belief; readonly decision: Belief | 
 export async function resolve(workshop: Workshop, request: ResolveRequest): Promise<Resolved> {
   return change(
     workshop,
-    request,
+    { ...request, operation: 'resolve' },
     async (at) => {
       const question = await currentBelief(workshop, request)
       if (question.type !== 'open_question') {
@@ -34,12 +35,11 @@ export async function resolve(workshop: Workshop, request: ResolveRequest): Prom
           hint: 'Remember the answer as a decision, and let the person resolve the question.',
         })
       }
-      const decision = await decisionFor(workshop, request, question, at)
-      const isNew = decision !== null && decision.createdAt === at && decision.version === 1
+      const { decision, changes } = await decisionFor(workshop, request, question, at)
       const closed = revised(question, at, { resolvedAt: at, resolvedBy: decision?.id ?? null })
       return {
         kind: 'resolve',
-        changes: [closed, ...(isNew ? [created(decision)] : [])],
+        changes: [closed, ...changes],
         result: (event) => ({ question: closed.after, decision, event: event.number }),
       }
     },
@@ -56,10 +56,16 @@ async function decisionFor(
   request: ResolveRequest,
   question: Belief,
   at: string,
-): Promise<Belief | null> {
+): Promise<{ readonly decision: Belief | null; readonly changes: readonly BeliefChange[] }> {
   const { by, user, author } = request
-  if (by === undefined) return null
-  if ('reference' in by) return findBelief(workshop, { user, reference: by.reference, scopes: question.scopes })
+  if (by === undefined) return { decision: null, changes: [] }
+  if ('reference' in by) {
+    const decision = await currentBelief(workshop, { user, reference: by.reference, scopes: question.scopes })
+    if (decision.type !== 'open_question') return { decision, changes: [] }
+    throw new MemoryError('invalid', `"${decision.name}" is an open question itself and settles nothing.`, {
+      hint: 'Name the decision, or remember it first.',
+    })
+  }
   const statement = parseDraft({ ...by, type: 'decision', scopes: question.scopes, agent: question.agent })
   const [taken] = await workshop.store.holders(user, statement.name, statement.scopes)
   if (taken !== undefined && taken.id !== question.id) {
@@ -67,5 +73,7 @@ async function decisionFor(
       hint: `Resolve it by ${taken.id}, or choose another name.`,
     })
   }
-  return newBelief(workshop, { user, statement, provenance: { ...author, sourceId: question.id, model: null, at } })
+  const provenance = { ...author, sourceId: question.id, model: null, at }
+  const decision = newBelief(workshop, { user, statement, provenance })
+  return { decision, changes: [created(decision)] }
 }

@@ -1,4 +1,4 @@
-import type { Belief } from '../beliefs/belief.ts'
+import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import type { BeliefChange, BeliefRevision, JournalEvent } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
 import { type ChangeRequest, change, type Workshop } from './workshop.ts'
@@ -20,12 +20,13 @@ export type Undone = {
 export async function undo(workshop: Workshop, request: UndoRequest): Promise<Undone> {
   return change(
     workshop,
-    request,
+    { ...request, operation: 'undo' },
     async (at) => {
       const event = await eventToUndo(workshop, request)
       const revisions = await workshop.store.revisions(request.user, event.number)
       const changes: BeliefChange[] = []
       for (const revision of revisions) changes.push(await before(workshop, revision, at))
+      await refuseTakenNames(workshop, changes)
       const restored = changes.flatMap(({ after }) => (after === null ? [] : [after]))
       const withdrawn = changes.filter(({ after }) => after === null).map(({ beliefId }) => beliefId)
       return {
@@ -78,21 +79,48 @@ async function before({ store }: Workshop, revision: BeliefRevision, at: string)
   const { beliefId, event } = revision
   const history = await store.history(event.user, beliefId)
   const index = history.findIndex((known) => known.event.number === event.number)
-  const later = history[index + 1]
-  if (later !== undefined) {
+  const later = lastChangeSince(history.slice(index))
+  if (later !== null) {
+    const hint =
+      later.kind === 'forget' ? 'What is forgotten is gone, and the way back with it.' : `Undo ${later.number} first.`
     throw new MemoryError(
       'conflict',
-      `The belief ${beliefId} was changed again by change ${later.event.number} (${later.event.kind}).`,
-      {
-        hint: `Undo ${later.event.number} first.`,
-      },
+      `The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`,
+      { hint },
     )
   }
   const earlier = history[index - 1]?.belief ?? null
-  const latestVersion = revision.belief?.version ?? lastVersion(history)
+  const latestVersion = lastVersion(history)
   if (earlier === null) return { beliefId, expectedVersion: latestVersion, outcome: 'absent', after: null }
   const after = { ...earlier, updatedAt: at, version: latestVersion + 1 }
   return { beliefId, expectedVersion: latestVersion, outcome: 'present', after }
+}
+
+/** The last change that still counts after the first of these revisions. What was undone again does not. */
+function lastChangeSince([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
+  const last = later.at(-1)
+  if (first === undefined || last === undefined) return null
+  const counting = later.findLast(({ event }) => event.undoes === null && event.undoneBy === null)
+  if (counting !== undefined) return counting.event
+  return isSameState(first.belief, last.belief) ? null : last.event
+}
+
+function isSameState(one: Belief | null, other: Belief | null): boolean {
+  const lasting = (belief: Belief | null) => JSON.stringify({ ...belief, version: 0, updatedAt: '' })
+  return lasting(one) === lasting(other)
+}
+
+/** What comes back needs its name, which may have gone to another meanwhile. */
+async function refuseTakenNames({ store }: Workshop, changes: readonly BeliefChange[]): Promise<void> {
+  const changed = new Set(changes.map(({ beliefId }) => beliefId))
+  for (const { after } of changes) {
+    if (after === null || !isCurrent(after)) continue
+    const taken = (await store.holders(after.user, after.name, after.scopes)).find(({ id }) => !changed.has(id))
+    if (taken === undefined) continue
+    throw new MemoryError('conflict', `The name "${after.name}" of ${after.id} now belongs to ${taken.id}.`, {
+      hint: `Undo what made ${taken.id}, or correct it under another name, first.`,
+    })
+  }
 }
 
 const lastVersion = (history: readonly BeliefRevision[]): number =>

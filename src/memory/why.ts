@@ -3,7 +3,7 @@ import { analyse } from '../search/analyse.ts'
 import { singular } from '../search/singular.ts'
 import type { NearMissReason, RelevantBelief } from './context.ts'
 import { findBelief } from './find-belief.ts'
-import { type RecallRequest, recall } from './recall.ts'
+import { assemble, type RecallRequest } from './recall.ts'
 import type { Workshop } from './workshop.ts'
 
 export type WhyRequest = RecallRequest & { readonly reference: string }
@@ -30,7 +30,7 @@ export type Why = { readonly belief: Belief; readonly verdict: Verdict }
 /** Answers for one belief why it surfaced for a message, or why it did not. */
 export async function why(workshop: Workshop, request: WhyRequest): Promise<Why> {
   const belief = await findBelief(workshop, request)
-  const context = await recall(workshop, { ...request, nearMisses: true })
+  const { context, misses } = await assemble(workshop, request)
   const place = context.relevant.findIndex((relevant) => relevant.belief.id === belief.id)
   const relevant = context.relevant[place]
   if (relevant !== undefined) return { belief, verdict: { kind: 'relevant', rank: place + 1, relevant } }
@@ -38,7 +38,7 @@ export async function why(workshop: Workshop, request: WhyRequest): Promise<Why>
   if (pinned >= 0) return { belief, verdict: { kind: 'pinned', rank: pinned + 1 } }
   const question = context.questions.findIndex(({ id }) => id === belief.id)
   if (question >= 0) return { belief, verdict: { kind: 'question', rank: question + 1 } }
-  const miss = context.nearMisses?.find((near) => near.belief.id === belief.id)
+  const miss = (await misses()).find((near) => near.belief.id === belief.id)
   if (miss !== undefined) return { belief, verdict: { kind: 'left-out', reason: miss.reason } }
   const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
   return { belief, verdict: { kind: 'not-mentioned', forms: formsAgainst(belief, request.message), inPrelude } }

@@ -36,11 +36,11 @@ const mostAttempts = 50
 
 /**
  * Reads, decides and commits; if another process got in between, reads and decides again. `replay` answers for a
- * request whose key was used before.
+ * request whose key was used before; `operation` keeps requests of the same form but another meaning apart.
  */
 export async function change<Result>(
   { store, now }: Workshop,
-  request: ChangeRequest & object,
+  request: ChangeRequest & { readonly operation: string },
   decide: (at: string) => Promise<Decision<Result>>,
   replay: (event: JournalEvent) => Promise<Result>,
 ): Promise<Result> {
@@ -118,18 +118,18 @@ export async function stateAfter({ store }: Workshop, event: JournalEvent, belie
 
 function fingerprintOf(request: object): string {
   return createHash('sha256')
-    .update(JSON.stringify(sorted(request)))
+    .update(JSON.stringify(inKeyOrder(request)))
     .digest('hex')
 }
 
-/** Object keys in order, so that equal requests have equal fingerprints. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+/** The same value with its keys in order, so that equal values are equal texts. */
+export function inKeyOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inKeyOrder)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value)
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, inner]) => [name, sorted(inner)]),
+      .map(([name, inner]) => [name, inKeyOrder(inner)]),
   )
 }
 

@@ -30,11 +30,11 @@ export const beliefs = defineCommand({
   ],
   async run({ options }, session) {
     const { type, status, pinned, all, limit, offset = 0, scopes: wantsScopes, scope } = options
+    if (wantsScopes && (type.length + status.length + scope.length > 0 || pinned || all)) {
+      throw new UsageError('--scopes lists all scopes.', 'Leave out the options that choose beliefs.')
+    }
     const memory = await session.reading(options)
     if (wantsScopes) {
-      if (type.length + status.length + scope.length > 0 || pinned || all) {
-        throw new UsageError('--scopes lists all scopes.', 'Leave out the options that choose beliefs.')
-      }
       const scopes = await memory.scopes()
       return {
         document: { scopes },

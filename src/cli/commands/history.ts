@@ -28,6 +28,12 @@ export const history = defineCommand({
   ],
   async run({ args: { belief: reference }, options }, session) {
     const { limit, before } = options
+    if (reference !== undefined && (limit !== undefined || before !== undefined)) {
+      throw new UsageError(
+        '--limit and --before choose among the latest changes of all beliefs.',
+        'Leave them out for one belief.',
+      )
+    }
     const memory = await session.reading(options)
     if (reference === undefined) {
       const events = await memory.events(given({ limit, before }))
@@ -41,12 +47,6 @@ export const history = defineCommand({
           ),
         notes: events.length === 0 ? ['Nothing has happened yet.'] : [],
       }
-    }
-    if (limit !== undefined || before !== undefined) {
-      throw new UsageError(
-        '--limit and --before choose among the latest changes of all beliefs.',
-        'Leave them out for one belief.',
-      )
     }
     const found = await memory.history(reference)
     return {

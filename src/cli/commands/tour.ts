@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defineCommand } from '../command.ts'
 import type { Style } from '../output.ts'
 import type { Session } from '../session.ts'
@@ -29,19 +26,11 @@ export const tour = defineCommand({
 
 /** Plays the scenes in a memory that is gone afterwards, whatever happens. */
 async function* inTemporaryMemory<Shown>(session: Session, show: (scene: Scene) => Shown): AsyncGenerator<Shown> {
-  const dir = mkdtempSync(join(tmpdir(), 'credence-tour-'))
-  const remove = (): void => rmSync(dir, { recursive: true, force: true })
-  const release = session.whenInterrupted(remove)
+  const { memory, remove } = await session.temporaryMemory(tourScopes)
   try {
-    const memory = await session.memoryIn(dir, { scopes: tourScopes })
-    try {
-      for await (const scene of playTour(memory)) yield show(scene)
-    } finally {
-      await memory.close()
-    }
+    for await (const scene of playTour(memory)) yield show(scene)
   } finally {
-    remove()
-    release()
+    await remove()
   }
 }
 

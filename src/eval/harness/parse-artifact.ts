@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
 import { type Artifact, type ArtifactKind, artifactSchemas, artifactTitles } from './schemas.ts'
@@ -35,16 +36,24 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
     ok: false,
     problems: [{ file, field: wholeDocument, message }],
   })
+  if (bytes.length === 0) return refuse('is empty; it must be JSON')
+  if (!isUtf8(bytes)) return refuse('is not UTF-8 text')
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    value = JSON.parse(textOf(bytes))
   } catch (error) {
-    if (bytes.length === 0) return refuse('is empty; it must be JSON')
-    return refuse(error instanceof SyntaxError ? `is not JSON: ${error.message}` : 'is not UTF-8 text')
+    if (error instanceof SyntaxError) return refuse(`is not JSON: ${error.message}`)
+    throw error
   }
   const trouble = troubleIn(value, deepestNesting)
   if (trouble === null) return { ok: true, value }
   return { ok: false, problems: [{ file, ...trouble }] }
+}
+
+/** The text without the mark that some editors put before it. */
+function textOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
 /** Checks a parsed document of one kind. */
@@ -54,7 +63,9 @@ export function checkArtifact<Kind extends ArtifactKind>(
   file: string,
 ): Checked<Artifact<Kind>> {
   const schema: z.ZodType = artifactSchemas[kind]
-  const result = schema.safeParse(value, { reportInput: true, error: sentence })
+  // Nearly every document is valid, and words for what is wrong cost time: they are made on the second look only.
+  const quick = schema.safeParse(value)
+  const result = quick.success ? quick : schema.safeParse(value, { reportInput: true, error: sentence })
   // The table pairs every kind with its schema, which the compiler cannot follow through a generic key.
   if (result.success) return { ok: true, value: result.data as Artifact<Kind> }
   // A refused shadow record may hold the very text that must not be shown.

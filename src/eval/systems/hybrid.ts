@@ -20,7 +20,8 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
     recall: async (query) => {
       const [first, second] = [await precise.recall(query), await similar.recall(query)]
       const found = new Set(first.relevant.map(({ id }) => id))
-      return { ...first, relevant: [...first.relevant, ...second.relevant.filter(({ id }) => !found.has(id))] }
+      const relevant = [...first.relevant, ...second.relevant.filter(({ id }) => !found.has(id))]
+      return { ...first, prelude: null, pinned: [], questions: [], relevant }
     },
     close: async () => {
       await precise.close()

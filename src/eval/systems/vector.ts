@@ -48,7 +48,7 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
       const computed = await takeIn(beliefs)
       if (computed === 0) return []
       return [
-        `${computed} of ${beliefs.length} beliefs had no stored vector of ${embedder.model}; it was computed now. \`credence eval embed\` stores it.`,
+        `${computed} of ${beliefs.length} beliefs had no stored vector of ${embedder.model}; it was computed now.`,
       ]
     },
     update: async (update) => {

@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts'
 import { deriveBelief } from './derived-belief.ts'
 import { type Journal, sealChanges, type WrittenChange } from './journal.ts'
 import { type Projected, Projection, projected } from './projections.ts'
+import { noteRemains } from './scrub.ts'
 import type { Users } from './users.ts'
 
 export type Committing = {
@@ -49,7 +50,9 @@ function commitWithin(
     if (journal.versionOf(userId, beliefId) !== expectedVersion) throw new StaleCommit()
   }
   project(connection, userId, changes, written)
-  return { outcome: 'committed', event: journal.append(userId, commit, written) }
+  const event = journal.append(userId, commit, written)
+  if (changes.some(({ outcome }) => outcome === 'erased')) noteRemains(connection, event.number)
+  return { outcome: 'committed', event }
 }
 
 function requireUndoable(journal: Journal, userId: number, { user, undoes }: Commit): void {

@@ -51,9 +51,9 @@ export class Connection {
     return statement as unknown as Database.Statement<Parameters, Row>
   }
 
-  /** Runs several statements on one state of the store. */
+  /** Runs several statements on one state of the store. Nothing is to be kept, and a damaged store cannot be committed. */
   read<Result>(work: () => Result): Result {
-    return this.#transaction('BEGIN', work)
+    return this.#transaction('BEGIN', 'ROLLBACK', work)
   }
 
   /** Runs statements that take effect together, durably, when this returns; or not at all. */
@@ -61,7 +61,7 @@ export class Connection {
     if (this.#options.isReadonly) throw readonlyStore(this.file)
     this.#requireSameFiles()
     try {
-      return this.#transaction('BEGIN IMMEDIATE', work)
+      return this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
     } finally {
       this.#changed()
     }
@@ -94,12 +94,12 @@ export class Connection {
     this.#isClosed = true
   }
 
-  #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => Result): Result {
+  #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', end: 'ROLLBACK' | 'COMMIT', work: () => Result): Result {
     try {
       this.statement<[]>(begin).run()
       this.#refresh()
       const result = work()
-      this.statement<[]>('COMMIT').run()
+      this.statement<[]>(end).run()
       return result
     } catch (error) {
       this.#rollback(error)

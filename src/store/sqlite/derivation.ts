@@ -48,13 +48,13 @@ const probes: readonly string[] = [
 export function analysisMark(): string {
   const provenance = { actor: 'tool', origin: '', sourceId: null, model: null, at: '' } as const
   const derived = probes.map((name) => {
-    const { forms, heads, meantWords, texts, nameKey } = deriveBelief({
+    const { forms, meantWords, texts, nameKey } = deriveBelief({
       ...emptyBelief,
       provenance,
       name,
       content: name,
     })
-    return [forms, heads, meantWords, texts, nameKey]
+    return [forms, meantWords, texts, nameKey]
   })
   return toHex(hash('sha256', JSON.stringify([fillingVersion, derived]), 'buffer')).slice(0, 16)
 }
@@ -140,8 +140,14 @@ export function deriveInto(source: Connection, target: Connection): void {
   }
 }
 
-type NewestBody = { readonly event: number; readonly belief_id: string; readonly body: string }
-type NewestRow = NewestBody & { readonly body_hash: Buffer; readonly salt: Buffer }
+type NewestBody = { readonly belief_id: string; readonly body: string }
+type NewestRow = {
+  readonly event: number
+  readonly belief_id: string
+  readonly body: string | null
+  readonly body_hash: Buffer | null
+  readonly salt: Buffer | null
+}
 
 const pageSize = 500
 
@@ -155,8 +161,11 @@ function* newestBodies(source: Connection, userId: number): Generator<readonly N
   )
   for (let last = ''; ; ) {
     const page = statement.all(userId, last, pageSize)
-    for (const row of page) if (!isAsWritten(row)) throw damagedJournal(source.file, row.event, row.belief_id)
-    yield page
+    yield page.map((row) => {
+      const { event, belief_id, body } = row
+      if (body === null || !isAsWritten(row)) throw damagedJournal(source.file, event, belief_id)
+      return { belief_id, body }
+    })
     if (page.length < pageSize) return
     last = page.at(-1)?.belief_id ?? ''
   }

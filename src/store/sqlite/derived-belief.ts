@@ -1,12 +1,10 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { universalScope } from '../../beliefs/scope.ts'
+import type { FormKeyOf } from '../../search/forms.ts'
 import { indexEntries } from '../../search/index-entries.ts'
 import { heldName, reinforcedAt, shelfOf } from '../standing.ts'
 import { countTerms, textFields, textTerms } from '../text-terms.ts'
 import { agentKey, packFlags } from './belief-row.ts'
-
-/** One key of a belief, as the forms table keeps it for each of its scopes. */
-export type FormRow = { readonly key: string; readonly ordinal: number; readonly breaks: number }
 
 /** Everything the derived tables hold about one belief, worked out from the belief alone. */
 export type DerivedBelief = {
@@ -19,9 +17,7 @@ export type DerivedBelief = {
   readonly isPinned: boolean
   readonly flags: number
   readonly reinforced: number
-  readonly forms: readonly FormRow[]
-  /** First word and number of words of each key. */
-  readonly heads: readonly { readonly head: string; readonly length: number }[]
+  readonly forms: readonly FormKeyOf[]
   readonly meantWords: readonly string[]
   /** The words of each searchable field. */
   readonly texts: readonly (readonly string[])[]
@@ -43,8 +39,7 @@ export function deriveBelief(belief: Belief): DerivedBelief {
     isPinned: belief.pinned && current,
     flags: packFlags(belief),
     reinforced: reinforcedAt(belief),
-    forms: forms.map(({ key, ordinal, breaks }) => ({ key, ordinal, breaks })),
-    heads: forms.map(({ words }) => ({ head: words[0] ?? '', length: words.length })),
+    forms,
     meantWords,
     texts: textFields.map((field) => terms[field]),
     words: countTerms(terms),

@@ -11,6 +11,7 @@ import { deriveAgain, requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
 import { matchText } from './full-text.ts'
 import { Journal } from './journal.ts'
+import { scrub, scrubSoon } from './scrub.ts'
 import { sizeOf } from './store-file.ts'
 import { fingerprintOf } from './table-digests.ts'
 import { Users } from './users.ts'
@@ -33,7 +34,14 @@ export type StoreSizes = {
   readonly logBytes: number
 }
 
-export type SqliteStore = BeliefStore & FormIndex & FullText & StoreCare & { sizes(): Promise<StoreSizes> }
+export type SqliteStore = BeliefStore &
+  FormIndex &
+  FullText &
+  StoreCare & {
+    sizes(): Promise<StoreSizes>
+    /** Writes the file anew if forgotten text may still lie in unused parts of it. Small stores do so by themselves. */
+    scrub(): Promise<void>
+  }
 
 /** Opens the store in a file, creating it if need be. Any number of processes may have it open at once. */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
@@ -67,7 +75,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     commit: async (commit) => {
       const result = commitChanges({ connection, users, journal, random }, commit)
       const isForgetting = commit.changes.some(({ outcome }) => outcome === 'erased')
-      if (isForgetting && result.outcome === 'committed') connection.emptyLog()
+      if (isForgetting && result.outcome === 'committed') scrubSoon(connection)
       return result
     },
     get: (user, id) => reading(user, null, (userId) => beliefs.get(userId, id)),
@@ -105,6 +113,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     },
     backup: async (target) => backUp(connection, target),
     sizes: async () => sizesOf(connection),
+    scrub: async () => scrub(connection),
     close: async () => connection.close(),
   }
 }

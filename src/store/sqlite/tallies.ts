@@ -50,7 +50,9 @@ export class Tallies {
       audience.retired += step
       audience.retiredWords += step * derived.words
     }
-    for (const { head, length } of derived.heads) {
+    for (const { words } of derived.forms) {
+      const head = words[0] ?? ''
+      const { length } = words
       const lengths = this.#heads.get(head)
       if (lengths === undefined) this.#heads.set(head, new Map([[length, step]]))
       else lengths.set(length, (lengths.get(length) ?? 0) + step)

@@ -3,6 +3,7 @@ import { MemoryError } from '../../errors.ts'
 import { Connection } from './connection.ts'
 import { openScratchDatabase, safeSettings } from './database.ts'
 import { deriveInto } from './derivation.ts'
+import { remainsOf } from './scrub.ts'
 import { sqliteCode, translateSqliteError } from './sqlite-errors.ts'
 import { digestedTables, digestOf, rowsOf } from './table-digests.ts'
 import { verifyChain } from './verify-chain.ts'
@@ -16,6 +17,7 @@ export function verifyStore(connection: Connection): readonly Finding[] {
     ...finding(connection, 'file', verifyFile),
     ...finding(connection, 'journal', verifyChain),
     ...finding(connection, 'index', verifyDerived),
+    ...finding(connection, 'forgotten', verifyForgotten),
   ])
 }
 
@@ -85,6 +87,15 @@ function verifyDerived(connection: Connection): CheckResult {
     return { detail: `${rows} rows of ${digestedTables.length} tables say what the journal says`, complaints }
   } finally {
     scratch.close()
+  }
+}
+
+function verifyForgotten(connection: Connection): CheckResult {
+  const event = remainsOf(connection)
+  return {
+    detail: 'nothing that was forgotten is left in the file',
+    complaints:
+      event === null ? [] : [`text forgotten by event ${event} may lie in unused parts of the file; scrub it`],
   }
 }
 

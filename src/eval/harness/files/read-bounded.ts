@@ -1,12 +1,15 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { type Checked, wholeDocument } from '../parse-artifact.ts'
 import { codeOf } from './leftovers.ts'
 
-/** Larger documents are refused unread. */
+/** Larger documents are refused. */
 export const largestDocument = 64 * 1024 * 1024
 
 // Links are not followed, and a pipe without a writer does not make the reader wait.
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+// Nearly every document fits, and is then read by one call.
+const chunk = Buffer.allocUnsafeSlow(64 * 1024)
 
 /**
  * Reads a plain file of bounded size; `file` is what a problem calls it. Synchronous because a store has up to a
@@ -17,38 +20,36 @@ export function readBounded(path: string, file: string, largest: number = larges
     ok: false,
     problems: [{ file, field: wholeDocument, message }],
   })
-  let descriptor: number
+  let descriptor: number | undefined
   try {
     descriptor = openSync(path, flags)
+    const bytes = readAll(descriptor, largest)
+    return bytes === null ? refuse(`is larger than ${largest} bytes`) : { ok: true, value: bytes }
   } catch (error) {
-    switch (codeOf(error)) {
-      case 'ENOENT':
-        return refuse('does not exist')
-      case 'ELOOP':
-        return refuse('is a symbolic link, which is not followed')
-      default:
-        return refuse(`cannot be read: ${codeOf(error) ?? String(error)}`)
-    }
-  }
-  try {
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return refuse('is not a plain file')
-    if (stats.size > largest) return refuse(`has ${stats.size} bytes; at most ${largest} are read`)
-    return { ok: true, value: readAll(descriptor, stats.size) }
-  } catch (error) {
-    return refuse(`cannot be read: ${codeOf(error) ?? String(error)}`)
+    return refuse(reasons[codeOf(error) ?? ''] ?? `cannot be read: ${codeOf(error) ?? String(error)}`)
   } finally {
-    closeSync(descriptor)
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
-function readAll(descriptor: number, size: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(size)
-  let filled = 0
-  while (filled < size) {
-    const read = readSync(descriptor, bytes, filled, size - filled, filled)
-    if (read === 0) break
-    filled += read
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ELOOP: 'is a symbolic link, which is not followed',
+  EISDIR: 'is a folder and not a file',
+  ENXIO: 'is not a plain file',
+  EAGAIN: 'is not a plain file',
+}
+
+/** Null when there is more than `largest`. */
+function readAll(descriptor: number, largest: number): Uint8Array | null {
+  const parts: Buffer[] = []
+  for (let total = 0; total <= largest; ) {
+    const read = readSync(descriptor, chunk)
+    total += read
+    if (total > largest) return null
+    parts.push(Buffer.from(chunk.subarray(0, read)))
+    // A plain file gives all it has: less than asked for is the end.
+    if (read < chunk.length) return parts.length === 1 ? (parts[0] ?? null) : Buffer.concat(parts)
   }
-  return bytes.subarray(0, filled)
+  return null
 }

@@ -57,9 +57,9 @@ export const ShadowRecord = z
       const message = `must not be longer than recalledMemoryCount, which is ${record.recalledMemoryCount}`
       context.addIssue({ code: 'custom', path: ['memoryIds'], message })
     }
-    for (const [name, value] of Object.entries(record)) {
+    for (const name of Object.keys(record)) {
       if (knownFields.has(name)) continue
-      const place = textIn({ [name]: value })
+      const place = textIn({ [name]: record[name] })
       if (place === null) continue
       const message = 'must be a number or a flag: a shadow record holds no text beside the fields it declares'
       context.addIssue({ code: 'custom', path: place, message })

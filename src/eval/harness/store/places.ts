@@ -40,7 +40,7 @@ function* documentPlace(root: string, folder: string, entry: Dirent): Generator<
   // Folders beside the runs hold their cases; other files are notes of people.
   if (!entry.name.endsWith('.json') || entry.isDirectory()) return
   const file = `${folder}/${entry.name}`
-  yield { path: join(root, file), file, id: entry.name.slice(0, -'.json'.length) }
+  yield { path: `${root}/${file}`, file, id: entry.name.slice(0, -'.json'.length) }
 }
 
 function* strayPlace(tree: StoreTree, entry: Dirent): Generator<Problem> {

@@ -116,16 +116,16 @@ async function baselineStatus(root: string) {
 async function counted<Tree extends StoreTree>(root: string, tree: Tree, see: (document: Held<Tree>) => void) {
   const figures = { total: 0, valid: 0, invalid: 0 }
   const invalid: InvalidFile[] = []
-  for await (const { checked } of scan(root, tree)) {
+  await scan(root, tree, ({ checked }) => {
     figures.total += 1
     if (checked.ok) {
       figures.valid += 1
       see(checked.value)
-      continue
+      return
     }
     figures.invalid += 1
     if (invalid.length < mostInvalidFiles) invalid.push(invalidFile(checked.problems[0]))
-  }
+  })
   return { figures, invalid }
 }
 

@@ -45,6 +45,12 @@ CREATE TABLE changes (
 CREATE UNIQUE INDEX changes_of_event ON changes (event, ordinal);
 CREATE UNIQUE INDEX changes_of_belief ON changes (user_id, belief_id, event);
 
+CREATE TRIGGER events_are_only_appended BEFORE INSERT ON events
+WHEN NEW.number IS NOT (SELECT ifnull(max(number), 0) + 1 FROM events)
+BEGIN SELECT RAISE(ABORT, 'The journal is append-only.'); END;
+CREATE TRIGGER changes_are_only_appended BEFORE INSERT ON changes
+WHEN NEW.event IS NOT (SELECT max(number) FROM events)
+BEGIN SELECT RAISE(ABORT, 'The journal is append-only.'); END;
 CREATE TRIGGER events_are_never_updated BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'The journal is append-only.'); END;
 CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events
@@ -56,6 +62,12 @@ WHEN NEW.body IS NOT NULL OR NEW.salt IS NOT NULL OR NEW.event IS NOT OLD.event 
   OR NEW.user_id IS NOT OLD.user_id OR NEW.belief_id IS NOT OLD.belief_id OR NEW.version IS NOT OLD.version
   OR NEW.outcome IS NOT OLD.outcome OR NEW.body_hash IS NOT OLD.body_hash
 BEGIN SELECT RAISE(ABORT, 'A change in the journal can only lose its text.'); END;
+
+-- The last event that forgot something which may still lie in unused parts of the file.
+CREATE TABLE remains (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  event INTEGER NOT NULL
+) STRICT;
 
 -- What the derived tables were made with: a program that reads texts differently has to make them anew.
 CREATE TABLE derivation (

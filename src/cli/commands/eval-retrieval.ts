@@ -1,0 +1,3 @@
+import { evalFilesCommand } from './eval-files.ts'
+
+export const evalRetrieval = evalFilesCommand('retrieval')

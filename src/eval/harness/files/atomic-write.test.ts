@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
+import { writeAtomically } from './atomic-write.ts'
+import { sweepLeftovers } from './leftovers.ts'
+
+/** A process id that no process has: the largest a system gives is far below. */
+const deadPid = 2 ** 30
+
+describe('writing a file', () => {
+  it('makes its directory, keeps others out of it, and leaves nothing else behind', async () => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'runs', 'a.json')
+
+    expect(await writeAtomically(path, 'one', { existing: 'replace' })).toBe(true)
+    expect(await writeAtomically(path, 'two', { existing: 'replace' })).toBe(true)
+
+    expect(readFileSync(path, 'utf8')).toBe('two')
+    expect(readdirSync(join(directory.path, 'runs'))).toEqual(['a.json'])
+    if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('leaves an existing file alone when told to keep it', async () => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'a.json')
+
+    const answers = await Promise.all(
+      ['one', 'two', 'three'].map((text) => writeAtomically(path, text, { existing: 'keep' })),
+    )
+
+    expect(answers.filter((isWritten) => isWritten)).toHaveLength(1)
+    expect(['one', 'two', 'three'][answers.indexOf(true)]).toBe(readFileSync(path, 'utf8'))
+    expect(readdirSync(directory.path)).toEqual(['a.json'])
+  })
+
+  it('is whole at every moment, also when writers are killed', async () => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'a.json')
+    const module = new URL('./atomic-write.ts', import.meta.url).href
+    const script = `
+      const { writeAtomically } = await import(${JSON.stringify(module)})
+      for (let round = 0; ; round += 1) {
+        await writeAtomically(${JSON.stringify(path)}, JSON.stringify(Array(50_000).fill(round)), { existing: 'replace' })
+        if (round === 2) console.log('going')
+      }`
+    const writers = [1, 2].map(() =>
+      spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    )
+    await Promise.all(writers.map(({ stdout }) => once(stdout, 'data')))
+    const rounds = Array.from({ length: 50 }, () => JSON.parse(readFileSync(path, 'utf8')) as number[])
+    for (const writer of writers) {
+      const exit = once(writer, 'exit')
+      writer.kill('SIGKILL')
+      await exit
+    }
+
+    for (const round of [...rounds, JSON.parse(readFileSync(path, 'utf8')) as number[]]) {
+      expect(round).toHaveLength(50_000)
+      expect(new Set(round).size).toBe(1)
+    }
+    await sweepLeftovers(directory.path)
+    expect(readdirSync(directory.path)).toEqual(['a.json'])
+  })
+})
+
+describe('sweeping', () => {
+  it('removes what dead processes left and nothing else', async () => {
+    using directory = temporaryDirectory()
+    const names = [
+      `.tmp-${deadPid}-0a0b0c0d-run.json`,
+      `.tmp-${process.pid}-0a0b0c0d-run.json`,
+      '.tmp-note',
+      '.gitkeep',
+      'run.json',
+    ]
+    for (const name of names) writeFileSync(join(directory.path, name), '')
+
+    await sweepLeftovers(directory.path)
+
+    expect(readdirSync(directory.path).sort()).toEqual(names.slice(1).sort())
+  })
+
+  it('brings back what a killed replacement had moved aside, unless the replacement arrived', async () => {
+    using directory = temporaryDirectory()
+    const put = (folder: string) => {
+      mkdirSync(join(directory.path, folder))
+      writeFileSync(join(directory.path, folder, 'content'), folder)
+    }
+    put(`.replaced-${deadPid}-00000000-lost`)
+    put(`.replaced-${deadPid}-00000000-arrived`)
+    put('arrived')
+    put(`.staged-${deadPid}-00000000-pack`)
+
+    await sweepLeftovers(directory.path)
+
+    expect(readdirSync(directory.path).sort()).toEqual(['arrived', 'lost'])
+    expect(readFileSync(join(directory.path, 'arrived', 'content'), 'utf8')).toBe('arrived')
+  })
+
+  it('has nothing to do where there is nothing', async () => {
+    using directory = temporaryDirectory()
+
+    await expect(sweepLeftovers(join(directory.path, 'missing'))).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,13 @@
+/**
+ * A stream of numbers from 0 to below 1 that the seed decides (mulberry32). Made for resampling, not for secrets: the
+ * same seed gives the same verdict everywhere.
+ */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

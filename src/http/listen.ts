@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { MemoryError } from '../errors.ts'
+
+const host = '127.0.0.1'
+
+export type Listening = {
+  readonly url: string
+  readonly port: number
+  /** Takes no new requests and waits for those under way, but not for ever. */
+  close(): Promise<void>
+}
+
+/** How long requests under way may take to end once the server is told to. */
+const graceMs = 2_000
+
+/** Serves on this machine only. Port 0 is any that is free. */
+export async function listenOnLoopback(
+  fetch: (request: Request) => Response | Promise<Response>,
+  port: number,
+): Promise<Listening> {
+  // The global Request and Response stay as they are: others in this process rely on them.
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
+  if (!(server instanceof Server)) throw new Error('the adaptor made a server of another protocol')
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (cause) {
+    throw await cannotListen(port, cause)
+  }
+  // Listening on a port, its address is one of the network.
+  const { port: actual } = server.address() as AddressInfo
+  return { url: `http://${host}:${actual}`, port: actual, close: () => closeServer(server) }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  try {
+    await closed
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function cannotListen(port: number, cause: unknown): Promise<unknown> {
+  switch (cause instanceof Error && 'code' in cause ? cause.code : undefined) {
+    case 'EADDRINUSE':
+      return new MemoryError('unavailable', `Port ${port} of ${host} is taken.`, {
+        hint: `Port ${await freePort()} is free now; port 0 takes any that is.`,
+        cause,
+      })
+    case 'EACCES':
+      return new MemoryError('forbidden', `Port ${port} of ${host} may not be used.`, {
+        hint: 'Ports below 1024 belong to the system; port 0 takes any that is free.',
+        cause,
+      })
+    default:
+      return cause
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, host)
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

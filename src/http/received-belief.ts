@@ -1,0 +1,62 @@
+import { universalScope } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import type { BeliefMessage } from '../eval/systems/http-contract.ts'
+import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
+import { limits } from '../memory/draft.ts'
+
+/** What is known before a message is read. */
+export type Surroundings = {
+  /** The belief as it was told before, whose parts stay where the message leaves them out. */
+  readonly known: BeliefRecord | undefined
+  readonly at: string
+  readonly newId: () => string
+}
+
+/** The id a message gives its belief, wherever it stands. */
+export function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
+  const inMetadata = metadata?.beliefId
+  if (inMetadata !== undefined && typeof inMetadata !== 'string')
+    throw new MemoryError('invalid', `metadata.beliefId is ${JSON.stringify(inMetadata)?.slice(0, 80)}, not text.`)
+  return beliefId ?? inMetadata ?? id
+}
+
+/**
+ * Makes a belief of a message. Metadata decides where it is given. Where it is not, the name is what stands in the text
+ * before the aliases, else the first alias, else the id; and the text is what the belief says.
+ */
+export function receivedBelief(message: BeliefMessage, { known, at, newId }: Surroundings): BeliefRecord {
+  const { text, user_id: user, metadata = {} } = message
+  const id = idIn(message) ?? newId()
+  const aliases = message.aliases ?? known?.aliases
+  const value = {
+    name: nameBefore(aliases ?? [], text) ?? aliases?.[0] ?? id,
+    ...known,
+    content: text,
+    ...withoutEmptyScopes(metadata),
+    ...(aliases === undefined ? {} : { aliases }),
+    id,
+    user,
+  }
+  const { record } = parseRecord(value, { user, scopes: [universalScope], origin: 'http', at, newId })
+  if (record.scopes.length > 0) return record
+  throw new MemoryError('invalid', `The belief "${id}" has an empty list of scopes.`, {
+    hint: `Name a scope such as domain:code, or leave scopes out for ${universalScope}.`,
+  })
+}
+
+/** Scopes given as a list go before the single one beside it; a scope that is null is none. */
+function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const given = scopes ?? scope
+  return given === undefined || given === null ? rest : { ...rest, scopes: given }
+}
+
+const mostWordsOfName = 8
+
+/** The contract's text is name, aliases, content and why, joined by spaces: what comes before all the aliases is the name. */
+function nameBefore(aliases: readonly string[], text: string): string | null {
+  const run = ` ${aliases.join(' ')}`
+  const at = aliases.length === 0 ? -1 : text.indexOf(run)
+  const name = text.slice(0, Math.max(at, 0)).trim()
+  const isName = name !== '' && name.length <= limits.name && name.split(/\s+/u).length <= mostWordsOfName
+  return isName && /^(?:\s|$)/u.test(text.slice(at + run.length)) ? name : null
+}

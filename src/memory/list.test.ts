@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, tell } from '../../test/memory/at-hand.ts'
+import { workshop } from '../../test/recall/beliefs-at-hand.ts'
+import { correct } from './correct.ts'
+import { type ListRequest, listBeliefs } from './list.ts'
+import { resolve } from './resolve.ts'
+
+const filled = async () => {
+  const memory = workshop()
+  await tell(memory, 'db', 'MySQL', { pinned: true })
+  await correct(memory, { ...about('db'), content: 'Postgres' })
+  await tell(memory, 'db', 'Oracle', { author: agent })
+  await tell(memory, 'tone', 'Short', { type: 'preference', subtype: 'style', scopes: ['domain:prose'] })
+  await tell(memory, 'guess', 'Works at night', { author: agent, status: 'inferred' })
+  await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
+  await resolve(memory, about('hosting'))
+  return memory
+}
+const contents = async (request: Partial<ListRequest>) =>
+  (await listBeliefs(await filled(), { user: 'ann', ...request })).items.map(({ content }) => content)
+
+describe('the list of beliefs', () => {
+  it('holds everything, most recently updated first', async () => {
+    expect(await contents({})).toEqual(['Where?', 'Works at night', 'Short', 'Oracle', 'MySQL', 'Postgres'])
+  })
+
+  it('can be narrowed by scope, type, status, pin, currency and proposal', async () => {
+    expect(await contents({ scopes: ['domain:prose '] })).toEqual(['Short'])
+    expect(await contents({ types: ['preference', 'open_question'] })).toEqual(['Where?', 'Short'])
+    expect(await contents({ statuses: ['superseded'] })).toEqual(['MySQL'])
+    expect(await contents({ pinned: true, current: true })).toEqual(['Postgres'])
+    expect(await contents({ current: false })).toEqual(['Where?', 'Oracle', 'MySQL'])
+    expect(await contents({ proposals: true })).toEqual(['Oracle'])
+    expect(await contents({ user: 'bob' })).toEqual([])
+  })
+
+  it('comes in pages that say how many there are', async () => {
+    const memory = await filled()
+    const page = await listBeliefs(memory, { user: 'ann', limit: 2, offset: 5 })
+
+    expect(page).toMatchObject({ total: 6, items: [{ content: 'Postgres' }] })
+  })
+
+  it('refuses a page that makes no sense and a scope that is none', async () => {
+    for (const request of [{ limit: 0 }, { limit: 1_001 }, { limit: 1.5 }, { offset: -1 }, { scopes: ['code'] }])
+      await expect(contents(request)).rejects.toMatchObject({ code: 'invalid' })
+  })
+})

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { belief, workshopWith } from '../../test/recall/beliefs-at-hand.ts'
+import type { Belief } from '../beliefs/belief.ts'
+import { preludeOf } from './prelude.ts'
+import { recall } from './recall.ts'
+
+const universal = (name: string, content: string, fields: Partial<Belief> = {}) => ({
+  ...belief({ name, content, scopes: ['user:universal'], ...fields }),
+  version: 1,
+})
+const day = (number: number) => ({ count: 0, at: `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z` })
+const preludeFor = async (beliefs: readonly Belief[], maxPrelude = 2_000) =>
+  (
+    await recall(await workshopWith(...beliefs), {
+      user: 'ann',
+      scopes: ['domain:code'],
+      message: '',
+      budget: { maxPrelude },
+    })
+  ).prelude
+
+describe('the prelude', () => {
+  it('goes expertise, style, the rest; on each, what the person edited, then what was confirmed last', async () => {
+    const expertise = { type: 'preference', subtype: 'expertise' } as const
+    const style = { type: 'preference', subtype: 'style' } as const
+    const prelude = await preludeFor([
+      universal('r1', 'Lives in Lisbon', { reinforcement: day(9) }),
+      universal('r2', 'Has two cats', { reinforcement: day(1), editedByPerson: true }),
+      universal('s1', 'Wants short answers', { ...style, reinforcement: day(3) }),
+      universal('s2', 'Wants no emoji', { ...style, reinforcement: day(5) }),
+      universal('e1', 'Knows Go', { ...expertise, reinforcement: day(2) }),
+      universal('e2', 'Knows Rust', { ...expertise, reinforcement: day(4) }),
+      universal('d1', 'Chose vim', { type: 'decision', reinforcement: day(7) }),
+      universal('q1', 'Which car?', { type: 'open_question', pinned: true }),
+    ])
+
+    expect(prelude?.text.split('\n')).toEqual([
+      'Knows Rust.',
+      'Knows Go.',
+      'Wants no emoji.',
+      'Wants short answers.',
+      'Has two cats.',
+      'Lives in Lisbon.',
+      'Chose vim.',
+    ])
+    expect(prelude?.beliefIds).toEqual(['e2', 'e1', 's2', 's1', 'r2', 'r1', 'd1'].map((name) => `id-${name}`))
+  })
+
+  it('is the statement in the person’s words, then what to do about it', () => {
+    const prelude = preludeOf([universal('a', '“Always” use\n tabs!', { why: 'Set up the editor' })], 100)
+
+    expect(prelude?.text).toBe('“Always” use tabs! Set up the editor.')
+  })
+
+  it('calls what was inferred a tendency, says how sure it is of the rest, and leaves out what is not settled', () => {
+    const prelude = preludeOf(
+      [
+        universal('a', 'works at night', { status: 'inferred' }),
+        universal('b', 'May move', { status: 'exploratory' }),
+        universal('c', 'Likes tea', { confidence: 0.4, why: 'Offer some.' }),
+      ],
+      1_000,
+    )
+
+    expect(prelude?.text).toBe('Tends to: works at night.\nLikes tea. (confidence 0.4) Offer some.')
+    expect(prelude?.beliefIds).toEqual(['id-a', 'id-c'])
+  })
+
+  it('is null without universal beliefs, with none that is settled, and with no room', async () => {
+    expect(preludeOf([], 100)).toBeNull()
+    expect(preludeOf([universal('a', 'May move', { status: 'exploratory' })], 100)).toBeNull()
+    expect(preludeOf([universal('a', 'Likes tea')], 0)).toBeNull()
+    expect(await preludeFor([{ ...belief({ name: 'elsewhere' }), version: 1 }])).toBeNull()
+  })
+
+  it('fills its room exactly: statements first, reasons where they still fit', () => {
+    const beliefs = [
+      universal('a', 'Likes tea', { why: 'Offer tea' }),
+      universal('b', 'Likes cake', { why: 'Offer it' }),
+    ]
+    const text = (room: number) => preludeOf(beliefs, room)?.text ?? null
+
+    expect(text(9)).toBeNull()
+    expect(text(10)).toBe('Likes tea.')
+    expect(text(21)).toBe('Likes tea.')
+    expect(text(22)).toBe('Likes tea.\nLikes cake.')
+    expect(text(32)).toBe('Likes tea.\nLikes cake. Offer it.')
+    expect(text(33)).toBe('Likes tea. Offer tea.\nLikes cake.')
+    expect(text(43)).toBe('Likes tea. Offer tea.\nLikes cake. Offer it.')
+  })
+
+  it('never takes more room than it has, whatever the texts', () => {
+    const beliefs = fc.array(
+      fc.record({
+        content: fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
+        why: fc.string({ maxLength: 40 }),
+      }),
+      { maxLength: 8 },
+    )
+    fc.assert(
+      fc.property(beliefs, fc.nat(150), (drafts, room) => {
+        const prelude = preludeOf(
+          drafts.map(({ content, why }, index) => universal(`n${index}`, content, { why })),
+          room,
+        )
+        expect(prelude?.text.length ?? 0).toBeLessThanOrEqual(room)
+        expect(prelude?.text.split('\n').length ?? 0).toBe(prelude?.beliefIds.length ?? 0)
+      }),
+    )
+  })
+
+  it('is in no other tier unless its scope is active', async () => {
+    const memory = await workshopWith(universal('tea', 'Likes tea'), universal('cake', 'Likes cake', { pinned: true }))
+    const elsewhere = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'tea and cake' })
+    const active = await recall(memory, { user: 'ann', scopes: ['user:universal'], message: 'tea and cake' })
+
+    expect(elsewhere).toMatchObject({ pinned: [], relevant: [], prelude: { beliefIds: expect.any(Array) } })
+    expect(active.pinned.map(({ name }) => name)).toEqual(['cake'])
+    expect(active.relevant.map(({ belief: { name } }) => name)).toEqual(['tea'])
+  })
+})

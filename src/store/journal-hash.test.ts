@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import {
+  beforeFirst,
+  hashBody,
+  hashChanges,
+  hashEvent,
+  type SealedChange,
+  type SealedEvent,
+  toHex,
+} from './journal-hash.ts'
+
+const event: SealedEvent = {
+  number: 1,
+  user: 'ada',
+  kind: 'remember',
+  actor: 'person',
+  origin: 'test',
+  at: '2026-03-01T12:00:00.000Z',
+  key: { value: 'k', fingerprint: 'f' },
+  undoes: null,
+}
+const change: SealedChange = { beliefId: 'b1', version: 1, outcome: 'present', bodyHash: beforeFirst }
+
+it('gives a text another hash with another salt', () => {
+  const [one, other] = [0, 1].map((byte) => toHex(hashBody(new Uint8Array(16).fill(byte), 'text')))
+
+  expect(one).not.toBe(other)
+})
+
+it('gives an event another hash when anything about it differs', () => {
+  const variants: readonly SealedEvent[] = [
+    event,
+    { ...event, number: 2 },
+    { ...event, user: 'bob' },
+    { ...event, kind: 'edit' },
+    { ...event, actor: 'tool' },
+    { ...event, origin: 'other' },
+    { ...event, at: '2026-03-01T12:00:00.001Z' },
+    { ...event, key: null },
+    { ...event, key: { value: 'k', fingerprint: 'g' } },
+    { ...event, undoes: 1 },
+  ]
+  const ofChanges = [[], [change], [change, change], [{ ...change, version: 2 }], [{ ...change, bodyHash: null }]].map(
+    hashChanges,
+  )
+
+  const hashes = [
+    ...variants.map((variant) => hashEvent(variant, beforeFirst, beforeFirst)),
+    ...ofChanges.map((changes) => hashEvent(event, changes, beforeFirst)),
+    hashEvent(event, beforeFirst, new Uint8Array(32).fill(1)),
+  ].map(toHex)
+
+  expect(new Set(hashes).size).toBe(hashes.length)
+})

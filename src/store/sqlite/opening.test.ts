@@ -1,0 +1,133 @@
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import { committed } from '../store.contract.ts'
+import { safeSettings } from './database.ts'
+import { migrations } from './migrations/migrate.ts'
+import { newFile, openAt } from './temporary-store.contract.ts'
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+describe('opening a store', () => {
+  it('makes files that nobody else may read', async () => {
+    const file = newFile()
+
+    const store = openAt(file)
+    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+
+    expect(modeOf(dirname(file))).toBe(0o700)
+    for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix)).toBe(0o600)
+    await store.close()
+  })
+
+  it('leaves a directory that was there as it is', async () => {
+    const file = newFile()
+    mkdirSync(dirname(file), { recursive: true })
+    chmodSync(dirname(file), 0o755)
+
+    await openAt(file).close()
+
+    expect(modeOf(dirname(file))).toBe(0o755)
+  })
+
+  it('applies every migration once', async () => {
+    const file = newFile()
+    await openAt(file).close()
+    await openAt(file).close()
+
+    const db = new Database(file, { readonly: true })
+    const applied = db.prepare('SELECT number, name FROM migrations').all()
+    expect(applied).toEqual(migrations.map(({ name }, index) => ({ number: index + 1, name })))
+    expect(db.pragma('user_version', { simple: true })).toBe(migrations.length)
+    db.close()
+  })
+
+  it('waits for the disk on every commit, also when opened again', async () => {
+    const file = newFile()
+    for (let time = 0; time < 2; time += 1) {
+      const store = openAt(file)
+      await store.commit(commitOf([present(sample({ id: `b${time}` }))]))
+      const settings = (await store.verify()).find(({ check }) => check === 'settings')
+
+      expect(settings).toMatchObject({ ok: true, detail: expect.stringContaining('synchronous 2') })
+      await store.close()
+    }
+    expect(safeSettings).toContainEqual(['journal_mode', 'wal'])
+  })
+
+  it('for reading only creates and writes nothing', async () => {
+    const file = newFile()
+    expect(() => openAt(file, { readonly: true })).toThrow(expect.objectContaining({ code: 'not_found' }))
+    const store = openAt(file)
+    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+
+    const reader = openAt(file, { readonly: true })
+
+    expect((await reader.get('ada', 'b1'))?.id).toBe('b1')
+    await committed(store, commitOf([present(sample({ id: 'b2' }))]))
+    expect((await reader.get('ada', 'b2'))?.id).toBe('b2')
+    await expect(reader.commit(commitOf([]))).rejects.toMatchObject({ code: 'unavailable' })
+    await reader.close()
+    await store.close()
+  })
+
+  it('says so when it was closed before', async () => {
+    const store = openAt(newFile())
+    await store.close()
+
+    await expect(store.get('ada', 'b1')).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('an open store', () => {
+  it('sees at once what another one writes', async () => {
+    const file = newFile()
+    const [one, other] = [openAt(file), openAt(file)]
+    const belief = sample({ id: 'b1', name: 'Redis' })
+    const view = { user: 'ada', agent: null, scopes: belief.scopes }
+    // Asked before, so that an empty answer could have been kept.
+    await Promise.all([other.get('ada', 'b1'), other.formLengths('ada', ['redis']), other.postings(view, ['redis'])])
+    await other.wordsNear('ada', ['rediss'])
+
+    await committed(one, commitOf([present(belief)]))
+
+    expect((await other.get('ada', 'b1'))?.name).toBe('Redis')
+    expect([...(await other.formLengths('ada', ['redis']))]).toEqual([['redis', [1]]])
+    expect((await other.postings(view, ['redis'])).size).toBe(1)
+    expect([...(await other.wordsNear('ada', ['rediss']))]).toEqual([['rediss', ['redis']]])
+    await one.close()
+    await other.close()
+  })
+
+  it('refuses to write to a file that was taken away from under it', async () => {
+    const file = newFile()
+    const store = openAt(file)
+    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    renameSync(file, `${file}.moved`)
+
+    const write = store.commit(commitOf([present(sample({ id: 'b2' }))]))
+
+    await expect(write).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('moved') })
+    renameSync(`${file}.moved`, file)
+    await committed(store, commitOf([present(sample({ id: 'b2' }))]))
+    rmSync(join(`${file}-wal`))
+    await expect(store.commit(commitOf([]))).rejects.toMatchObject({ code: 'unavailable' })
+    await store.close()
+  })
+
+  it('gives up waiting for another one that does not finish', async () => {
+    const file = newFile()
+    const store = openAt(file, { busyTimeoutMs: 20 })
+    const busy = new Database(file)
+    busy.exec('BEGIN IMMEDIATE')
+
+    await expect(store.commit(commitOf([]))).rejects.toMatchObject({ code: 'unavailable' })
+
+    busy.exec('ROLLBACK')
+    busy.close()
+    expect((await store.commit(commitOf([]))).outcome).toBe('committed')
+    await store.close()
+  })
+})

@@ -1,0 +1,62 @@
+import type { Connection } from './connection.ts'
+import { sqliteCode } from './sqlite-errors.ts'
+import { sizeOf } from './store-file.ts'
+
+/** A store up to this size is written anew in about a second, which nobody who forgets something minds. */
+const quicklyWrittenBytes = 128 * 1024 * 1024
+
+/** The last event whose forgotten text may still lie in unused parts of the file, or null. */
+export const remainsOf = (connection: Connection): number | null =>
+  connection.statement<[], { event: number }>('SELECT event FROM remains').get()?.event ?? null
+
+/** Notes, inside the transaction that forgets, that there is something to scrub. */
+export function noteRemains(connection: Connection, event: number): void {
+  connection.statement<[number]>('INSERT OR REPLACE INTO remains (id, event) VALUES (1, ?)').run(event)
+}
+
+/**
+ * Writes the whole file anew. SQLite overwrites rows that are deleted, but not the copies of them it left in the gaps of
+ * pages it once split, and the full-text index keeps words to find its own pages by.
+ */
+export function scrub(connection: Connection): void {
+  const event = connection.read(() => remainsOf(connection))
+  if (event === null) return
+  connection.write(() => rewriteTexts(connection))
+  connection.alone(() => vacuum(connection))
+  // Another process may have forgotten something since; that is for it to scrub.
+  connection.write(() => connection.statement<[number]>('DELETE FROM remains WHERE event <= ?').run(event))
+  connection.emptyLog()
+}
+
+/**
+ * Scrubs right after something was forgotten, if that is quick. What could not be done now, for want of space or
+ * because others are busy, remains noted; what was forgotten is out of every read path all the same.
+ */
+export function scrubSoon(connection: Connection): void {
+  connection.emptyLog()
+  if (sizeOf(connection.file) > quicklyWrittenBytes) return
+  try {
+    scrub(connection)
+  } catch (error) {
+    if (!(error instanceof Error && sqliteCode(error.cause) !== null)) throw error
+  }
+}
+
+/** The index is only written anew when there are two parts to merge, so it is given a second one for the moment. */
+function rewriteTexts(connection: Connection): void {
+  connection.statement<[]>(`INSERT INTO texts (rowid, name) VALUES (-1, '-')`).run()
+  connection.statement<[]>(`INSERT INTO texts (texts) VALUES ('optimize')`).run()
+  connection
+    .statement<[]>(
+      `INSERT INTO texts (texts, rowid, name, aliases, content, why) VALUES ('delete', -1, '-', '', '', '')`,
+    )
+    .run()
+}
+
+/** A copy is made on the way. A big one is better kept in a file than in memory. */
+function vacuum(connection: Connection): void {
+  const isBig = sizeOf(connection.file) > quicklyWrittenBytes
+  if (isBig) connection.statement<[]>('PRAGMA temp_store = file').run()
+  connection.statement<[]>('VACUUM').run()
+  if (isBig) connection.statement<[]>('PRAGMA temp_store = memory').run()
+}

@@ -1,0 +1,14 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { compareText } from './text-order.ts'
+
+it('orders any two texts as their bytes in UTF-8 are ordered', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'b', 'é', '\ud7ff', '\ue000', '\uffee', '\u{10000}', '\u{1f600}'),
+  })
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      expect(Math.sign(compareText(one, other))).toBe(Buffer.compare(Buffer.from(one), Buffer.from(other)))
+    }),
+  )
+})

@@ -1,0 +1,542 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from './workplace.ts'
+
+const terms = ['remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--alias', 'due date'] as const
+
+describe('init', () => {
+  it('makes a private memory, says where, and is harmless the second time', async () => {
+    using place = workplace()
+    const dir = join(place.home, '.local', 'share', 'credence')
+
+    const first = await place.run('init')
+    const second = await place.json('init')
+
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(first.stdout).toContain(`Made a memory in ${dir}.`)
+    expect(first.stdout).toContain('credence remember')
+    expect(statSync(dir).mode & 0o777).toBe(0o700)
+    expect(statSync(join(dir, 'state', 'credence.db')).mode & 0o777).toBe(0o600)
+    expect(second).toMatchObject({ dir, created: false, user: 'local', scopes: ['user:universal'] })
+  })
+})
+
+describe('remember', () => {
+  it('says what became of a statement: new, known, corrected', async () => {
+    using place = workplace()
+
+    const remembered = await place.run(...terms)
+    const again = await place.run(...terms)
+    const corrected = await place.run('remember', 'Invoices are due after 30 days.', '--name', 'Payment Terms')
+
+    expect(remembered).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(remembered.stdout).toMatch(
+      /^Remembered "payment terms" \(b-\w+\) in user:universal\.\n {2}Found by: payment terms, due date\n$/,
+    )
+    expect(again.stdout).toMatch(/^Reinforced "payment terms"/)
+    expect(corrected.stdout).toMatch(
+      /^Corrected "Payment Terms".*\n {2}Now: Invoices are due after 30 days\.\n {2}Before: Invoices are due after 14 days\./,
+    )
+  })
+
+  it('lets an agent only propose against a person, and the person decide', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const claim = ['remember', 'Invoices are due today.', '--name', 'payment terms', '--as', 'agent:codex'] as const
+
+    const proposed = await place.run(...claim)
+    const listed = await place.run('proposals')
+    const waiting = await place.json('proposals')
+    const refused = await place.run('proposals', 'accept', 'payment terms', '--as', 'agent:codex')
+    const rejected = await place.run('proposals', 'reject', waiting.proposals[0].proposal.id)
+    await place.run(...claim)
+    const accepted = await place.run('proposals', 'accept', 'payment terms')
+    const recalled = await place.json('recall', 'payment terms?')
+
+    expect(proposed.stdout).toMatch(/^Proposed "payment terms".*has to decide\.\n[\s\S]*credence proposals accept b-/)
+    expect(listed.stdout).toMatch(
+      /Proposed by agent codex: Invoices are due today\.\n {4}In force: Invoices are due after 14 days\./,
+    )
+    expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(refused.stderr).toContain('Only a person decides on proposals.')
+    expect(rejected.stdout).toMatch(/^Rejected b-\w+\. `credence undo \d+` brings it back\.\n$/)
+    expect(accepted.stdout).toMatch(/^Accepted "payment terms".*Invoices are due today\.\n {2}Before: /)
+    expect(recalled.relevant[0].belief.content).toBe('Invoices are due today.')
+  })
+
+  it('takes everything a belief can have', async () => {
+    using place = workplace()
+
+    const { belief } = await place.json(
+      ...['remember', 'Knows', 'Rust', 'well', '--name', 'Rust', '--type', 'preference', '--subtype', 'expertise'],
+      ...[
+        '--expertise',
+        'rust:deep',
+        '--why',
+        'Skip the basics',
+        '--status',
+        'inferred',
+        '--confidence',
+        '0.5',
+        '--pin',
+      ],
+      ...[
+        '--agent',
+        'codex',
+        '--scope',
+        'domain:code',
+        '--scope',
+        'project:x',
+        '--user',
+        'ada',
+        '--as',
+        'import:notes.md',
+      ],
+    )
+
+    expect(belief).toMatchObject({
+      user: 'ada',
+      content: 'Knows Rust well',
+      type: 'preference',
+      subtype: 'expertise',
+      expertise: { domain: 'rust', depth: 'deep' },
+      why: 'Skip the basics',
+      status: 'inferred',
+      confidence: 0.5,
+      pinned: true,
+      agent: 'codex',
+      scopes: ['domain:code', 'project:x'],
+      provenance: { actor: 'import', origin: 'notes.md' },
+      editedByPerson: false,
+    })
+  })
+
+  it('has one effect for one key, and refuses the key for anything else', async () => {
+    using place = workplace()
+
+    const first = await place.json(...terms, '--key', 'k1')
+    const retried = await place.json(...terms, '--key', 'k1')
+    const misused = await place.run('remember', 'Something else.', '--name', 'other', '--key', 'k1')
+
+    expect(retried).toEqual(first)
+    expect(misused).toMatchObject({ exitCode: 3 })
+    expect(misused.stderr).toContain('The idempotency key "k1" was used before')
+  })
+
+  it('reads a statement from standard input, and one that begins with a dash after --', async () => {
+    using place = workplace()
+
+    const read = await place.runWith({ stdin: 'Sent through a pipe.\n' }, 'remember', '-', '--name', 'pipe', '--json')
+    const written = await place.run('remember', '--name', 'dash', '--', '-5 degrees is too cold.')
+    const shown = await place.json('show', 'dash')
+
+    expect(JSON.parse(read.stdout).belief.content).toBe('Sent through a pipe.')
+    expect(written.exitCode).toBe(0)
+    expect(shown.belief.content).toBe('-5 degrees is too cold.')
+  })
+})
+
+describe('recall', () => {
+  it('shows every tier and why each relevant belief is there', async () => {
+    using place = workplace()
+    await place.run('remember', 'Likes short answers.', '--name', 'style', '--type', 'preference', '--subtype', 'style')
+    await place.run('remember', 'Amounts are cents.', '--name', 'money', '--pin', '--scope', 'project:a')
+    await place.run(
+      'remember',
+      'Cached on port 6380.',
+      '--name',
+      'Redis',
+      '--why',
+      'Never 6379.',
+      '--scope',
+      'project:a',
+    )
+    await place.run(
+      'remember',
+      'NATS or Postgres?',
+      '--name',
+      'queue',
+      '--type',
+      'open_question',
+      '--pin',
+      '--scope',
+      'project:a',
+    )
+
+    const { stdout, stderr, exitCode } = await place.run(
+      'recall',
+      'Is',
+      'reedis',
+      'up?',
+      '--scope',
+      'project:a',
+      '--scope',
+      'user:universal',
+    )
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout.replace(/b-\w+/g, 'b-ID').replace(/^ {2}[\d.]+ /m, '  SCORE ')).toBe(
+      [
+        'About the person',
+        '  Likes short answers.',
+        '',
+        'Always holds here',
+        '  money  b-ID  entity, project:a, pinned',
+        '    Amounts are cents.',
+        '',
+        'Relevant to this message',
+        '  SCORE  Redis  b-ID  entity, project:a',
+        '    Cached on port 6380.',
+        '    Why: Never 6379.',
+        '    Because "reedis" (read as "redis") means its name "Redis".',
+        '',
+        'Still open',
+        '  queue  b-ID  open question, project:a, pinned',
+        '    NATS or Postgres?',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('explains each score with numbers that give it, and what was left out', async () => {
+    using place = workplace()
+    await place.run(
+      'remember',
+      'Cached on port 6380.',
+      '--name',
+      'Redis',
+      '--alias',
+      'session cache',
+      '--scope',
+      'project:a',
+    )
+    await place.run('remember', 'The website is green.', '--name', 'palette', '--scope', 'project:b')
+
+    const message = 'Does the session cache in Redis know the palette?'
+    const { stdout } = await place.run('recall', message, '--explain', '--scope', 'project:a')
+    const context = await place.json('recall', message, '--explain', '--scope', 'project:a')
+
+    const lines = stdout.split('\n').map((line) => line.trim())
+    const products = lines.filter((line) => line.includes(' × '))
+    expect(products).toHaveLength(2)
+    for (const line of products) {
+      const [factors = '', result = ''] = line.split(' = ')
+      const product = factors.split(' × ').reduce((value, factor) => value * Number.parseFloat(factor), 1)
+      expect(product).toBeCloseTo(Number(result), 2)
+    }
+    const [, total = ''] = lines.find((line) => line.startsWith('together: '))?.split(' = ') ?? []
+    expect(Number(total)).toBeCloseTo(context.relevant[0].score, 3)
+    expect(stdout).toContain('"session cache" is its alias:')
+    expect(stdout).toMatch(
+      /Mentioned, but left out\n {2}"palette" \(b-\w+\): it lives in project:b, which is not in view here\n/,
+    )
+    expect(context.nearMisses).toMatchObject([{ belief: { name: 'palette' }, reason: { kind: 'other-scope' } }])
+  })
+
+  it('says in one friendly line that nothing belongs there, and that is fine', async () => {
+    using place = workplace()
+    await place.run(...terms, '--scope', 'project:a')
+
+    const nothing = await place.run('recall', 'Good morning!', '--scope', 'project:empty')
+    const document = await place.json('recall', 'Good morning!', '--scope', 'project:empty')
+
+    expect(nothing).toEqual({ exitCode: 0, stdout: '', stderr: 'Nothing in project:empty belongs to this message.\n' })
+    expect(document).toMatchObject({ prelude: null, pinned: [], relevant: [], questions: [] })
+    expect(document).not.toHaveProperty('nearMisses')
+  })
+
+  it('prints the block for a prompt', async () => {
+    using place = workplace()
+    await place.run(...terms, '--scope', 'project:a')
+
+    const { stdout } = await place.runWith(
+      { stdin: 'payment terms?' },
+      'recall',
+      '-',
+      '--render',
+      '--scope',
+      'project:a',
+    )
+    const document = await place.json('recall', 'payment terms?', '--render', '--scope', 'project:a')
+
+    expect(stdout).toMatch(/^<memory>\n[\s\S]*- payment terms: Invoices are due after 14 days\.\n<\/memory>\n$/)
+    expect(document).toEqual({ prompt: stdout })
+  })
+
+  it('keeps to the budget it is given', async () => {
+    using place = workplace()
+    for (const name of ['Redis', 'Kafka', 'Nginx'])
+      await place.run('remember', `${name} is here.`, '--name', name, '--pin', '--scope', 'project:a')
+
+    const context = await place.json('recall', 'hello', '--max-pinned', '2', '--near-misses', '--scope', 'project:a')
+
+    expect(context.pinned).toHaveLength(2)
+    expect(context.nearMisses).toMatchObject([{ reason: { kind: 'over-budget', limit: 'maxPinned' } }])
+  })
+
+  it("shows an agent's own beliefs to that agent alone", async () => {
+    using place = workplace()
+    await place.run('remember', 'Codex uses tabs.', '--name', 'tabs', '--agent', 'codex', '--scope', 'project:a')
+
+    const asCodex = await place.json('recall', 'tabs?', '--agent', 'codex', '--scope', 'project:a')
+    const asOther = await place.json('recall', 'tabs?', '--near-misses', '--scope', 'project:a')
+
+    expect(asCodex.relevant).toHaveLength(1)
+    expect(asOther.relevant).toEqual([])
+    expect(asOther.nearMisses).toMatchObject([{ reason: { kind: 'other-agent', agent: 'codex' } }])
+  })
+
+  it('makes no files where there is no memory', async () => {
+    using place = workplace()
+
+    const { exitCode, stdout, stderr } = await place.run('recall', 'anything')
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+    expect(stderr).toMatch(/^There is no memory in .*credence yet; `credence remember` makes one\.\n/)
+    expect(readdirSync(place.home)).toEqual([])
+  })
+})
+
+describe('why', () => {
+  it('gives the verdict in words, and a remedy for a belief that is not mentioned', async () => {
+    using place = workplace()
+    await place.run(...terms)
+
+    const found = await place.run('why', 'What are the payment terms?', 'payment terms')
+    const missed = await place.run('why', 'When is the payment?', 'payment terms', '--scope', 'project:a')
+    const document = await place.json('why', 'When is the payment?', 'payment terms')
+
+    expect(found.stdout).toMatch(
+      /^"payment terms" \(b-\w+\) is recalled, as number 1 of the relevant beliefs, with a score of [\d.]+:\n/,
+    )
+    expect(missed.stdout).toContain('is not recalled: the message holds nothing that it can be found by.')
+    expect(missed.stdout).toContain(
+      '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
+    )
+    expect(missed.stdout).toContain('It also lives in user:universal, which is not in view here.')
+    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\n$/)
+    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: true })
+  })
+})
+
+describe('search', () => {
+  it('marks exact and possible hits, and what was found only where there is a way to', async () => {
+    using place = workplace()
+    await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', '--scope', 'project:a')
+    await place.run('remember', 'Ada looks after redis and payroll.', '--name', 'Ada', '--scope', 'project:b')
+
+    const plain = await place.run('search', 'redis')
+    const colourful = await place.runWith({ columns: 80 }, 'search', 'redis')
+    const scoped = await place.json('search', 'redis', '--scope', 'project:b')
+
+    expect(plain.stdout).toMatch(
+      /^exact {5}Redis {2}b-\w+ {2}entity, project:a\n {4}Cached on port 6380\.\npossible {2}Ada /,
+    )
+    expect(colourful.stdout).toContain('looks after \u001b[1m\u001b[4mredis\u001b[24m\u001b[22m and')
+    expect(scoped).toMatchObject({ total: 1, hits: [{ match: 'possible', belief: { name: 'Ada' } }] })
+  })
+
+  it('finds what no longer holds only when asked, and says when nothing was found or more is there', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
+
+    const current = await place.json('search', 'invoices')
+    const retired = await place.run('search', 'invoices', '--retired', '--limit', '1')
+    const superseded = await place.json('search', 'invoices', '--status', 'superseded')
+    const nothing = await place.run('search', 'kangaroo', '--type', 'decision')
+
+    expect(current.total).toBe(1)
+    expect(retired.stderr).toBe('1 more hit; see them with --offset 1.\n')
+    expect(superseded.hits).toMatchObject([{ belief: { content: 'Invoices are due after 14 days.' } }])
+    expect(nothing).toEqual({ exitCode: 0, stdout: '', stderr: 'Nothing was found for "kangaroo".\n' })
+  })
+})
+
+describe('beliefs', () => {
+  it('lists what holds, or everything, or the scopes', async () => {
+    using place = workplace()
+    await place.run(...terms, '--pin')
+    await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
+    await place.run('remember', 'Cached.', '--name', 'Redis', '--scope', 'project:a', '--type', 'decision')
+
+    const current = await place.json('beliefs')
+    const all = await place.json('beliefs', '--all')
+    const page = await place.run('beliefs', '--all', '--limit', '1', '--offset', '1')
+    const pinned = await place.json('beliefs', '--pinned', '--scope', 'user:universal')
+    const superseded = await place.json('beliefs', '--status', 'superseded')
+    const decisions = await place.run('beliefs', '--type', 'decision')
+    const scopes = await place.run('beliefs', '--scopes')
+
+    expect([current.total, all.total, pinned.total, superseded.total]).toEqual([2, 3, 1, 1])
+    expect(page.stderr).toBe('1 more belief; see them with --offset 2.\n')
+    expect(decisions.stdout).toMatch(/^ {2}Redis {2}b-\w+ {2}decision, project:a\n {4}Cached\.\n$/)
+    expect(scopes.stdout).toBe('project:a       1 belief\nuser:universal  1 belief\n')
+  })
+})
+
+describe('show and history', () => {
+  it('show everything about a belief and its line', async () => {
+    using place = workplace()
+    await place.run(...terms, '--why', 'Say so on quotes.')
+    await place.run(
+      'correct',
+      'payment terms',
+      'Invoices are due after 30 days.',
+      '--name',
+      'terms',
+      '--alias',
+      'net 30',
+    )
+
+    const shown = await place.run('show', 'due date')
+    const old = await place.json('show', 'terms')
+    const history = await place.run('history', 'terms')
+
+    expect(shown.stdout).toMatch(/^terms\n {2}Invoices are due after 30 days\.\n/)
+    expect(shown.stdout).toMatch(/also called +net 30, payment terms, due date\n/)
+    expect(shown.stdout).toMatch(/written by +person through cli, /)
+    expect(shown.stdout).toMatch(
+      /superseded +Invoices are due after 14 days\.\n *> .*holds +Invoices are due after 30 days\./,
+    )
+    expect(old.chain.map(({ status }: { status: string }) => status)).toEqual(['superseded', 'active'])
+    expect(history.stdout).toMatch(/2 +[\d-]+ [\d:]+ +correct +person cli/)
+  })
+
+  it('history lists the latest changes of all, undone and forgotten ones too', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    await place.run('remember', 'Secret.', '--name', 'secret')
+    await place.run('pin', 'payment terms')
+    await place.run('undo')
+    await place.run('forget', 'secret', '--yes')
+
+    const { stdout } = await place.run('history')
+    const two = await place.json('history', '--limit', '2', '--before', '4')
+
+    const kinds = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/)[2])
+    expect(kinds).toEqual(['forget', 'undo', 'pin', 'remember', 'remember'])
+    expect(stdout).toContain('undone by 4')
+    expect(stdout).toMatch(/b-\w+, which is gone/)
+    expect(stdout).not.toContain('Secret')
+    expect(two.events.map(({ number }: { number: number }) => number)).toEqual([3, 2])
+  })
+})
+
+describe('pin, alias and undo', () => {
+  it('change a belief, say so, and say when nothing had to change', async () => {
+    using place = workplace()
+    await place.run(...terms)
+
+    const pinned = await place.run('pin', 'payment terms')
+    const again = await place.run('pin', 'payment terms')
+    const unpinned = await place.run('pin', 'payment terms', '--off')
+    const added = await place.run('alias', 'payment terms', 'add', 'net 14', 'terms')
+    const removed = await place.json('alias', 'payment terms', 'remove', 'Due Date')
+    const listed = await place.run('alias', 'payment terms')
+    const undone = await place.run('undo')
+    const redone = await place.json('undo', '6')
+
+    expect(pinned.stdout).toMatch(/^Pinned: "payment terms"/)
+    expect(again.stdout).toMatch(/^It was pinned already: /)
+    expect(unpinned.stdout).toMatch(/^Unpinned: /)
+    expect(added.stdout).toContain('Found by: payment terms, due date, net 14, terms')
+    expect(removed.belief.aliases).toEqual(['net 14', 'terms'])
+    expect(listed.stdout).toMatch(/^"payment terms" \(b-\w+\)\n {2}Found by: payment terms, net 14, terms\n$/)
+    expect(undone.stdout).toMatch(
+      /^Undone: change 5, alias by person cli\.\n {2}As before: "payment terms".*\n {2}`credence undo 6` does it again\.\n$/,
+    )
+    expect(redone.restored).toMatchObject([{ aliases: ['net 14', 'terms'] }])
+  })
+})
+
+describe('resolve', () => {
+  it('closes a question by a new decision, a known one, or none', async () => {
+    using place = workplace()
+    for (const name of ['queue', 'cache', 'port'])
+      await place.run('remember', `Which ${name}?`, '--name', name, '--type', 'open_question', '--pin')
+
+    const decided = await place.run('resolve', 'queue', '--decision', 'We use NATS.', '--name', 'message queue')
+    const known = await place.json('resolve', 'cache', '--by', 'message queue')
+    const dropped = await place.run('resolve', 'port')
+    const recalled = await place.json('recall', 'hello')
+
+    expect(decided.stdout).toMatch(
+      /^Closed the question "queue".*\n {2}Settled by "message queue" \(b-\w+\): We use NATS\.\n$/,
+    )
+    expect(known.decision.name).toBe('message queue')
+    expect(dropped.stdout).toMatch(/^Closed the question "port" \(b-\w+\)\.\n$/)
+    expect(recalled.questions).toEqual([])
+  })
+})
+
+describe('forget', () => {
+  it('removes the text for good, of the whole line when asked', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    await place.run('correct', 'payment terms', 'Invoices are due after 30 days.')
+
+    const { exitCode, stdout } = await place.run('forget', 'payment terms', '--chain', '--yes')
+    const left = await place.json('beliefs', '--all')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^Forgotten: 2 beliefs \(b-\w+, b-\w+\)\.\n {2}Receipt: change 3, [0-9a-f]{16}\n$/)
+    expect(left.total).toBe(0)
+  })
+
+  it('asks at a terminal, shows what would go, and takes only yes for yes', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const forget = (stdin: string) =>
+      place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, 'forget', 'due date')
+
+    const declined = await forget('n\n')
+    const unanswered = await forget('')
+    const interrupted = await forget('\u0003')
+    const agreed = await forget('y\n')
+
+    expect(declined).toMatchObject({ exitCode: 0, stdout: 'Nothing was forgotten.\n' })
+    expect(declined.stderr).toMatch(
+      /payment terms {2}b-\w+[\s\S]*Invoices are due after 14 days\.[\s\S]*Forget this for good\? \[y\/N\]/,
+    )
+    expect(unanswered.stdout).toBe('Nothing was forgotten.\n')
+    expect(interrupted).toMatchObject({ exitCode: 130, stdout: '' })
+    expect(agreed.stdout).toMatch(/^Forgotten: 1 belief /)
+  })
+
+  it('refuses where nobody can be asked', async () => {
+    using place = workplace()
+    await place.run(...terms)
+
+    const refused = await place.run('forget', 'payment terms')
+
+    expect(refused).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr:
+        'error: Forgetting cannot be undone, and nobody can be asked here.\nhint: Give --yes to forget without being asked.\n',
+    })
+    expect((await place.json('beliefs')).total).toBe(1)
+  })
+})
+
+describe('the memory directory and its user', () => {
+  it('follows the options, the environment, ./memory and the settings, in this order', async () => {
+    using place = workplace()
+    const here = join(place.work, 'memory')
+
+    await place.run('init', '--dir', 'memory')
+    await place.run(...terms)
+    const other = await place.runWith({ env: { CREDENCE_DIR: join(place.path, 'other') } }, ...terms, '--json')
+    const ada = await place.runWith({ env: { CREDENCE_USER: 'ada' } }, 'beliefs', '--json')
+
+    expect(existsSync(join(place.home, '.local'))).toBe(false)
+    expect(existsSync(join(here, 'state', 'credence.db'))).toBe(true)
+    expect(JSON.parse(other.stdout).outcome).toBe('remembered')
+    expect(JSON.parse(ada.stdout).total).toBe(0)
+  })
+})

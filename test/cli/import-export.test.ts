@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from './workplace.ts'
+
+const ours = { id: 'b-ours', name: 'Redis', aliases: ['session cache'], content: 'Port 6380.', scopes: ['project:a'] }
+const theirs = {
+  _id: 'b-theirs',
+  user_id: 'local',
+  canonical_name: 'Postgres',
+  aliases: ['the database'],
+  content: 'Version 17.',
+  why_it_matters: 'Use its syntax.',
+  scope: ['project:a'],
+  epistemic_status: 'active',
+  type: 'decision',
+}
+
+describe('import', () => {
+  it.each([
+    ['a JSON array', JSON.stringify([ours, theirs])],
+    ['JSON Lines', `${JSON.stringify(ours)}\n\n${JSON.stringify(theirs)}\n`],
+  ])('takes both spellings from %s, once', async (_kind, text) => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'beliefs'), text)
+    const file = join(place.work, 'beliefs')
+
+    const first = await place.json('import', file)
+    const second = await place.run('import', file)
+    const recalled = await place.json('recall', 'Does the session cache need the database?', '--scope', 'project:a')
+
+    expect(first).toMatchObject({ added: 2, unchanged: 0, warnings: [] })
+    expect(second.stdout).toBe('added       0\nunchanged   2\nreinforced  0\ncorrected   0\nproposed    0\n')
+    expect(recalled.relevant.map((hit: { belief: { id: string } }) => hit.belief.id).sort()).toEqual([
+      'b-ours',
+      'b-theirs',
+    ])
+  })
+
+  it.each([
+    ['a line that is not JSON', '{"name": broken', /^error: bad\.jsonl, line 2: not JSON/],
+    ['a belief without a name', '{"content": "x"}', /^error: bad\.jsonl, line 2: The field name is missing\./],
+    [
+      'a status there is not',
+      JSON.stringify({ ...theirs, epistemic_status: 'maybe' }),
+      /line 2: The field status is "maybe"/,
+    ],
+    ['an id used before', JSON.stringify({ ...ours, name: 'other' }), /line 2: the id "b-ours" was used before/],
+  ])('changes nothing when there is %s', async (_what, line, message) => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'bad.jsonl'), `${JSON.stringify(ours)}\n${line}\n`)
+
+    const { exitCode, stdout, stderr } = await place.run('import', join(place.work, 'bad.jsonl'))
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect((await place.json('beliefs', '--all')).total).toBe(0)
+    expect((await place.json('history')).events).toEqual([])
+  })
+
+  it('refuses what is not text, a directory, and nothing at all', async () => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'latin1'), Buffer.from([0x7b, 0xe9, 0x7d]))
+
+    const binary = await place.run('import', join(place.work, 'latin1'))
+    const directory = await place.run('import', place.work)
+    const empty = await place.runWith({ stdin: ' \n' }, 'import', '-')
+
+    expect(binary).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('latin1 is not UTF-8 text.') })
+    expect(directory).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('it is a directory') })
+    expect(empty).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('standard input is empty.') })
+  })
+
+  it('warns about fields it does not know, on standard error', async () => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await place.runWith(
+      { stdin: JSON.stringify([{ ...ours, mood: 'good' }]) },
+      'import',
+      '-',
+    )
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe('warning: standard input, item 1: ignored unknown field mood.\n')
+  })
+
+  it('gives beliefs without a scope the one asked for, or the usual one', async () => {
+    using place = workplace()
+    const { scopes: _scopes, ...bare } = ours
+
+    await place.runWith({ stdin: JSON.stringify(bare) }, 'import', '-', '--scope', 'project:b')
+    await place.runWith({ stdin: JSON.stringify({ ...bare, id: 'b-2', name: 'Other' }) }, 'import', '-')
+
+    expect((await place.json('show', 'b-ours')).belief.scopes).toEqual(['project:b'])
+    expect((await place.json('show', 'b-2')).belief.scopes).toEqual(['user:universal'])
+  })
+})
+
+describe('export', () => {
+  it('writes out what another memory takes in unchanged', async () => {
+    using place = workplace()
+    await place.run('remember', 'Due after 14 days.', '--name', 'terms', '--pin', '--scope', 'project:a')
+    await place.run('correct', 'terms', 'Due after 30 days.')
+    await place.run('remember', 'Likes tea.', '--name', 'tea', '--scope', 'user:universal')
+
+    const exported = await place.run('export')
+    const scoped = await place.run('export', '--scope', 'user:universal')
+    await place.runWith({ stdin: exported.stdout }, 'import', '-', '--dir', 'copy')
+    const copied = await place.run('export', '--dir', 'copy')
+
+    const sorted = ({ stdout }: { stdout: string }) =>
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => ({ ...JSON.parse(line), version: 0 }))
+        .sort((one, other) => (one.id < other.id ? -1 : 1))
+    expect(sorted(exported)).toHaveLength(3)
+    expect(sorted(scoped).map(({ name }) => name)).toEqual(['tea'])
+    expect(sorted(copied)).toEqual(sorted(exported))
+  })
+
+  it('with --json is one array, also of nothing', async () => {
+    using place = workplace()
+
+    const nothing = await place.json('export')
+    await place.run('remember', 'Likes tea.', '--name', 'tea')
+    const one = await place.json('export')
+
+    expect(nothing).toEqual([])
+    expect(one).toMatchObject([{ name: 'tea' }])
+  })
+
+  it('writes a private file whole, over an older one, and leaves nothing else behind', async () => {
+    using place = workplace()
+    await place.run('remember', 'Likes tea.', '--name', 'tea')
+    writeFileSync(join(place.work, 'out.jsonl'), 'old', { mode: 0o644 })
+    const file = join(place.work, 'out.jsonl')
+
+    const written = await place.json('export', '--out', 'out.jsonl')
+    const failed = await place.run('export', '--out', 'nowhere/out.jsonl')
+
+    expect(written).toEqual({ file, beliefs: 1 })
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ name: 'tea' })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(failed.exitCode).toBe(3)
+    expect(failed.stderr).toMatch(/^error: .*nowhere\/out\.jsonl cannot be written \(ENOENT\)\./)
+    expect(readdirSync(place.work)).toEqual(['out.jsonl'])
+  })
+})

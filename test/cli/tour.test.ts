@@ -1,0 +1,45 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { workplace } from './workplace.ts'
+
+describe('tour', () => {
+  it('shows what it really did, in 80 columns, and leaves nothing behind', async () => {
+    using place = workplace()
+
+    const { exitCode, stdout, stderr } = await place.run('tour')
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout.split('\n').filter((line) => [...line].length > 80)).toEqual([])
+    expect(stdout).toContain('"reedis" (read as "redis") means its name "Redis"')
+    expect(stdout).toMatch(/superseded +Invoices are due in 14 days\./)
+    expect(stdout).toMatch(/"colour palette" \(b-\w+\): it lives in project:website/)
+    expect([place.home, place.work, place.temporary].flatMap((path) => readdirSync(path))).toEqual([])
+  })
+
+  it('is different beliefs every time, because nothing in it is prepared', async () => {
+    using place = workplace()
+    const ids = async () => [...new Set((await place.run('tour')).stdout.match(/b-[0-9a-z]{12}/g))]
+
+    const [first, second] = [await ids(), await ids()]
+
+    expect(first.length).toBeGreaterThan(5)
+    expect(first.filter((id) => second.includes(id))).toEqual([])
+  })
+
+  it('as a document recalls right for every message', async () => {
+    using place = workplace()
+
+    const scenes: { steps: { command: string | null; result: { relevant?: { belief: { name: string } }[] } }[] }[] =
+      await place.json('tour')
+
+    const recalls = scenes.flatMap(({ steps }) => steps).filter(({ result }) => result.relevant !== undefined)
+    expect(recalls.map(({ result }) => result.relevant?.map(({ belief }) => belief.name))).toEqual([
+      ['payment terms'],
+      ['Redis'],
+      [],
+      ['Ada Okafor'],
+      ['payment terms'],
+      ['release day'],
+    ])
+  })
+})

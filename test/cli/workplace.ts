@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { main } from '../../src/cli/main.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+export type Ending = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
+
+type Circumstances = {
+  readonly cwd?: string
+  /** Instead of a directory: what happens when somebody asks for it. */
+  readonly workingDirectory?: () => string
+  readonly env?: Readonly<Record<string, string>>
+  /** What comes in; without it, nothing does. */
+  readonly stdin?: string
+  /** Whether all three streams are a terminal, of this many columns. */
+  readonly columns?: number
+}
+
+export const bin = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
+
+/** A home and a working directory outside of any repository, both empty, and the command line to run there. */
+export function workplace() {
+  const directory = temporaryDirectory()
+  const home = join(directory.path, 'home')
+  const work = join(directory.path, 'work')
+  const temporary = join(directory.path, 'tmp')
+  for (const path of [home, work, temporary]) mkdirSync(path)
+
+  /** Runs the command line in this process, with streams and an environment of its own. */
+  async function runWith(
+    { cwd = work, workingDirectory = () => cwd, env = {}, stdin = '', columns }: Circumstances,
+    ...argv: readonly string[]
+  ): Promise<Ending> {
+    const stdout = new Capture(columns)
+    const stderr = new Capture(columns)
+    const input = Object.assign(new PassThrough(), { isTTY: columns !== undefined })
+    input.end(stdin)
+    const surroundings = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr }
+    const exitCode = await main(argv, surroundings)
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+  }
+  const run = (...argv: readonly string[]): Promise<Ending> => runWith({}, ...argv)
+
+  return {
+    path: directory.path,
+    home,
+    work,
+    temporary,
+    runWith,
+    run,
+    /** Runs with `--json`, and returns the one document, which must be all there is on standard output. */
+    json: async (...argv: readonly string[]) => {
+      const ending = await run(...argv, '--json')
+      if (ending.exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${ending.exitCode} ${ending.stderr}`)
+      return JSON.parse(ending.stdout)
+    },
+    /** Starts the real program. */
+    start: (argv: readonly string[], { cwd = work, env = {} }: Circumstances = {}) =>
+      spawn(process.execPath, [bin, ...argv], {
+        cwd,
+        env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: join(directory.path, 'cache'), ...env },
+        stdio: 'pipe',
+      }),
+    [Symbol.dispose]: () => directory[Symbol.dispose](),
+  }
+}
+
+/** Waits for a program to end and gathers what it wrote. */
+export async function endOf(
+  child: ReturnType<ReturnType<typeof workplace>['start']>,
+): Promise<Ending & { readonly signal: string | null }> {
+  const gathered = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      gathered[stream] += chunk
+    })
+  }
+  const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve, reject) => {
+    child.on('error', reject).on('close', (code, by) => resolve([code, by]))
+  })
+  return { exitCode, signal, ...gathered }
+}
+
+class Capture extends Writable {
+  readonly isTTY: boolean
+  readonly columns: number
+  readonly #chunks: Buffer[] = []
+
+  constructor(columns: number | undefined) {
+    super()
+    this.isTTY = columns !== undefined
+    this.columns = columns ?? 0
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#chunks.push(chunk)
+    done()
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8')
+  }
+}

@@ -1,0 +1,216 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import type { Belief } from '../../src/beliefs/belief.ts'
+import { MemoryError } from '../../src/errors.ts'
+import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { setAsideCorruptStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { chance, openStore, temporaryDirectory } from './durable-store.ts'
+
+const beliefs: readonly Belief[] = Array.from({ length: 60 }, (_, index) =>
+  sample({
+    id: `b${index}`,
+    name: `Belief number ${index}`,
+    aliases: [`alias of ${index}`],
+    content: `What is true of number ${index}: ${'it is so. '.repeat(index % 20)}`,
+    why: 'Because someone said so.',
+  }),
+)
+
+/** A closed store in one file, with nothing left in a log. */
+async function wholeStore(file: string): Promise<void> {
+  const store = openStore(file)
+  await store.commit(commitOf(beliefs.map((belief) => present({ ...belief, content: 'Draft.' }))))
+  await store.commit(commitOf(beliefs.map((belief) => present(next(belief, {})))))
+  await store.close()
+}
+
+const attempt = (file: string): unknown => {
+  try {
+    void openStore(file).close()
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+describe('a file that is no store', () => {
+  const pageSize = 4096
+  const variants: readonly (readonly [name: string, damage: (file: string) => void])[] = [
+    ['a text file', (file) => writeFileSync(file, 'Dear diary, '.repeat(1000))],
+    ['a short text file', (file) => writeFileSync(file, 'hi')],
+    [
+      'a zeroed header',
+      (file) => writeFileSync(file, Buffer.concat([Buffer.alloc(100), readFileSync(file).subarray(100)])),
+    ],
+    ['only zeros', (file) => writeFileSync(file, Buffer.alloc(statSync(file).size))],
+    ['a file cut in the middle of a page', (file) => truncateSync(file, 10 * pageSize + 100)],
+    ['a file cut at the edge of a page', (file) => truncateSync(file, 10 * pageSize)],
+    ['a file cut after its first page', (file) => truncateSync(file, pageSize)],
+    ['a file cut within its header', (file) => truncateSync(file, 50)],
+    ['a store of a newer version', (file) => pragma(file, 'user_version = 999')],
+    ['a database of another program', (file) => pragma(file, 'application_id = 252006673')],
+  ]
+
+  it.each(variants)('is refused and left alone: %s', async (_, damage) => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+    await wholeStore(file)
+    damage(file)
+    const before = readFileSync(file)
+
+    const error = attempt(file)
+
+    expect(error).toBeInstanceOf(MemoryError)
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(file),
+      hint: expect.any(String),
+    })
+    expect((error as MemoryError).message).not.toContain('\n')
+    expect(readFileSync(file).equals(before)).toBe(true)
+  })
+
+  it('is refused and left alone: a directory', () => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+    mkdirSync(file)
+
+    expect(attempt(file)).toMatchObject({ code: 'unavailable', message: expect.stringContaining(file) })
+    expect(statSync(file).isDirectory()).toBe(true)
+  })
+
+  it('is taken for a new store when it is empty', async () => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+    writeFileSync(file, '')
+
+    const store = openStore(file)
+
+    expect((await store.commit(commitOf([present(sample({ id: 'b1' }))]))).outcome).toBe('committed')
+    await store.close()
+  })
+
+  it('can be set aside, and a new store takes its place', async () => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+    await wholeStore(file)
+    truncateSync(file, 10 * pageSize)
+    writeFileSync(`${file}-wal`, 'left over')
+    const before = readFileSync(file)
+
+    const name = setAsideCorruptStore(file, new Date('2026-03-01T12:00:00.000Z'))
+
+    expect(name).toBe(`${file}.corrupt-2026-03-01T12-00-00-000Z`)
+    expect(readFileSync(name).equals(before)).toBe(true)
+    expect(readFileSync(`${name}-wal`, 'utf8')).toBe('left over')
+    expect(existsSync(file)).toBe(false)
+    expect(attempt(file)).toBeNull()
+    expect(readdirSync(dirname(file)).sort()).toContain('credence.db')
+    expect(() => setAsideCorruptStore(file, new Date('2026-03-01T12:00:00.000Z'))).toThrow(/already/)
+  })
+})
+
+function pragma(file: string, setting: string): void {
+  const db = new Database(file)
+  db.pragma(setting)
+  db.close()
+}
+
+describe('a flipped bit', () => {
+  const flips = 400
+
+  it(`never turns one belief into another, ${flips} times`, { timeout: 120_000 }, async () => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+    const copy = join(directory.path, 'copy', 'credence.db')
+    mkdirSync(dirname(copy))
+    await wholeStore(file)
+    const bytes = readFileSync(file)
+    const ofBeliefs = pagesOf(file, 'beliefs')
+    const random = chance(11)
+    const counts = { read: 0, refused: 0, detected: 0, unguarded: 0 }
+
+    for (let flip = 0; flip < flips; flip += 1) {
+      // Every other one where the texts are, the rest anywhere.
+      const page = ofBeliefs[Math.floor(random() * ofBeliefs.length)] ?? 1
+      const offset =
+        flip % 2 === 0 ? (page - 1) * 4096 + Math.floor(random() * 4096) : Math.floor(random() * bytes.length)
+      const damaged = Buffer.from(bytes)
+      damaged[offset] = (damaged[offset] ?? 0) ^ (1 << Math.floor(random() * 8))
+      writeFileSync(copy, damaged)
+      if (hasChangedText(copy)) counts.unguarded += 1
+      counts[await readEverything(copy)] += 1
+    }
+
+    // Had nobody compared checksums, other texts would have been taken for what was written.
+    expect(counts.unguarded).toBeGreaterThan(0)
+    expect(counts.refused + counts.detected).toBeGreaterThanOrEqual(counts.unguarded)
+    expect(counts.read + counts.refused + counts.detected).toBe(flips)
+  })
+})
+
+/**
+ * `read`: every belief and its history came back as written. `refused`: some were refused. `detected`: something was not
+ * found, and the check of the store says so. Anything else is the failure this test looks for.
+ */
+async function readEverything(file: string): Promise<'read' | 'refused' | 'detected'> {
+  let outcome: 'read' | 'refused' | 'detected' = 'read'
+  try {
+    const store = openStore(file)
+    for (const belief of beliefs) {
+      const expected = next(belief, {})
+      const found = await refusedOr(() => store.get('ada', belief.id))
+      const history = await refusedOr(() => store.history('ada', belief.id))
+      if (found === 'refused' || history === 'refused') outcome = 'refused'
+      if (found !== 'refused' && found !== null) expect(found).toEqual(expected)
+      const newest = history === 'refused' ? undefined : history.at(-1)?.belief
+      if (newest !== undefined && newest !== null && newest.version === 2) expect(newest).toEqual(expected)
+      if (outcome === 'read' && (found === null || newest?.version !== 2)) outcome = 'detected'
+    }
+    if (outcome === 'detected') expect((await store.verify()).filter(({ ok }) => !ok)).not.toEqual([])
+    await store.close()
+    return outcome
+  } catch (error) {
+    if (error instanceof MemoryError) return 'refused'
+    throw error
+  }
+}
+
+async function refusedOr<Answer>(ask: () => Promise<Answer>): Promise<Answer | 'refused'> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof MemoryError) return 'refused'
+    throw error
+  }
+}
+
+/** What someone would read who trusts the rows as they are. */
+function hasChangedText(file: string): boolean {
+  const originals = new Map(beliefs.map((belief) => [belief.id, JSON.stringify(next(belief, {}))]))
+  const db = new Database(file, { readonly: true })
+  try {
+    const bodies = db.prepare<[], string>('SELECT body FROM beliefs').pluck().all()
+    return bodies.some((body) => {
+      const belief = JSON.parse(body) as Belief
+      return JSON.stringify(belief) !== originals.get(belief.id)
+    })
+  } catch {
+    // Unreadable is not a wrong answer.
+    return false
+  } finally {
+    db.close()
+  }
+}
+
+function pagesOf(file: string, table: string): readonly number[] {
+  const db = new Database(file, { readonly: true })
+  const pages = db
+    .prepare<[string], number>(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype <> 'internal'`)
+    .pluck()
+    .all(table)
+  db.close()
+  return pages
+}

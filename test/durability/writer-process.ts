@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Refusal, WriterOptions, WriterReport } from './writer.ts'
+
+/** Hundreds of writers are started; compiling them once is enough. */
+const compiled = join(tmpdir(), 'credence-compiled-writers')
+
+const program = fileURLToPath(new URL('writer.ts', import.meta.url))
+
+/** A writer in a process of its own, and what it has said so far. */
+export class WriterProcess {
+  readonly child: ChildProcess
+  readonly acknowledged: string[] = []
+  readonly refusals: Refusal[] = []
+  report: WriterReport | null = null
+  readonly ready: Promise<void>
+  readonly ended: Promise<void>
+  #complaints = ''
+
+  /** `through` runs the writer under another program, such as a tracer. */
+  constructor(options: WriterOptions, through: readonly string[] = []) {
+    const [command, ...rest] = [...through, process.execPath, program, JSON.stringify(options)]
+    const env = { ...process.env, NODE_COMPILE_CACHE: compiled }
+    this.child = spawn(command as string, rest, { stdio: ['pipe', 'pipe', 'pipe'], env })
+    const { stdout, stderr } = this.child
+    if (stdout === null || stderr === null) throw new Error('The writer has no output.')
+    stderr.on('data', (data) => {
+      this.#complaints += String(data)
+    })
+    const lines = createInterface({ input: stdout })
+    let becomeReady: () => void = () => {}
+    this.ready = new Promise((resolve, reject) => {
+      becomeReady = resolve
+      // A writer that ends before it was ready has said why.
+      this.child.once('close', () => reject(new Error(`The writer never got ready. ${this.#complaints}`)))
+    })
+    this.ready.catch(() => {})
+    lines.on('line', (line) => {
+      const [word, rest] = split(line)
+      if (word === 'ready') becomeReady()
+      else if (word === 'ack') this.acknowledged.push(rest)
+      else if (word === 'refused') this.refusals.push(JSON.parse(rest) as Refusal)
+      else if (word === 'report') this.report = JSON.parse(rest) as WriterReport
+    })
+    this.ended = Promise.all([once(this.child, 'close'), once(lines, 'close')]).then(() => {})
+  }
+
+  start(): void {
+    this.child.stdin?.write('\n')
+  }
+
+  /** Ends it as a crash would: at once, wherever it is. */
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL')
+    await this.ended
+  }
+
+  /** Waits until it has finished by itself, and insists that it did. */
+  async finished(): Promise<WriterReport | null> {
+    await this.ended
+    if (this.child.exitCode !== 0) throw new Error(`The writer ended with ${this.child.exitCode}. ${this.#complaints}`)
+    return this.report
+  }
+}
+
+function split(line: string): readonly [word: string, rest: string] {
+  const space = line.indexOf(' ')
+  return space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)]
+}

@@ -1,0 +1,97 @@
+/**
+ * A program of its own that writes beliefs and says so, one line each, for tests that interfere with it from outside.
+ * Lines: `ready` when the store is open, `ack <id>` when a belief is safely in it, `refused <json>` when one is not.
+ */
+import { randomBytes } from 'node:crypto'
+import { readSync, writeSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { MemoryError } from '../../src/errors.ts'
+import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+
+export type WriterOptions = {
+  readonly file: string
+  /** Start of every id, so that several writers never write the same belief. */
+  readonly prefix: string
+  readonly count: number
+  /** Waits for a line on standard input before the first write. */
+  readonly waits?: boolean
+  readonly busyTimeoutMs?: number
+  /** How much each belief says. */
+  readonly contentLength?: number
+  /** Stops after this many refusals, to see what else still works. */
+  readonly mostRefusals?: number
+  /**
+   * Ways to do it wrong, which the tests must notice: `early` says so before it has happened, `unsynced` does not wait
+   * for the disk.
+   */
+  readonly fault?: 'early' | 'unsynced'
+}
+
+/** What is left when the writer has stopped: how many of the acknowledged beliefs it can still read. */
+export type WriterReport = { readonly acknowledged: number; readonly readable: number; readonly refusals: number }
+
+export type Refusal = { readonly code: string; readonly message: string; readonly hint: string | undefined }
+
+// Straight to the descriptor: a line counts as said only when it has left the process.
+const say = (line: string): void => {
+  writeSync(1, `${line}\n`)
+}
+
+async function write(options: WriterOptions): Promise<void> {
+  const {
+    file,
+    prefix,
+    count,
+    waits,
+    busyTimeoutMs,
+    contentLength = 200,
+    mostRefusals = Number.POSITIVE_INFINITY,
+  } = options
+  const store = openSqliteStore({
+    file,
+    random: randomBytes,
+    ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
+  })
+  say('ready')
+  if (waits) readSync(0, Buffer.alloc(1))
+  const acknowledged: string[] = []
+  let refusals = 0
+  for (let number = 0; number < count && refusals < mostRefusals; number += 1) {
+    const id = `${prefix}-${number}`
+    const belief = sample({ id, name: `Name of ${id}`, content: `${id} `.repeat(contentLength / id.length) })
+    if (options.fault === 'early') say(`ack ${id}`)
+    try {
+      const { outcome } = await store.commit(commitOf([present(belief)]))
+      if (outcome !== 'committed') throw new Error(`The commit of ${id} was ${outcome}.`)
+      acknowledged.push(id)
+      if (options.fault !== 'early') say(`ack ${id}`)
+    } catch (error) {
+      if (!(error instanceof MemoryError)) throw error
+      refusals += 1
+      const { code, message, hint } = error
+      say(`refused ${JSON.stringify({ code, message, hint } satisfies Refusal)}`)
+    }
+  }
+  const readable = (await store.getMany('ada', acknowledged)).length
+  say(`report ${JSON.stringify({ acknowledged: acknowledged.length, readable, refusals } satisfies WriterReport)}`)
+  await store.close()
+}
+
+/** The same lines from a program that never waits for the disk. */
+function writeUnsynced({ file, prefix, count }: WriterOptions): void {
+  const db = new Database(file)
+  db.pragma('journal_mode = wal')
+  db.pragma('synchronous = off')
+  db.exec('CREATE TABLE notes (id TEXT)')
+  say('ready')
+  for (let number = 0; number < count; number += 1) {
+    db.prepare('INSERT INTO notes VALUES (?)').run(`${prefix}-${number}`)
+    say(`ack ${prefix}-${number}`)
+  }
+  db.close()
+}
+
+const options = JSON.parse(process.argv[2] ?? '') as WriterOptions
+if (options.fault === 'unsynced') writeUnsynced(options)
+else await write(options)

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { Backends } from '../../src/eval/backends.ts'
+import type { Embedder } from '../../src/search/embedder.ts'
+import { openMemoryStore } from '../../src/store/memory-store.ts'
+
+/** A belief as case files write them. */
+export const belief = (
+  id: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> => ({
+  _id: id,
+  user_id: 'ann',
+  type: 'entity',
+  canonical_name: id.replace(/^b-/u, ''),
+  aliases: [],
+  content: `What is known of ${id.replace(/^b-/u, '')}.`,
+  scope: ['domain:boats'],
+  ...fields,
+})
+
+/** A case as case files write them. */
+export const staticCase = (
+  caseId: string,
+  query: string,
+  expect: unknown,
+  fields: Readonly<Record<string, unknown>> = {},
+) => ({
+  caseId,
+  description: `About ${caseId}.`,
+  scope: ['domain:boats'],
+  query,
+  expect,
+  ...fields,
+})
+
+/** One dimension for each letter: enough for a similarity that can be worked out by hand. */
+export const letterEmbedder: Embedder = {
+  model: 'letters',
+  dimensions: 26,
+  embed: async (texts) =>
+    texts.map((text) => {
+      const vector = new Float32Array(26)
+      for (const letter of text.toLowerCase()) {
+        const at = letter.charCodeAt(0) - 97
+        if (at >= 0 && at < 26) vector[at] = (vector[at] as number) + 1
+      }
+      return vector
+    }),
+}
+
+export const openStore = () => openMemoryStore({ random: randomBytes })
+
+/** A clock that moves by one millisecond each time it is read. */
+export function tickingClock(): () => number {
+  let time = 0
+  return () => ++time
+}
+
+export const backendsFor = (
+  packsDirectory: string,
+  openEmbedder: () => Promise<Embedder> = async () => letterEmbedder,
+): Backends => new Backends({ openStore, version: 'test', clock: tickingClock(), openEmbedder, packsDirectory })
