@@ -2,12 +2,14 @@ import type { Belief } from './belief.ts'
 
 const collapse = (text: string): string =>
   text
+    .replace(/\p{Cf}/gu, '')
     .normalize('NFKC')
     .toLowerCase()
+    .normalize('NFKC')
     .replace(/[\s_]+/gu, ' ')
     .trim()
 
-/** Two names with the same key are the same name: case, underscores and spacing do not matter. */
+/** Two names with the same key are the same name: case, underscores, spacing and what nobody sees do not matter. */
 export const nameKey = (name: string): string => collapse(name)
 
 /** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */

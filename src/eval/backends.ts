@@ -121,7 +121,7 @@ const calibratedVector = ({
 }: VectorParts): System =>
   vectorSystem({
     name: 'vector-calibrated',
-    description: `cosine over embeddings, the ${k} nearest in scope with at least ${threshold}`,
+    description: `cosine over embeddings, ${k === 1 ? 'the nearest' : `the ${k} nearest`} in scope with a similarity of at least ${threshold}`,
     embedder,
     known,
     k,

@@ -9,14 +9,13 @@ export type ComparisonOptions = {
   readonly backends: readonly BackendName[]
   /** What is being asked, and how far it has come over all packs and backends. */
   readonly onProgress?: (progress: { readonly backend: string; readonly done: number; readonly total: number }) => void
+  /** Backends that were asked for by name: when one of them is missing, nothing is compared. */
+  readonly required?: readonly BackendName[]
   /** Id of the case whose answers shall say how they were reached. */
   readonly explain?: string
 }
 
-/**
- * Runs every backend on every pack. One whose model or server is missing is skipped with the reason; it becomes an
- * error only when it is the only one asked for.
- */
+/** Runs every backend on every pack. One whose model is missing is skipped with the reason, unless it is required. */
 export async function compareBackends(
   backends: Backends,
   options: ComparisonOptions,
@@ -43,7 +42,7 @@ export async function compareBackends(
       results.push({ backend, runs })
     } catch (error) {
       const isMissing = error instanceof MemoryError && error.code === 'unavailable'
-      if (!isMissing || options.backends.length === 1) throw error
+      if (!isMissing || options.required?.includes(backend)) throw error
       results.push({ backend, skipped: [error.message, error.hint].filter((part) => part !== undefined).join(' ') })
     }
   }

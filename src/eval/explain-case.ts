@@ -1,7 +1,7 @@
 import type { Explanation } from '../search/explanation.ts'
 import { checkExpectations, type Expectations, type Outcome } from './expectations.ts'
 import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
-import type { CaseRecord, PackRun } from './run-pack.ts'
+import type { PackRun } from './run-pack.ts'
 import type { Answer, AnswerHit } from './system.ts'
 
 /** How the matched words of a message are set off. */
@@ -9,9 +9,7 @@ export type Mark = (words: string) => string
 
 /** The whole decision of one case, for a person: what was asked, what came back and why, what was expected and what of it failed. */
 export function explainCase(run: PackRun, id: string, mark: Mark): string | null {
-  const record = (
-    run.records as readonly CaseRecord<ReadyCase | ReadyTurn, PackRun['records'][number]['entry']>[]
-  ).find((one) => one.id === id)
+  const record = run.records.find((one) => one.id === id)
   if (record === undefined) return null
   const { asked, answer, entry } = record
   const verdict = { passed: 'passed', failed: 'FAILED', error: 'ERROR' }[entry.status]

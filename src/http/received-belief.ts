@@ -37,11 +37,7 @@ export function receivedBelief(message: BeliefMessage, { known, at, newId }: Sur
     id,
     user,
   }
-  const { record } = parseRecord(value, { user, scopes: [universalScope], origin: 'http', at, newId })
-  if (record.scopes.length > 0) return record
-  throw new MemoryError('invalid', `The belief "${id}" has an empty list of scopes.`, {
-    hint: `Name a scope such as domain:code, or leave scopes out for ${universalScope}.`,
-  })
+  return parseRecord(value, { user, scopes: [universalScope], origin: 'http', at, newId }).record
 }
 
 /** Scopes given as a list go before the single one beside it; a scope that is null is none. */

@@ -71,11 +71,18 @@ export type Memory = {
   close(): Promise<void>
 }
 
-/** Binds the use cases to a standpoint. */
+/** Binds the use cases to a standpoint, which no option of a call can change: whose memory it is, and who is writing. */
 export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
   const { user, scopes, agent, author } = standpoint
   const view = { user, scopes, agent }
-  const at = (reference: string, options: Keyed = {}) => ({ user, author, scopes, reference, ...options })
+  const at = <Options extends object>(reference: string, options?: Options) => ({
+    scopes,
+    // Spreading nothing adds nothing.
+    ...(options as Options),
+    user,
+    author,
+    reference,
+  })
   return {
     remember: ({ key, sourceId, model, ...draft }) =>
       remember(workshop, {
@@ -86,10 +93,10 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         ...(sourceId === undefined ? {} : { sourceId }),
         ...(model === undefined ? {} : { model }),
       }),
-    recall: (message, options = {}) => recall(workshop, { ...view, ...options, message }),
-    search: (query, options = {}) => search(workshop, { user, agent, ...options, query }),
-    why: (message, reference, options = {}) => why(workshop, { ...view, ...options, message, reference }),
-    correct: (reference, correction) => correct(workshop, { ...at(reference), ...correction }),
+    recall: (message, options = {}) => recall(workshop, { ...view, ...options, user, message }),
+    search: (query, options = {}) => search(workshop, { agent, ...options, user, query }),
+    why: (message, reference, options = {}) => why(workshop, { ...view, ...options, user, message, reference }),
+    correct: (reference, correction) => correct(workshop, at(reference, correction)),
     reinforce: (reference, options) => reinforce(workshop, at(reference, options)),
     pin: (reference, options) => pin(workshop, at(reference, options)),
     unpin: (reference, options) => unpin(workshop, at(reference, options)),
@@ -100,7 +107,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
       resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
     forget: (reference, options) => forget(workshop, at(reference, options)),
     undo: (event, options = {}) =>
-      undo(workshop, { user, author, ...options, ...(event === undefined ? {} : { event }) }),
+      undo(workshop, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
     get: (reference) => findBelief(workshop, at(reference)),
     list: (options = {}) => listBeliefs(workshop, { ...options, user }),
     history: (reference) => history(workshop, at(reference)),
@@ -110,7 +117,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     accept: (proposal, options) => accept(workshop, at(proposal, options)),
     reject: (proposal, options) => reject(workshop, at(proposal, options)),
     import: (text, options = {}) =>
-      importBeliefs(workshop, { user, author, source: 'import', scopes, ...options, text }),
+      importBeliefs(workshop, { source: 'import', scopes, ...options, user, author, text }),
     export: (filter = {}) => exportBeliefs(workshop, { ...filter, user }),
     close: () => workshop.store.close(),
   }

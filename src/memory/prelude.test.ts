@@ -83,7 +83,8 @@ describe('the prelude', () => {
 
     expect(text(9)).toBeNull()
     expect(text(10)).toBe('Likes tea.')
-    expect(text(21)).toBe('Likes tea.')
+    expect(text(20)).toBe('Likes tea.')
+    expect(text(21)).toBe('Likes tea. Offer tea.')
     expect(text(22)).toBe('Likes tea.\nLikes cake.')
     expect(text(32)).toBe('Likes tea.\nLikes cake. Offer it.')
     expect(text(33)).toBe('Likes tea. Offer tea.\nLikes cake.')

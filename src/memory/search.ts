@@ -1,12 +1,12 @@
 import { type Belief, type BeliefType, isCurrent, isVisibleTo, type Status } from '../beliefs/belief.ts'
-import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { parseScopes, visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { analyse } from '../search/analyse.ts'
-import { linkMessage } from '../search/link.ts'
+import { type Linked, linkMessage } from '../search/link.ts'
 import { scoreLink } from '../search/score.ts'
 import { askedWords } from '../search/searchable-text.ts'
 import { singular } from '../search/singular.ts'
+import { isMentioned } from './near-misses.ts'
 import type { Workshop } from './workshop.ts'
 
 export type SearchRequest = {
@@ -17,7 +17,7 @@ export type SearchRequest = {
   readonly agent?: string | null
   readonly types?: readonly BeliefType[]
   readonly statuses?: readonly Status[]
-  /** Also superseded, resolved and proposed beliefs. */
+  /** Also superseded, resolved and proposed beliefs. Asking for the status `superseded` includes them. */
   readonly includeRetired?: boolean
   /** Default 10, at most 100. */
   readonly limit?: number
@@ -45,7 +45,9 @@ export type SearchResult = { readonly hits: readonly SearchHit[]; readonly total
 const deepest = 500
 
 /** Looks through names, aliases, content and why, for someone who asks. Exact hits come first. */
-export async function search(workshop: Workshop, request: SearchRequest): Promise<SearchResult> {
+export async function search(workshop: Workshop, asked: SearchRequest): Promise<SearchResult> {
+  const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
+  const request = { ...asked, includeRetired }
   const { user, query, agent = null, limit = 10, offset = 0 } = request
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100)
     throw new MemoryError('invalid', `The limit ${limit} is out of range.`, {
@@ -59,14 +61,16 @@ export async function search(workshop: Workshop, request: SearchRequest): Promis
   if (words.length === 0) return { hits: [], total: 0 }
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
 
-  const exact = await exactHits(workshop, request, scopes, words)
+  const everyScope = scopes ?? (await workshop.store.scopes(user)).map(({ scope }) => scope)
+  const linked = await linkMessage(query, { user, agent, scopes: everyScope }, workshop.store)
+  const exact = await exactHits(workshop, request, linked, words)
   const known = new Set(exact.map(({ belief }) => belief.id))
   const found = await workshop.store.matchText({
     user,
     agent,
     scopes,
     words,
-    includeRetired: request.includeRetired ?? false,
+    includeRetired,
     limit: deepest,
   })
   const scores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
@@ -74,29 +78,29 @@ export async function search(workshop: Workshop, request: SearchRequest): Promis
     user,
     found.map(({ beliefId }) => beliefId),
   )
-  const possible = beliefs
+  // What is retired has no mention that counts, but may still be called by its whole name.
+  const others = beliefs
     .filter((belief) => !known.has(belief.id) && passes(belief, request) && sharesEnough(belief, words))
     .map(
       (belief): SearchHit => ({
-        match: 'possible',
+        match: !isCurrent(belief) && isMentioned(belief, linked) ? 'exact' : 'possible',
         belief,
         score: scores.get(belief.id) ?? 0,
         highlights: highlights(belief, words),
       }),
     )
-  const hits = [...exact, ...possible]
+  const hits = [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
   return { hits: hits.slice(offset, offset + limit), total: hits.length }
 }
+
+const isExact = ({ match }: SearchHit): boolean => match === 'exact'
 
 async function exactHits(
   { store }: Workshop,
   request: SearchRequest,
-  scopes: readonly string[] | null,
+  { links, population }: Linked,
   words: readonly string[],
 ): Promise<readonly SearchHit[]> {
-  const everyScope = scopes ?? (await store.scopes(request.user)).map(({ scope }) => scope)
-  const view: Viewpoint = { user: request.user, agent: request.agent ?? null, scopes: everyScope }
-  const { links, population } = await linkMessage(request.query, view, store)
   const scores = new Map(links.map((link) => [link.posting.beliefId, scoreLink(link, population).value]))
   const beliefs = await store.getMany(request.user, [...scores.keys()])
   return beliefs
@@ -109,8 +113,15 @@ async function exactHits(
         highlights: highlights(belief, words),
       }),
     )
-    .sort((one, other) => other.score - one.score || (one.belief.name < other.belief.name ? -1 : 1))
+    .sort(
+      (one, other) =>
+        other.score - one.score ||
+        compare(one.belief.name, other.belief.name) ||
+        compare(one.belief.id, other.belief.id),
+    )
 }
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 const passes = (belief: Belief, { types, statuses, includeRetired, agent = null }: SearchRequest): boolean =>
   (types === undefined || types.includes(belief.type)) &&

@@ -76,7 +76,9 @@ async function run(given: Options, session: Session): Promise<Answer> {
   const chosen =
     given.filter === undefined ? packs : packs.flatMap((pack) => filterPack(pack, given.filter ?? '') ?? [])
   if (chosen.length === 0) return nothingCompared(`No case matches "${given.filter}".`)
-  const results = await compared(backends, chosen, backendsFor(given.backend), evaluation)
+  // Documentation of a part would be taken for the whole.
+  const required = given.updateDocs ? backendNames : given.backend
+  const results = await compared(backends, chosen, required, evaluation)
   return answer(results, { ...given, isPartial }, evaluation, session)
 }
 
@@ -154,13 +156,14 @@ function packsIn(directory: string, { pack: wanted, editedPins }: Options): read
 async function compared(
   backends: Backends,
   packs: readonly Pack[],
-  names: readonly BackendName[],
+  required: readonly BackendName[],
   { progress }: Evaluation,
 ) {
   try {
     return await compareBackends(backends, {
       packs,
-      backends: names,
+      backends: backendsFor(required),
+      required,
       onProgress: ({ backend, done, total }) => progress.show(backend, done, total),
     })
   } finally {
@@ -177,6 +180,7 @@ async function explainOne(id: string, given: Options, packs: readonly Pack[], ba
     const results = await compareBackends(backends, {
       packs: [only],
       backends: names,
+      required: names,
       ...(given.explain ? { explain: id } : {}),
     })
     return results.flatMap((result) => ('runs' in result ? result.runs : []))

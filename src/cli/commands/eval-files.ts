@@ -9,7 +9,6 @@ import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
 import { writeFiles } from '../../eval/write-files.ts'
 import { type Answer, defineCommand, flag, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import type { Style } from '../output.ts'
 import type { Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'
 import {
@@ -70,6 +69,7 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
     compareBackends(backends, {
       packs,
       backends: names,
+      required: [backend],
       onProgress: ({ backend: name, done, total }) => evaluation.progress.show(name, done, total),
       ...(options.explain && options.case !== undefined ? { explain: options.case } : {}),
     }).finally(() => evaluation.progress.clear())
@@ -128,16 +128,11 @@ export async function oneCase(
   if (!hasCase(pack, id))
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
   const runs = await runOnly(onlyCase(pack, id))
-  const records = runs.flatMap((run) =>
-    (run.records as readonly { id: string; entry: { passed: boolean }; answer: unknown }[]).filter(
-      (record) => record.id === id,
-    ),
-  )
-  const isFine = records.every(({ entry }) => entry.passed)
+  const found = casesOf(runs, id)
   return {
-    document: runs.length === 1 ? casesOf(runs, id)[0] : casesOf(runs, id),
-    text: (style: Style) => runs.map((run) => explanationText(run, id, { style, explain })).join('\n\n'),
-    exitCode: isFine ? exitCodes.fine : exitCodes.failed,
+    document: found.length === 1 ? found[0] : found,
+    text: (style) => runs.map((run) => explanationText(run, id, { style, explain })).join('\n\n'),
+    exitCode: found.every(({ entry }) => entry.passed) ? exitCodes.fine : exitCodes.failed,
   }
 }
 

@@ -31,8 +31,8 @@ function packDifferences(base: Figures, candidate: Figures): readonly string[] {
     const [ours, theirs] = [base.cases, candidate.cases]
     const removed = [...ours.keys()].filter((id) => !theirs.has(id))
     const added = [...theirs.keys()].filter((id) => !ours.has(id))
-    if (removed.length > 0) differences.push(`${counted(removed.length)} of the base missing: ${named(removed)}.`)
-    if (added.length > 0) differences.push(`${counted(added.length)} not in the base: ${named(added)}.`)
+    if (removed.length > 0) differences.push(`Cases of the base are missing (${removed.length}): ${named(removed)}.`)
+    if (added.length > 0) differences.push(`Cases are not in the base (${added.length}): ${named(added)}.`)
   } else if (base.totalCases !== null && candidate.totalCases !== null && base.totalCases !== candidate.totalCases) {
     const verb = candidate.totalCases < base.totalCases ? 'shrank' : 'grew'
     differences.push(`The number of cases ${verb} from ${base.totalCases} to ${candidate.totalCases}.`)
@@ -71,6 +71,5 @@ function missingBindings(base: Figures, candidate: Figures): readonly string[] {
 }
 
 const short = (hash: string): string => hash.slice(0, 'sha256:'.length + 12)
-const counted = (count: number): string => (count === 1 ? '1 case is' : `${count} cases are`)
 const named = (ids: readonly string[]): string =>
   ids.length <= mostNamed ? ids.join(', ') : `${ids.slice(0, mostNamed).join(', ')} and ${ids.length - mostNamed} more`

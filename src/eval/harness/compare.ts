@@ -100,7 +100,12 @@ function draftComparison({ base, candidate, acceptedChange = null }: ComparedPai
     basePassRate: sides.base.passRate,
     candidatePassRate: sides.candidate.passRate,
     obstacles: blocked,
-    notes: [...notes, ...assumptionNotes(figures), ...hiddenBreakage(figures, cases)],
+    notes: [
+      ...notes,
+      ...missingEvidence(sides.base, shared),
+      ...assumptionNotes(figures),
+      ...hiddenBreakage(figures, cases),
+    ],
     figures,
     cases,
   }
@@ -224,6 +229,11 @@ function caseChanges(shared: readonly SharedCase[]): CaseChanges {
     fixed: shared.filter(({ base, candidate }) => !passes(base) && passes(candidate)).map(({ id }) => id),
   }
 }
+
+const missingEvidence = (base: Figures, shared: readonly SharedCase[] | null): readonly string[] =>
+  base.isNoisy && shared === null
+    ? ['Results vary between runs, but a side kept no case results; figures were compared as they stand.']
+    : []
 
 function assumptionNotes(figures: readonly FigureComparison[]): readonly string[] {
   const assumed = figures.filter(({ sense, delta }) => sense.source === 'assumed' && delta !== null)

@@ -47,9 +47,9 @@ export type SearchMessage = z.input<typeof searchMessage>
 const clause = z.object({ path: z.enum(['canonical_name', 'aliases']), term: z.string(), score: z.number() })
 
 const foundBelief = z.object({
-  id: z.string().min(1).optional(),
+  // Other systems may mean something else by these words, which alone is no reason to refuse their answer.
+  id: z.string().min(1).optional().catch(undefined),
   score: z.number().nullish(),
-  // Other systems may mean something else by the word, which is no reason to refuse their answer.
   clauses: z.array(clause).optional().catch(undefined),
   metadata: z
     .object({ beliefId: z.string().min(1).optional() })

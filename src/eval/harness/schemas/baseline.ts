@@ -92,5 +92,6 @@ export const BaselineSnapshot = z
     context.addIssue({ code: 'custom', path: ['benchmarkCount'], message, input: snapshot.benchmarkCount })
   })
 
+export type AcceptedLower = z.infer<typeof AcceptedLower>
 export type BaselineBenchmark = z.infer<typeof BaselineBenchmark>
 export type BaselineSnapshot = z.infer<typeof BaselineSnapshot>

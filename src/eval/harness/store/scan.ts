@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { readBounded } from '../files/read-bounded.ts'
-import { type Checked, type Problem, parseArtifact } from '../parse-artifact.ts'
+import { type Checked, parseArtifact } from '../parse-artifact.ts'
 import type { Artifact } from '../schemas.ts'
-import { type StoreTree, storeTrees } from './layout.ts'
+import type { StoreTree } from './layout.ts'
 import { type Place, placesIn } from './places.ts'
 
 type Holdings = {
@@ -61,15 +61,4 @@ export function readPlace<Tree extends StoreTree>({ path, file, id }: Place, tre
   if (own === id || own.normalize() === id.normalize()) return checked
   const message = `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`
   return { ok: false, problems: [{ file, field: idField, message }] }
-}
-
-/** Every problem of a store, one line each, for those who need all of it to be valid. */
-export async function problemsOf(root: string, trees: readonly StoreTree[] = storeTrees): Promise<readonly Problem[]> {
-  const problems: Problem[] = []
-  for (const tree of trees) {
-    await scan(root, tree, ({ checked }) => {
-      if (!checked.ok) problems.push(...checked.problems)
-    })
-  }
-  return problems
 }

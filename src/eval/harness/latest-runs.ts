@@ -1,0 +1,121 @@
+import { codeOf } from './files/leftovers.ts'
+import { packHashOf } from './pack-hash.ts'
+import type { Problem } from './parse-artifact.ts'
+import type { CaseResult } from './schemas/baseline.ts'
+import type { RunSummary } from './schemas/run-summary.ts'
+import { casesOf } from './store/case-log.ts'
+import { readManifest } from './store/documents.ts'
+import { type InvalidFiles, invalidFiles } from './store/invalid-files.ts'
+import { packPath } from './store/layout.ts'
+import { scan } from './store/scan.ts'
+import { type CaseFigures, summariseCases } from './summarise-cases.ts'
+
+/** The runs of one benchmark that decide about it. */
+export type LatestRuns = {
+  /** The latest that was completed, over all of its cases. */
+  readonly completed: RunSummary | null
+  /** A run that began after it and did not complete; its result is missing. */
+  readonly newerUnfinished: RunSummary | null
+}
+
+/** The latest runs of every benchmark in a store, by benchmark id, and what could not be read. */
+export async function latestRuns(
+  root: string,
+): Promise<{ readonly byBenchmark: ReadonlyMap<string, LatestRuns>; readonly invalid: InvalidFiles }> {
+  const completed = new Map<string, RunSummary>()
+  const unfinished = new Map<string, RunSummary>()
+  const invalid = invalidFiles()
+  await scan(root, 'runs', ({ checked }) => {
+    invalid.see(checked)
+    // A run over some of the cases says nothing about the benchmark.
+    if (!checked.ok || checked.value.filter !== undefined) return
+    const run = checked.value
+    const latest = run.status === 'completed' ? completed : unfinished
+    const earlier = latest.get(run.benchmarkId)
+    if (earlier === undefined || isLater(run, earlier)) latest.set(run.benchmarkId, run)
+  })
+  const ids = [...new Set([...completed.keys(), ...unfinished.keys()])].sort()
+  const byBenchmark = new Map(
+    ids.map((id) => {
+      const done = completed.get(id) ?? null
+      const open = unfinished.get(id) ?? null
+      const isNewer = open !== null && (done === null || Date.parse(open.startedAt) > Date.parse(done.startedAt))
+      return [id, { completed: done, newerUnfinished: isNewer ? open : null }]
+    }),
+  )
+  return { byBenchmark, invalid: invalid.found() }
+}
+
+/** By the time of the result; equal times are decided by id, so that the order of reading does not matter. */
+function isLater(one: RunSummary, other: RunSummary): boolean {
+  const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
+  return mine > its || (mine === its && one.runId > other.runId)
+}
+
+/** A run together with its cases, and every reason not to believe it. */
+export type AuditedRun = {
+  readonly run: RunSummary
+  /** Null when the run kept no case records. */
+  readonly results: readonly CaseResult[] | null
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * Holds a run against its own case records and against the pack in the same store: counts must be the ones that the
+ * records add up to, and the cases must be the pack's.
+ */
+export async function auditRun(root: string, run: RunSummary): Promise<AuditedRun> {
+  const { records, problems } = await casesOf(root, run.runId)
+  const hasRecords = records.length > 0 || problems.length > 0
+  const figures = summariseCases(records)
+  return {
+    run,
+    results: hasRecords ? figures.results : null,
+    problems: [
+      ...problems,
+      ...(hasRecords ? countMismatches(run, figures) : []),
+      ...(await packMismatches(root, run, hasRecords ? figures.results : null)),
+    ],
+  }
+}
+
+function countMismatches(run: RunSummary, figures: CaseFigures): readonly Problem[] {
+  const file = `runs/${run.runId}.json`
+  const derived: Readonly<Record<string, number>> = { totalCases: figures.results.length, ...figures.counts }
+  const counts = Object.entries(derived).flatMap(([field, value]) => {
+    const stated = run[field] ?? 0
+    return stated === value ? [] : [{ file, field, message: `is ${stated}, but the case records add up to ${value}` }]
+  })
+  const metrics = Object.entries(figures.metrics).flatMap(([name, value]) => {
+    const stated = run.metrics?.[name]
+    if (stated !== undefined && Math.abs(stated - value) <= 1e-9) return []
+    return [{ file, field: `metrics.${name}`, message: `is ${stated}, but the case records have the mean ${value}` }]
+  })
+  return [...counts, ...metrics]
+}
+
+async function packMismatches(
+  root: string,
+  run: RunSummary,
+  results: readonly CaseResult[] | null,
+): Promise<readonly Problem[]> {
+  const manifest = readManifest(root, run.benchmarkId)
+  // An invalid manifest is a finding of its own, and a store without packs has nothing to hold the run against.
+  if (manifest === null || !manifest.ok) return []
+  const file = `runs/${run.runId}.json`
+  const known = new Set(manifest.value.cases.map(({ id }) => id))
+  if (results === null && run.totalCases !== known.size) {
+    return [
+      { file, field: 'totalCases', message: `is ${run.totalCases}, but the pack in the store has ${known.size} cases` },
+    ]
+  }
+  if (run.packHash === undefined) return []
+  try {
+    const { packHash } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
+    if (packHash === run.packHash) return []
+    return [{ file, field: 'packHash', message: `is ${run.packHash}, but the pack in the store has ${packHash}` }]
+  } catch (error) {
+    const message = `cannot be checked, because a file of the pack cannot be read: ${codeOf(error) ?? String(error)}`
+    return [{ file, field: 'packHash', message }]
+  }
+}

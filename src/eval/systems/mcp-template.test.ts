@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fillTemplate, fillText, placeholdersIn } from './mcp-template.ts'
+
+const values = { id: 'm-1', name: 'levain', aliases: ['Gertrude', 'wild yeast'], why: '', limit: 20 }
+
+describe('a template', () => {
+  it('takes values at any depth', () => {
+    const filled = fillTemplate({ entities: [{ name: '{{id}}', about: 'It is {{ name }} ({{id}}).' }] }, values)
+
+    expect(filled).toEqual({ entities: [{ name: 'm-1', about: 'It is levain (m-1).' }] })
+  })
+
+  it('becomes the value itself where it is nothing but a placeholder', () => {
+    expect(fillTemplate({ top: '{{limit}}', tags: '{{aliases}}' }, values)).toEqual({
+      top: 20,
+      tags: ['Gertrude', 'wild yeast'],
+    })
+  })
+
+  it('takes a list into a list, and leaves out what is empty', () => {
+    expect(fillTemplate(['{{name}}', '{{aliases}}', '{{why}}', 'end'], values)).toEqual([
+      'levain',
+      'Gertrude',
+      'wild yeast',
+      'end',
+    ])
+  })
+
+  it('joins a list inside of a longer text', () => {
+    expect(fillText('also {{aliases}}', values)).toBe('also Gertrude, wild yeast')
+  })
+
+  it('says which placeholders it has', () => {
+    expect(placeholdersIn({ one: ['{{id}} {{name}}'], two: { three: '{{id}}', four: 5, five: null } })).toEqual([
+      'id',
+      'name',
+    ])
+  })
+
+  it('never takes a value for a template', () => {
+    fc.assert(
+      fc.property(fc.string(), (inner) => {
+        const name = `{{id}}${inner}`
+
+        expect(fillTemplate({ a: '{{name}}', b: ['{{name}}'], c: 'x{{name}}' }, { name, id: 'm-1' })).toEqual({
+          a: name,
+          b: [name],
+          c: `x${name}`,
+        })
+      }),
+    )
+  })
+
+  it('without placeholders stays as it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 2 }), (value) => {
+        fc.pre(!JSON.stringify(value).includes('{{'))
+
+        expect(fillTemplate(value as never, values)).toEqual(value)
+      }),
+    )
+  })
+})

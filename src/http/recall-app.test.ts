@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { System } from '../eval/system.ts'
+import { bm25System } from '../eval/systems/bm25.ts'
+import { openMemoryStore } from '../store/memory-store.ts'
+import { recallApp } from './recall-app.ts'
+
+const ours = (): System =>
+  bm25System({ openStore: () => openMemoryStore({ random: randomBytes }), version: 'under test' })
+
+type Found = {
+  readonly results: readonly {
+    readonly id: string
+    readonly score: number
+    readonly clauses: readonly { readonly score: number }[]
+    readonly metadata: unknown
+  }[]
+}
+
+function served(system: System = ours()) {
+  const bugs: unknown[] = []
+  let made = 0
+  const app = recallApp({
+    system,
+    now: () => new Date('2026-01-01'),
+    newId: () => `made-${++made}`,
+    onBug: (error) => bugs.push(error),
+  })
+  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const init = { method, headers: { host: 'localhost', ...headers }, ...(body === undefined ? {} : { body: text }) }
+    const response = await app.request(path, init)
+    // Only searches are looked into; that other answers have another form is what some tests are about.
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Found }
+  }
+  const search = async (query: string, fields: object = {}): Promise<readonly string[]> => {
+    const { body } = await send('POST', '/search', { query, user_id: 'ada', ...fields })
+    return body.results.map(({ id }) => id)
+  }
+  return { send, search, bugs }
+}
+
+const tea = { text: 'Tea time is at four.', user_id: 'ada', metadata: { beliefId: 'tea' }, aliases: ['tea time'] }
+const coffee = { text: 'Coffee at nine.', user_id: 'ada', metadata: { beliefId: 'coffee' }, aliases: ['espresso'] }
+
+describe('a served memory', () => {
+  it('finds what it was told, best first, with the parts of each score', async () => {
+    const { send } = served()
+    await send('POST', '/add', { ...tea, metadata: { beliefId: 'tea', name: 'tea time', content: 'At four.' } })
+    await send('POST', '/add', coffee)
+
+    const { status, body } = await send('POST', '/search', { query: 'espresso at tea time?', user_id: 'ada', limit: 5 })
+
+    expect(status).toBe(200)
+    expect(body.results.map(({ id }) => id).sort()).toEqual(['coffee', 'tea'])
+    for (const { id, score, clauses, metadata } of body.results) {
+      expect(metadata).toEqual({ beliefId: id })
+      expect(clauses.reduce((total, clause) => total + clause.score, 0)).toBeCloseTo(score)
+    }
+    expect(body.results[0]?.score).toBeGreaterThanOrEqual(body.results[1]?.score ?? Number.NaN)
+  })
+
+  it('gives at most as many as are asked for', async () => {
+    const { send, search } = served()
+    for (const n of [1, 2, 3])
+      await send('POST', '/add', { ...tea, beliefId: `tea-${n}`, text: `Tea time ${n}.`, metadata: { name: `t${n}` } })
+
+    expect(await search('tea time')).toHaveLength(3)
+    expect(await search('tea time', { limit: 2 })).toHaveLength(2)
+    expect(await search('tea time', { limit: 0 })).toEqual([])
+  })
+
+  it('keeps users and scopes apart', async () => {
+    const { send, search } = served()
+    await send('POST', '/add', { ...tea, metadata: { beliefId: 'tea', scope: 'domain:kitchen' } })
+
+    expect(await search('tea time', { scope: 'domain:kitchen' })).toEqual(['tea'])
+    expect(await search('tea time', { scope: 'domain:office', scopes: ['domain:office', 'domain:kitchen'] })).toEqual([
+      'tea',
+    ])
+    expect(await search('tea time', { scope: ['domain:kitchen'] })).toEqual(['tea'])
+    expect(await search('tea time', { scope: 'domain:office' })).toEqual([])
+    expect(await search('tea time')).toEqual([])
+    expect(await search('tea time', { scope: 'domain:kitchen', user_id: 'bob' })).toEqual([])
+  })
+
+  it('serves the relevant tier only', async () => {
+    const { send, search } = served()
+    const about = (fields: object) => ({ ...tea, metadata: { beliefId: 'tea', ...fields } })
+    const silent = [
+      { pinned: true },
+      { superseded_by: 'other' },
+      { resolved_at: '2025-01-01' },
+      { type: 'open_question' },
+    ]
+
+    for (const fields of silent) {
+      await send('DELETE', '/reset')
+      await send('POST', '/add', about(fields))
+
+      expect(await search('tea time'), JSON.stringify(fields)).toEqual([])
+    }
+  })
+
+  it('does not let pins take the places of results', async () => {
+    const { send, search } = served()
+    const pin = { ...coffee, metadata: { beliefId: 'coffee', pinned: true } }
+    await send('POST', '/add', pin)
+    await send('POST', '/add', tea)
+
+    expect(await search('tea time', { limit: 1 })).toEqual(['tea'])
+  })
+
+  it.each(['POST /add', 'PUT /update'])('takes a known id at %s for the same belief', async (route) => {
+    const [method = '', path = ''] = route.split(' ')
+    const { send, search } = served()
+    await send('POST', '/add', tea)
+
+    await send(method, path, { ...tea, aliases: ['tea time', 'brew'] })
+
+    expect(await search('a brew at tea time')).toEqual(['tea'])
+  })
+
+  it('adds what is to be updated and is not there', async () => {
+    const { send, search } = served()
+
+    await send('PUT', '/update', {
+      beliefId: 'tea',
+      text: 'Tea time is at four.',
+      user_id: 'ada',
+      aliases: ['tea time'],
+    })
+
+    expect(await search('tea time')).toEqual(['tea'])
+  })
+
+  it('makes an id for a belief that has none, and says it', async () => {
+    const { send, search } = served()
+
+    const { body } = await send('POST', '/add', { text: 'Tea at four.', user_id: 'ada', aliases: ['tea time'] })
+
+    expect(body).toEqual({ id: 'made-1' })
+    expect(await search('tea time')).toEqual(['made-1'])
+  })
+
+  it('forgets everything at a reset', async () => {
+    const { send, search } = served()
+    await send('POST', '/add', coffee)
+
+    expect(await send('DELETE', '/reset')).toMatchObject({ status: 200, body: { ok: true } })
+
+    expect(await search('espresso')).toEqual([])
+    await send('PUT', '/update', { beliefId: 'coffee', text: 'At nine.', user_id: 'ada' })
+    expect(await search('espresso'), 'not even its aliases are known').toEqual([])
+  })
+})
+
+describe('a request that cannot be served', () => {
+  it.each([
+    ['no JSON', '{"text": ', 'not JSON'],
+    ['nothing', undefined, 'not JSON'],
+    ['no object', [], 'the body'],
+    ['no user', { text: 'x' }, 'user_id'],
+    ['no text', { user_id: 'ada' }, 'text'],
+    ['an empty text', { user_id: 'ada', text: '' }, 'text: must not be empty'],
+    ['aliases that are none', { user_id: 'ada', text: 'x', aliases: 'tea' }, 'aliases'],
+    ['metadata that is none', { user_id: 'ada', text: 'x', metadata: [] }, 'metadata'],
+    ['a scope that is none', { user_id: 'ada', text: 'x', metadata: { scope: 'office' } }, '"office" is not a scope'],
+  ])('has %s', async (_what, body, reason) => {
+    const { send } = served()
+
+    expect(await send('POST', '/add', body)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid', message: expect.stringContaining(reason) } },
+    })
+  })
+
+  it.each([
+    [{ limit: -1 }, 'limit'],
+    [{ limit: 1.5 }, 'limit'],
+    [{ limit: 1001 }, 'limit'],
+    [{ query: 7 }, 'query'],
+    [{ scope: 'office' }, '"office" is not a scope'],
+  ])('searches with %j', async (fields, reason) => {
+    const { send } = served()
+
+    expect(await send('POST', '/search', { query: 'x', user_id: 'ada', ...fields })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid', message: expect.stringContaining(reason) } },
+    })
+  })
+
+  it('is too long, whether or not it says so', async () => {
+    const { send } = served()
+    const body = JSON.stringify({ ...tea, text: 'x'.repeat(1_000_001) })
+
+    expect(await send('POST', '/add', body)).toMatchObject({ status: 413, body: { error: { code: 'invalid' } } })
+    expect(await send('POST', '/add', 'x', { 'content-length': '1000001' })).toMatchObject({ status: 413 })
+  })
+
+  it('asks for what is not there', async () => {
+    const { send } = served()
+
+    expect(await send('GET', '/beliefs')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    const wrongMethod = await send('GET', '/search')
+    expect(wrongMethod).toMatchObject({ status: 405 })
+    expect(wrongMethod.headers.get('allow')).toBe('POST')
+  })
+
+  it.each([
+    ['another host', { host: 'memory.example' }],
+    ['a host that begins like this machine', { host: '127.0.0.1.example' }],
+    ['a host that is nonsense', { host: '::::' }],
+    ['a page of another host', { origin: 'https://example.org' }],
+    ['a page without a host', { origin: 'null' }],
+  ])('comes from %s', async (_whence, headers) => {
+    const { send } = served()
+
+    expect(await send('DELETE', '/reset', undefined, headers)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'forbidden' } },
+    })
+  })
+
+  it.each(['localhost:8080', '127.0.0.1', '[::1]:8080', 'LOCALHOST'])('is not one for %s', async (host) => {
+    const { send } = served()
+
+    expect(await send('DELETE', '/reset', undefined, { host, origin: `http://${host}` })).toMatchObject({ status: 200 })
+  })
+
+  it('meets a bug, of which only we learn more', async () => {
+    const broken: System = { ...ours(), recall: () => Promise.reject(new TypeError('secret detail')) }
+    const { send, bugs } = served(broken)
+
+    const { status, body } = await send('POST', '/search', { query: 'x', user_id: 'ada' })
+
+    expect(status).toBe(500)
+    expect(JSON.stringify(body)).not.toContain('secret')
+    expect(bugs).toEqual([expect.objectContaining({ message: 'secret detail' })])
+  })
+})

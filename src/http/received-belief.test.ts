@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { messageFor } from '../eval/systems/http-contract.ts'
+import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
+import { receivedBelief } from './received-belief.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const surroundings = { known: undefined, at, newId: () => 'made-up' }
+
+const belief = (fields: Partial<BeliefRecord> & { readonly name: string }): BeliefRecord => ({
+  ...parseRecord(
+    { id: 'm-1', content: 'Feeds it every Thursday.', ...fields },
+    { user: 'ada', scopes: ['domain:kitchen'], origin: 'http', at, newId: () => 'unused' },
+  ).record,
+  ...fields,
+})
+
+describe('a belief sent with all its metadata', () => {
+  it('is received as it was', () => {
+    const sent = belief({
+      name: 'sourdough_starter',
+      aliases: ['levain', 'Gertrude'],
+      why: 'Plan around it.',
+      type: 'relation',
+      scopes: ['domain:bread', 'domain:kitchen'],
+      status: 'superseded',
+      confidence: 0.4,
+      pinned: true,
+      editedByPerson: true,
+      supersededBy: 'm-2',
+      resolvedAt: at,
+      resolvedBy: 'm-3',
+      proposedFor: 'm-4',
+      participants: ['m-5', 'focaccia'],
+      relation: 'uses',
+      agent: 'baker',
+      expertise: { domain: 'bread', depth: 'deep' },
+      reinforcement: { count: 7, at: '2025-07-03T09:00:00.000Z' },
+    })
+
+    const received = receivedBelief(messageFor(sent, { full: true }), surroundings)
+
+    // Where it came from is settled by how it arrived.
+    expect({ ...received, provenance: null }).toEqual({ ...sent, provenance: null })
+    expect(received.provenance).toMatchObject({ actor: 'import', origin: 'http' })
+  })
+})
+
+describe('a belief sent with all its metadata, much of it empty', () => {
+  it('is received as it was', () => {
+    const sent = belief({ name: 'levain', aliases: [], why: '' })
+
+    expect(receivedBelief(messageFor(sent, { full: true }), surroundings)).toEqual(sent)
+  })
+})
+
+describe('a belief sent with little', () => {
+  it('is named by what stands before the aliases', () => {
+    const sent = belief({ name: 'sourdough_starter', aliases: ['levain', 'wild yeast'], why: '' })
+
+    const received = receivedBelief(messageFor(sent, { full: false }), surroundings)
+
+    expect(received).toMatchObject({
+      id: 'm-1',
+      user: 'ada',
+      name: 'sourdough starter',
+      aliases: ['levain', 'wild yeast'],
+      content: 'sourdough starter levain wild yeast Feeds it every Thursday.',
+      scopes: ['domain:kitchen'],
+      type: 'entity',
+      status: 'active',
+    })
+  })
+
+  it('is named by its first alias where nothing stands before them', () => {
+    const message = { text: 'Feeds it every Thursday.', user_id: 'ada', aliases: ['levain', 'Gertrude'] }
+
+    expect(receivedBelief(message, surroundings)).toMatchObject({
+      id: 'made-up',
+      name: 'levain',
+      aliases: ['Gertrude'],
+      content: 'Feeds it every Thursday.',
+      scopes: ['user:universal'],
+    })
+  })
+
+  it.each([
+    ['a whole sentence stands before them', 'This is what we said when the baker asked us about levain and so on'],
+    ['they are only part of a word', 'the levains'],
+  ])('is not named by what stands before the aliases when %s', (_when, text) => {
+    expect(receivedBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('levain')
+  })
+
+  it('is named by its id where nothing else could name it', () => {
+    const message = { text: 'Tea at four.', user_id: 'ada', metadata: { beliefId: 'tea-time' } }
+
+    expect(receivedBelief(message, surroundings)).toMatchObject({ id: 'tea-time', name: 'tea-time' })
+  })
+
+  it('takes what metadata there is, in either spelling', () => {
+    const metadata = {
+      beliefId: 'm-1',
+      scope: 'domain:code',
+      type: 'decision',
+      superseded_by: 'm-2',
+      epistemic_status: 'superseded',
+    }
+
+    expect(receivedBelief({ text: 'Tea.', user_id: 'ada', metadata }, surroundings)).toMatchObject({
+      scopes: ['domain:code'],
+      type: 'decision',
+      supersededBy: 'm-2',
+      status: 'superseded',
+    })
+  })
+
+  it('is found by what it is called, whatever the name and aliases are', () => {
+    const word = fc.stringMatching(/^[a-z]{1,8}$/u)
+    const form = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '))
+    fc.assert(
+      fc.property(form, fc.array(form, { minLength: 1, maxLength: 4 }), (name, aliases) => {
+        const sent = belief({ name, aliases })
+        fc.pre(!` ${name}`.includes(` ${aliases[0]}`))
+
+        const received = receivedBelief(messageFor(sent, { full: false }), surroundings)
+
+        expect(received.name).toBe(name)
+        expect(received.aliases.every((alias) => aliases.includes(alias))).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('a belief sent again', () => {
+  it('keeps what the message leaves out', () => {
+    const known = belief({ name: 'levain', aliases: ['Gertrude'], type: 'decision', pinned: true })
+
+    const received = receivedBelief(
+      { text: 'Feed on Fridays.', user_id: 'ada', beliefId: 'm-1' },
+      { ...surroundings, known },
+    )
+
+    expect(received).toEqual({ ...known, content: 'Feed on Fridays.' })
+  })
+
+  it('loses what the message takes away', () => {
+    const known = belief({ name: 'levain', aliases: ['Gertrude', 'starter'], supersededBy: 'm-2' })
+    const message = { text: 'x', user_id: 'ada', id: 'm-1', aliases: ['Gertrude'], metadata: { superseded_by: null } }
+
+    expect(receivedBelief(message, { ...surroundings, known })).toMatchObject({
+      name: 'levain',
+      aliases: ['Gertrude'],
+      supersededBy: null,
+    })
+  })
+})
+
+describe('a belief that cannot be', () => {
+  it.each([
+    [{ metadata: { scope: 'everywhere' } }, /"everywhere" is not a scope/u],
+    [{ metadata: { type: 'fact' } }, /type is "fact"/u],
+    [{ metadata: { beliefId: 7 } }, /metadata\.beliefId is 7/u],
+    [{ beliefId: 'has spaces' }, /not usable/u],
+    [{ aliases: ['...'] }, /cannot be found by anything/u],
+  ])('is refused: %j', (fields, reason) => {
+    expect(() => receivedBelief({ text: 'x', user_id: 'ada', ...fields }, surroundings)).toThrow(reason)
+  })
+})

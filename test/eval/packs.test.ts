@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Backends } from '../../src/eval/backends.ts'
+import { readCalibration } from '../../src/eval/calibration.ts'
+import { checkPack } from '../../src/eval/check-packs.ts'
+import { compareBackends } from '../../src/eval/compare-backends.ts'
+import { comparisonRow, overallTable, packTable, tableMarkdown } from '../../src/eval/comparison.ts'
+import { measuredIn } from '../../src/eval/docs-table.ts'
+import { findPacks, loadPack } from '../../src/eval/manifest.ts'
+import { runPack } from '../../src/eval/run-pack.ts'
+import { openMiniLm } from '../../src/eval/systems/embedders/minilm.ts'
+import { embeddedText, readVectors, textHash } from '../../src/eval/vector-file.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { backendsFor, tickingClock } from './sample-corpus.ts'
+
+const found = findPacks('packs').map((directory) => loadPack(directory))
+const counting = found.filter(({ runner }) => runner !== 'calibration').map(({ pack }) => pack)
+const backends = backendsFor('packs')
+
+describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_id, { directory, pack }) => {
+  it('is fit to judge by: silence does not pass it, and every case can be passed', async () => {
+    const { problems, cases } = await checkPack(pack, backends)
+
+    expect(cases).toBeGreaterThan(0)
+    expect(problems).toEqual([])
+  })
+
+  it('is passed by Credence, case by case', async () => {
+    const { records, notices } = await runPack(pack, await backends.open('bm25'))
+
+    expect(notices).toEqual([])
+    expect(
+      records.filter(({ entry }) => !entry.passed).map(({ id, entry }) => [id, entry.failures, entry.error]),
+    ).toEqual([])
+  })
+
+  it('has a vector for every belief as it stands', async () => {
+    const { model, dimensions } = await openMiniLm()
+    const known = readVectors(directory, { model, dimensions })
+
+    expect(pack.beliefs.filter((belief) => !known.has(textHash(embeddedText(belief)))).map(({ id }) => id)).toEqual([])
+  })
+})
+
+describe('the packs together', () => {
+  it('hold what was promised of them', () => {
+    const sizes = Object.fromEntries(
+      counting.map((pack) => [
+        pack.id,
+        pack.kind === 'retrieval' ? pack.cases.length : pack.sessions.flatMap(({ turns }) => turns).length,
+      ]),
+    )
+
+    expect(sizes).toMatchObject({ 'retrieval-precision': 60, 'session-drift': 12 })
+    expect(sizes['retrieval-hard']).toBeGreaterThanOrEqual(80)
+  })
+
+  it('share no scope with the pack that settings are chosen on', () => {
+    const scopesOf = (wanted: boolean) =>
+      new Set(
+        found
+          .filter(({ runner }) => (runner === 'calibration') === wanted)
+          .flatMap(({ pack }) => pack.beliefs.flatMap(({ scopes }) => scopes)),
+      )
+
+    expect([...scopesOf(true)].filter((scope) => scope !== 'user:universal' && scopesOf(false).has(scope))).toEqual([])
+  })
+
+  it('have a calibration made on the calibration pack as it stands', async () => {
+    const { model } = await openMiniLm()
+    const calibration = found.find(({ runner }) => runner === 'calibration')
+
+    expect(calibration && readCalibration(calibration.directory, { model }, calibration.pack.hash)).toMatchObject({
+      model,
+      pack: 'calibration',
+    })
+  })
+
+  it('give the figures that the documentation shows', async () => {
+    const file = 'docs/evaluation.md'
+    const measured = measuredIn(readFileSync(file, 'utf8'), file)
+    const names = ['bm25', 'none', 'everything', 'exact', 'oracle'] as const
+
+    const results = await compareBackends(backends, { packs: counting, backends: names })
+
+    const rows = results.flatMap((result) => ('runs' in result ? [comparisonRow(result.backend, result.runs)] : []))
+    for (const table of [overallTable(rows), packTable(rows)]) {
+      for (const line of tableMarkdown(table).split('\n')) expect(measured.split('\n')).toContain(line)
+    }
+    for (const backend of ['vector', 'vector-calibrated', 'hybrid']) expect(measured).toContain(`| ${backend} | `)
+  })
+
+  it('come out the same on a store on disk', async () => {
+    using directory = temporaryDirectory()
+    let stores = 0
+    const openStore = () => openSqliteStore({ file: join(directory.path, `${++stores}.db`), random: randomBytes })
+    const onDisk = new Backends({
+      openStore,
+      version: 'test',
+      clock: tickingClock(),
+      openEmbedder: openMiniLm,
+      packsDirectory: 'packs',
+    })
+
+    for (const pack of counting) {
+      const one = await runPack(pack, await backends.open('bm25'))
+      const subject = await onDisk.open('bm25')
+      const other = await runPack(pack, subject)
+      await subject.close()
+
+      expect(other.records.map(({ entry }) => entry)).toEqual(one.records.map(({ entry }) => entry))
+    }
+  })
+})

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { BackendName } from '../../src/eval/backends.ts'
+import { type Pack, readPack } from '../../src/eval/pack.ts'
+import { runPack } from '../../src/eval/run-pack.ts'
+import { summarise } from '../../src/eval/summary.ts'
+import { backendsFor } from './sample-corpus.ts'
+
+const directory = join(process.env.CREDENCE_DATA ?? '../shared/data', 'precisionmembench-paper')
+const isHere = existsSync(directory)
+if (!isHere) console.info(`Skipped: the published suite is not in ${directory}; CREDENCE_DATA says where else to look.`)
+
+const suite = (kind: Pack['kind'], editedPins: 'in-scope' | 'everywhere'): Pack =>
+  readPack({
+    kind,
+    id: 'published',
+    title: 'Published',
+    beliefsFile: join(directory, 'beliefs.seed.json'),
+    casesFile: join(directory, kind === 'session' ? 'session-retrieval.cases.json' : 'retrieval.cases.json'),
+    recall: { editedPins },
+  })
+
+const backends = backendsFor('packs')
+const run = async (pack: Pack, backend: BackendName) => {
+  const { records } = await runPack(pack, await backends.open(backend))
+  const failed = records.flatMap(({ id, entry }) => (entry.passed ? [] : [id]))
+  return { ...summarise(records.map(({ entry }) => entry)), failed }
+}
+
+describe.skipIf(!isHere)('the published suite', () => {
+  it('is passed whole, with precision 1, as it was meant at the time', async () => {
+    expect(await run(suite('retrieval', 'everywhere'), 'bm25')).toMatchObject({
+      failed: [],
+      totalPassed: 60,
+      totalCases: 60,
+      meanPrecision: 1,
+      meanRecall: 1,
+    })
+  })
+
+  it('is passed turn by turn, without drift', async () => {
+    expect(await run(suite('session', 'everywhere'), 'bm25')).toMatchObject({
+      failed: [],
+      totalPassed: 12,
+      totalCases: 12,
+      meanPrecision: 1,
+      meanDriftScore: 0,
+    })
+  })
+
+  it('differs in two cases when scopes are hard', async () => {
+    expect((await run(suite('retrieval', 'in-scope'), 'bm25')).failed).toEqual([
+      'user-edited-cross-scope-surfaces',
+      'budget-ceiling-evicts-relevant-beliefs',
+    ])
+    expect((await run(suite('session', 'in-scope'), 'bm25')).failed).toEqual([])
+  })
+
+  it('is half passed by silence, hardly by showing everything, and whole by the oracle', async () => {
+    const pack = suite('retrieval', 'everywhere')
+
+    expect((await run(pack, 'none')).totalPassed).toBe(27)
+    expect((await run(pack, 'everything')).totalPassed).toBe(5)
+    expect((await run(pack, 'exact')).totalPassed).toBe(54)
+    expect((await run(pack, 'oracle')).failed).toEqual([])
+  })
+
+  it('has expectations that nobody checks, and says which', () => {
+    expect(suite('retrieval', 'everywhere').warnings).toEqual([
+      expect.stringContaining('recency-tiebreak-reinforcement'),
+    ])
+    expect(suite('session', 'everywhere').warnings).toEqual([
+      expect.stringContaining('topicRetrieval'),
+      expect.stringContaining('relevantBeliefs.pinnedFacts'),
+    ])
+  })
+})

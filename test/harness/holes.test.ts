@@ -1,0 +1,268 @@
+// Each test here is named after a way in which an earlier harness of this kind let a bad change pass.
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createSnapshot } from '../../src/eval/harness/baselines.ts'
+import { gateStores, reportAgainstBaseline } from '../../src/eval/harness/ci-gate.ts'
+import { checkArtifact } from '../../src/eval/harness/parse-artifact.ts'
+import { runPath, shadowPath } from '../../src/eval/harness/store/layout.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
+import { caseExample } from './seed-documents.ts'
+
+const benchmark = { benchmarkId: 'ama-memory', runId: 'run-000', passRate: 0.75 }
+
+/** A base with a snapshot of one benchmark, and a candidate with what is given. */
+async function gated(
+  baseline: object,
+  candidate: Readonly<Record<string, unknown>>,
+  options: { readonly snapshotId?: string; readonly bootstrap?: boolean } = {},
+) {
+  using place = temporaryDirectory()
+  const [base, other] = [join(place.path, 'base'), join(place.path, 'candidate')]
+  plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks: [{ ...benchmark, ...baseline }] }) })
+  plant(other, candidate)
+  return gateStores({ base, candidate: other, ...options })
+}
+
+describe('the gate', () => {
+  it('passes a candidate that is as good', async () => {
+    const report = await gated({}, { 'runs/run-001.json': aRun() })
+
+    expect(report).toMatchObject({ passed: true, verdict: 'pass', exitCode: 0, comparedBenchmarks: 1, reasons: [] })
+  })
+
+  it('unknown-metric loss: a metric nobody has heard of is kept and compared', async () => {
+    const report = await gated(
+      { metrics: { homeMade: 0.9 } },
+      { 'runs/run-001.json': aRun({ metrics: { homeMade: 0.8 } }) },
+    )
+
+    expect(report).toMatchObject({ exitCode: 1, regressions: ['ama-memory: homeMade fell from 0.9 to 0.8.'] })
+  })
+
+  it('empty-compare pass: nothing compared is no pass', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    mkdirSync(base)
+    mkdirSync(candidate)
+
+    const empty = await gateStores({ base, candidate })
+    plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks: [], benchmarkCount: 0 }) })
+    const emptySnapshot = await gateStores({ base, candidate })
+
+    expect(empty).toMatchObject({ passed: false, exitCode: 4 })
+    expect(emptySnapshot).toMatchObject({ exitCode: 4, reasons: [{ line: 'Nothing was compared.' }] })
+  })
+
+  it('empty-compare pass: directories that are not there are no pass', async () => {
+    using place = temporaryDirectory()
+    const nowhere = join(place.path, 'nowhere')
+
+    expect(await gateStores({ base: nowhere, candidate: nowhere })).toMatchObject({ passed: false, exitCode: 3 })
+    expect(await gateStores({ base: nowhere, candidate: place.path })).toMatchObject({ passed: false, exitCode: 4 })
+  })
+
+  it('exact inequality: float dust is no regression', async () => {
+    const report = await gated(
+      { metrics: { f1: 0.3 } },
+      { 'runs/run-001.json': aRun({ metrics: { f1: 0.3 - 1e-10 } }) },
+    )
+
+    expect(report.exitCode).toBe(0)
+  })
+
+  it('dropped metric: what was measured before must be measured again', async () => {
+    const report = await gated({ metrics: { f1: 0.3 } }, { 'runs/run-001.json': aRun({ metrics: undefined }) })
+
+    expect(report).toMatchObject({ exitCode: 1, regressions: ['ama-memory: f1 was dropped; it was 0.3.'] })
+  })
+
+  it('case-count shrink: one case instead of a hundred is not comparable', async () => {
+    const report = await gated(
+      { passRate: 0.5, totalCases: 100, passedCases: 50 },
+      { 'runs/run-001.json': aRun({ passed: 1, total: 1 }) },
+    )
+
+    expect(report).toMatchObject({ exitCode: 4, comparedBenchmarks: 0 })
+    expect(report.reasons[0]?.line).toBe('ama-memory: not comparable. The number of cases shrank from 100 to 1.')
+  })
+
+  it('no manifest-run binding: a run that is not of the pack in the store is invalid', async () => {
+    const otherContent = aRun({ total: 1, passed: 1, packHash: `sha256:${'0'.repeat(64)}` })
+    const manifest = { 'benchmarks/ama-memory/manifest.json': aManifest() }
+
+    const moreCases = await gated({}, { ...manifest, 'runs/run-001.json': aRun() })
+    const otherHash = await gated({ passRate: 1 }, { ...manifest, 'runs/run-001.json': otherContent })
+
+    expect(moreCases).toMatchObject({ exitCode: 3 })
+    expect(moreCases.reasons[0]?.line).toContain('totalCases is 12, but the pack in the store has 1 cases')
+    expect(otherHash).toMatchObject({ exitCode: 3 })
+    expect(otherHash.reasons[0]?.line).toContain('packHash is sha256:000')
+  })
+
+  it('hand-written results: a summary that its own cases contradict is invalid', async () => {
+    const failed = JSON.stringify({ ...caseExample, verdict: 'fail', scores: {} })
+    const report = await gated(
+      { passRate: 1 },
+      { 'runs/run-001.json': aRun({ passed: 1, total: 1 }), 'runs/run-001/cases.jsonl': `${failed}\n` },
+    )
+
+    expect(report.exitCode).toBe(3)
+    expect(report.reasons[0]?.line).toContain('passedCases is 1, but the case records add up to 0')
+  })
+
+  it('hidden failure: a newer run that failed is not hidden by an older one that passed', async () => {
+    const candidate = {
+      'runs/run-001.json': aRun(),
+      'runs/run-002.json': aRun({
+        runId: 'run-002',
+        status: 'failed',
+        startedAt: '2026-03-07T10:00:00Z',
+        completedAt: undefined,
+      }),
+    }
+
+    const report = await gated({}, candidate)
+
+    expect(report).toMatchObject({ exitCode: 4 })
+    expect(report.reasons.map(({ line }) => line)).toEqual([
+      'ama-memory: the latest run run-002 in the candidate is failed, not completed. The completed run run-001 before it does not count.',
+    ])
+  })
+
+  it('vanished benchmark: what the base has, the candidate must have', async () => {
+    const report = await gated({}, { 'runs/run-001.json': aRun({ benchmarkId: 'other' }) })
+
+    expect(report).toMatchObject({ exitCode: 1, missingCandidateBenchmarks: ['ama-memory'], newBenchmarks: ['other'] })
+  })
+
+  it('corrupt-base bootstrap: a base snapshot that cannot be read is invalid, not absent', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    plant(base, { 'baselines/required-main.json': '{"schemaVersion": 1' })
+    plant(candidate, { 'baselines/required-main.json': aBaseline(), 'runs/run-001.json': aRun() })
+
+    const report = await gateStores({ base, candidate, snapshotId: 'required-main' })
+
+    expect(report).toMatchObject({ passed: false, exitCode: 3, baselineResolvedFrom: null })
+    expect(report.reasons[0]?.line).toContain('Invalid in the base: baselines/required-main.json')
+  })
+
+  it('bootstrap: begins with the candidate only where the base has never had a baseline', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    plant(candidate, {
+      'baselines/required-main.json': aBaseline({ benchmarks: [benchmark] }),
+      'runs/run-001.json': aRun(),
+    })
+
+    const mistyped = await gateStores({ base, candidate, snapshotId: 'required-main' })
+    const said = await gateStores({ base, candidate, bootstrap: true })
+    mkdirSync(base)
+    const withoutBaseline = await gateStores({ base, candidate, snapshotId: 'required-main' })
+
+    expect(mistyped).toMatchObject({ passed: false, exitCode: 4 })
+    expect(said).toMatchObject({ passed: true, baselineResolvedFrom: 'candidate' })
+    expect(withoutBaseline).toMatchObject({ passed: true, baselineResolvedFrom: 'candidate' })
+  })
+
+  it('one exit code: regression, invalid and not comparable can be told apart', async () => {
+    const worse = await gated({}, { 'runs/run-001.json': aRun({ passed: 8 }) })
+    const invalid = await gated({}, { 'runs/run-001.json': '{' })
+    const shrunken = await gated({ passRate: 1, totalCases: 20, passedCases: 20 }, { 'runs/run-001.json': aRun() })
+
+    expect([worse, invalid, shrunken].map(({ exitCode }) => exitCode)).toEqual([1, 3, 4])
+  })
+
+  it('invalid artifacts: one broken file of any kind is enough', async () => {
+    const good = { 'runs/run-001.json': aRun() }
+
+    for (const file of ['benchmarks/x/manifest.json', 'runs/x.json', 'shadow/2026-03-06/x.json', 'baselines/x.json']) {
+      expect((await gated({}, { ...good, [file]: '{}' })).exitCode).toBe(3)
+    }
+  })
+
+  it('store against store: a base whose latest run did not complete is no base', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    plant(base, { 'runs/run-001.json': aRun({ status: 'partial', completedAt: undefined }) })
+    plant(candidate, { 'runs/run-001.json': aRun() })
+
+    expect(await gateStores({ base, candidate })).toMatchObject({ passed: false, exitCode: 4 })
+  })
+
+  it('filtered run: a run over some of the cases neither counts nor hides one that does', async () => {
+    const filtered = aRun({
+      runId: 'run-002',
+      passed: 1,
+      total: 1,
+      filter: 'case-1',
+      completedAt: '2026-03-08T10:00:00Z',
+    })
+
+    const report = await gated({}, { 'runs/run-001.json': aRun(), 'runs/run-002.json': filtered })
+
+    expect(report).toMatchObject({ exitCode: 0, deltas: [{ candidateRunId: 'run-001' }] })
+  })
+})
+
+describe('a report against a baseline', () => {
+  it('says the same as the gate about the same figures', async () => {
+    using store = temporaryDirectory()
+    plant(store.path, {
+      'baselines/main.json': aBaseline({ snapshotId: 'main', benchmarks: [benchmark] }),
+      'runs/run-001.json': aRun({ passed: 8 }),
+    })
+
+    const report = await reportAgainstBaseline(store.path, 'main')
+
+    expect(report).toMatchObject({
+      passed: false,
+      exitCode: 1,
+      baselineSnapshotId: 'main',
+      regressions: ['ama-memory: passRate fell from 0.75 to 0.666667.'],
+    })
+  })
+
+  it('is not to be had from a baseline that is absent, and invalid from one that is broken', async () => {
+    using store = temporaryDirectory()
+    plant(store.path, { 'baselines/main.json': '[]', 'runs/run-001.json': aRun() })
+
+    await expect(reportAgainstBaseline(store.path, 'other')).rejects.toMatchObject({ code: 'not_found' })
+    expect(await reportAgainstBaseline(store.path, 'main')).toMatchObject({ passed: false, exitCode: 3 })
+  })
+})
+
+describe('documents', () => {
+  it('runId and traceId traversal: no id leads out of the store', () => {
+    for (const id of ['../x', 'a/../../x', '..', 'a\\b', '', 'x\u0000']) {
+      expect(() => runPath('/store', id)).toThrow('not a safe id')
+      expect(() => shadowPath('/store', '2026-03-06T00:00:00Z', id)).toThrow('not a safe id')
+    }
+  })
+
+  it('coerced counts: null, text, true and fractions are no counts', () => {
+    for (const passedCases of [null, '', true, 8.5, '9']) {
+      expect(checkArtifact('run-summary', { ...aRun(), passedCases }, 'f').ok).toBe(false)
+    }
+  })
+
+  it('overwritten snapshot: an existing one stays unless forced', async () => {
+    using store = temporaryDirectory()
+    plant(store.path, { 'runs/run-001.json': aRun() })
+    const request = { snapshotId: 'main', createdAt: '2026-03-06T12:00:00.000Z', sourceRootDir: 'evals' }
+    await createSnapshot(store.path, request)
+
+    await expect(createSnapshot(store.path, request)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(createSnapshot(store.path, { ...request, force: true })).resolves.toMatchObject({ overwritten: true })
+  })
+
+  it('empty snapshot: nothing is not a baseline', async () => {
+    using store = temporaryDirectory()
+    const request = { snapshotId: 'main', createdAt: '2026-03-06T12:00:00.000Z', sourceRootDir: 'evals' }
+
+    await expect(createSnapshot(store.path, request)).rejects.toMatchObject({ code: 'not_found' })
+    expect(existsSync(join(store.path, 'baselines'))).toBe(false)
+  })
+})

@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import type { Belief } from '../../src/beliefs/belief.ts'
+import { MemoryError } from '../../src/errors.ts'
+import { correct } from '../../src/memory/correct.ts'
+import { addAliases, pin, reinforce, removeAliases, setWhy, unpin } from '../../src/memory/edit.ts'
+import { forget } from '../../src/memory/forget.ts'
+import { importBeliefs } from '../../src/memory/import.ts'
+import { accept, reject } from '../../src/memory/proposals.ts'
+import { remember } from '../../src/memory/remember.ts'
+import { resolve } from '../../src/memory/resolve.ts'
+import { undo } from '../../src/memory/undo.ts'
+import type { Author, Workshop } from '../../src/memory/workshop.ts'
+import { person } from '../recall/beliefs-at-hand.ts'
+import { agent, everything, importer, otherAgent } from './at-hand.ts'
+
+/** Something someone does to Ann's memory. What it points at is chosen by number among what is there at the time. */
+export type Operation = {
+  readonly kind: keyof typeof steps
+  readonly author: Author
+  readonly nth: number
+  readonly name: string
+  readonly content: string
+  readonly alias: string
+  readonly scopes: readonly string[]
+  readonly isQuestion: boolean
+  readonly isPinned: boolean
+  readonly renames: boolean
+  readonly key?: string
+}
+
+const authors: readonly Author[] = [person, agent, otherAgent, importer]
+const names = ['db', 'Cache', 'tone of voice']
+const contents = ['alpha', 'Beta.', 'gamma rays']
+const aliases = ['pg', 'storage', 'DB', 'cache']
+const places = ['domain:code', 'project:ledger', 'user:universal']
+
+type Step = (memory: Workshop, operation: Operation) => Promise<unknown>
+
+const request = ({ author, key }: Operation) => ({ user: 'ann', author, ...(key === undefined ? {} : { key }) })
+
+/** The belief an operation points at: any there is, retired and proposed ones too. */
+async function pointedAt(memory: Workshop, { nth }: Operation, among: (belief: Belief) => boolean = () => true) {
+  const beliefs = (await everything(memory)).filter(among)
+  return beliefs[nth % beliefs.length]?.id ?? 'nothing-at-all'
+}
+
+const about = async (memory: Workshop, operation: Operation) => ({
+  ...request(operation),
+  reference: await pointedAt(memory, operation),
+})
+
+const steps = {
+  remember: (memory, operation) => {
+    const { name, content, scopes, alias, isPinned, isQuestion } = operation
+    const type = isQuestion ? 'open_question' : 'entity'
+    return remember(memory, {
+      ...request(operation),
+      draft: { name, content, scopes, type, pinned: isPinned, aliases: isPinned ? [alias] : [] },
+    })
+  },
+  correct: async (memory, operation) =>
+    correct(memory, {
+      ...(await about(memory, operation)),
+      content: operation.content,
+      ...(operation.renames ? { name: operation.name } : {}),
+    }),
+  pin: async (memory, operation) => pin(memory, await about(memory, operation)),
+  unpin: async (memory, operation) => unpin(memory, await about(memory, operation)),
+  reinforce: async (memory, operation) => reinforce(memory, await about(memory, operation)),
+  addAlias: async (memory, operation) =>
+    addAliases(memory, { ...(await about(memory, operation)), aliases: [operation.alias] }),
+  removeAlias: async (memory, operation) =>
+    removeAliases(memory, { ...(await about(memory, operation)), aliases: [operation.alias] }),
+  setWhy: async (memory, operation) => setWhy(memory, { ...(await about(memory, operation)), why: operation.content }),
+  resolve: async (memory, operation) => {
+    const reference = await pointedAt(memory, operation, ({ type }) => type === 'open_question')
+    const by = operation.renames ? { by: { name: operation.name, content: operation.content } } : {}
+    return resolve(memory, { ...request(operation), reference, ...by })
+  },
+  accept: async (memory, operation) =>
+    accept(memory, { ...request(operation), reference: await pointedAt(memory, operation, isProposal) }),
+  reject: async (memory, operation) =>
+    reject(memory, { ...request(operation), reference: await pointedAt(memory, operation, isProposal) }),
+  forget: async (memory, operation) =>
+    forget(memory, { ...(await about(memory, operation)), wholeChain: operation.renames }),
+  undo: async (memory, operation) => {
+    const events = await memory.store.events('ann', { limit: 5 })
+    const event = operation.renames ? undefined : events[operation.nth % events.length]?.number
+    return undo(memory, { ...request(operation), ...(event === undefined ? {} : { event }) })
+  },
+  import: async (memory, { author, name, content, scopes, nth, renames }) => {
+    const known = (await everything(memory))[nth]
+    const record = renames && known !== undefined ? { ...known, content } : { id: `file-${nth}`, name, content, scopes }
+    return importBeliefs(memory, { user: 'ann', author, text: JSON.stringify(record), source: 'file', scopes })
+  },
+} satisfies Record<string, Step>
+
+const isProposal = ({ proposedFor }: Belief): boolean => proposedFor !== null
+
+export const operationKinds = Object.keys(steps) as readonly Operation['kind'][]
+
+export const operation = (
+  kinds: readonly Operation['kind'][] = operationKinds,
+  by: readonly Author[] = authors,
+): fc.Arbitrary<Operation> =>
+  fc.record({
+    // Half of all operations say something, so that there is something to do the others to.
+    kind: fc.oneof(fc.constantFrom(...kinds), fc.constant('remember' as const)),
+    author: fc.constantFrom(...by),
+    nth: fc.nat(7),
+    name: fc.constantFrom(...names),
+    content: fc.constantFrom(...contents),
+    alias: fc.constantFrom(...aliases),
+    scopes: fc.subarray(places, { minLength: 1 }),
+    isQuestion: fc.integer({ min: 0, max: 4 }).map((chance) => chance === 0),
+    isPinned: fc.boolean(),
+    renames: fc.boolean(),
+  })
+
+export const operations = (...args: Parameters<typeof operation>): fc.Arbitrary<readonly Operation[]> =>
+  fc.array(operation(...args), { minLength: 1, maxLength: 16 })
+
+/**
+ * Carries an operation out. Being refused is an answer; anything else that goes wrong is not, nor is giving up because
+ * the memory "kept changing" while nobody else was there. Returns the code of the refusal, or null.
+ */
+export async function perform(memory: Workshop, one: Operation): Promise<string | null> {
+  try {
+    const step: Step = steps[one.kind]
+    await step(memory, one)
+    return null
+  } catch (error) {
+    if (error instanceof MemoryError && !error.message.includes('kept changing')) return error.code
+    throw error
+  }
+}
+
+export async function performAll(memory: Workshop, all: readonly Operation[]): Promise<void> {
+  for (const one of all) await perform(memory, one)
+}
