@@ -40,7 +40,7 @@ function run() {
   nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'credence'))
   muteTypeStrippingWarning()
 
-  import(isClone ? '../src/cli/main.ts' : '../dist/cli/main.js')
+  import(isClone ? '../src/cli/main.ts' : '../dist/lib/main.js')
     .then((cli) => cli.main(process.argv.slice(2)))
     .then(
       (exitCode) => {

@@ -58,7 +58,7 @@ function run(root: string, ...args: readonly string[]) {
 describe('bin/credence.js', () => {
   it('runs the compiled files of a published package, also through a link', () => {
     using directory = temporaryDirectory()
-    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
+    const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })
     symlinkSync(bin, join(directory.path, 'credence'))
 
     const result = run(directory.path, join(directory.path, 'credence'), '3', '--json')
@@ -70,7 +70,7 @@ describe('bin/credence.js', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, {
       'src/cli/main.ts': typedCommandLine,
-      'dist/cli/main.js': 'throw new Error("an old build")',
+      'dist/lib/main.js': 'throw new Error("an old build")',
     })
 
     const result = run(directory.path, bin, '0', 'two words')
@@ -80,7 +80,7 @@ describe('bin/credence.js', () => {
 
   it('reports a bug as 70, which no command answers with otherwise', () => {
     using directory = temporaryDirectory()
-    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
+    const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })
 
     const result = run(directory.path, bin, 'fail')
 

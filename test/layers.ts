@@ -18,13 +18,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tasks: layer(['beliefs', 'search', 'memory', 'eval']),
   http: layer(['beliefs', 'search', 'memory', 'eval']),
   mcp: layer(['beliefs', 'search', 'memory', 'eval']),
-  cli: layer(['beliefs', 'search', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'], ['errors.ts', 'config.ts', 'open-memory.ts']),
+  cli: layer(['beliefs', 'search', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'], ['errors.ts', 'config.ts', 'nearest.ts', 'open-memory.ts']),
 }
 
 /** The same for the files at the top of `src`. */
 const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
-  'config.ts': layer([]),
+  'nearest.ts': layer([], []),
+  'config.ts': layer([], ['errors.ts', 'nearest.ts']),
   'open-memory.ts': layer(['beliefs', 'memory', 'store']),
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'open-memory.ts']),
 }
@@ -32,7 +33,6 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
 /** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store/'],
-  commander: ['cli/'],
   hono: ['http/'],
   '@hono/': ['http/'],
   '@modelcontextprotocol/': ['mcp/', 'eval/systems/'],

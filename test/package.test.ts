@@ -26,7 +26,15 @@ describe('the published package', () => {
     const [tarball] = JSON.parse(packed.stdout.slice(packed.stdout.search(/^\[/m)))
     const files: string[] = tarball.files.map(({ path }: { path: string }) => path)
 
-    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'bin/credence.js', 'dist/index.js', 'dist/index.d.ts']))
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'bin/credence.js',
+        'dist/lib/index.js',
+        'dist/types/index.d.ts',
+        'docs/third-party.md',
+      ]),
+    )
     expect(files.filter((file) => /^(?:src|test|bench|scripts)\/|\.(?:test|contract)\./.test(file))).toEqual([])
 
     writeFileSync(join(project.path, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }))

@@ -8,11 +8,9 @@ import { environmentSettings, parseSettings, resolveSettings, type Settings, typ
 import { MemoryError } from '../errors.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
 import { defaultAuthor } from './common-options.ts'
-import { askYesOrNo } from './confirm.ts'
 import { memoryDirectory, userConfigFile } from './memory-directory.ts'
 import type { Environment, OutputStream } from './output.ts'
 import { projectScope } from './project-scope.ts'
-import { readAll } from './read-text.ts'
 import type { Place, PlaceOptions, Session, StandpointOptions } from './session.ts'
 
 /** Where the command line runs: all it knows of the world outside. */
@@ -122,9 +120,10 @@ export function compose(
       }
     },
     evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
-    readStdin: () => readAll(surroundings.stdin(), 'standard input'),
+    readStdin: async () => (await import('./read-text.ts')).readAll(surroundings.stdin(), 'standard input'),
     isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
-    confirm: (question) => askYesOrNo(question, surroundings.stdin(), surroundings.stderr),
+    confirm: async (question) =>
+      (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),
     whenInterrupted,
     close: async () => {
       for (const memory of open) await memory.close()

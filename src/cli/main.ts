@@ -4,7 +4,6 @@ import { readRequest, sortTexts, unknownCommand } from './arguments.ts'
 import type { Answer, Command, GivenTexts } from './command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type Surroundings, systemSurroundings } from './compose.ts'
-import { Interrupted } from './confirm.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { isClosedPipe, styleFor, write } from './output.ts'
 import { UsageError } from './usage-error.ts'
@@ -24,7 +23,7 @@ export async function main(
     return await respond(argv, surroundings, printer)
   } catch (error) {
     if (isClosedPipe(error)) return exitCodes.fine
-    if (error instanceof Interrupted) return exitCodes.interrupted
+    if (error instanceof Error && error.name === 'AbortError') return exitCodes.interrupted
     return await printer.fail(error, argv)
   } finally {
     stdout.off('error', ignore)

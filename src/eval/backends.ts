@@ -11,6 +11,7 @@ import { everythingSystem } from './systems/everything.ts'
 import { exactSystem } from './systems/exact.ts'
 import { hybridSystem } from './systems/hybrid.ts'
 import { noneSystem } from './systems/none.ts'
+import { isOutsideName, type OutsideName, openOutside } from './systems/outside.ts'
 import { vectorSystem } from './systems/vector.ts'
 import { type KnownVectors, readVectors } from './vector-file.ts'
 
@@ -19,7 +20,12 @@ export const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'
 /** What shows how much of a result the cases give away: printed with every table. */
 export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as const
 export const backendNames = [...comparedBackends, ...controlBackends] as const
-export type BackendName = (typeof backendNames)[number]
+type OwnBackend = (typeof backendNames)[number]
+/** One of ours, or a system outside of Credence. */
+export type BackendName = OwnBackend | OutsideName
+
+export const isBackendName = (name: string): name is BackendName =>
+  backendNames.some((known) => known === name) || isOutsideName(name)
 
 /** What backends are made of. */
 export type BackendParts = {
@@ -43,6 +49,7 @@ export class Backends {
   }
 
   async open(name: BackendName): Promise<Subject> {
+    if (isOutsideName(name)) return this.behindScreen(await openOutside(name))
     if (name === 'oracle') return oracleSubject(this.ours)
     return this.behindScreen(await this.#system(name))
   }
@@ -54,7 +61,7 @@ export class Backends {
 
   readonly ours = (): System => bm25System({ openStore: this.#parts.openStore, version: this.#parts.version })
 
-  async #system(name: Exclude<BackendName, 'oracle'>): Promise<System> {
+  async #system(name: Exclude<OwnBackend, 'oracle'>): Promise<System> {
     switch (name) {
       case 'bm25':
         return this.ours()

@@ -39,7 +39,7 @@ export async function compareBackends(
       } finally {
         await subject.close()
       }
-      results.push({ backend, runs })
+      results.push({ backend: subject.name, runs })
     } catch (error) {
       const isMissing = error instanceof MemoryError && error.code === 'unavailable'
       if (!isMissing || options.required?.includes(backend)) throw error

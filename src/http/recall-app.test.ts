@@ -134,6 +134,29 @@ describe('a served memory', () => {
     expect(await search('tea time')).toEqual(['tea'])
   })
 
+  it('keeps beliefs apart that share an alias', async () => {
+    const { send, search } = served()
+    await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-1' }, text: 'At four.' })
+    await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-2' }, text: 'With milk.' })
+
+    expect([...(await search('tea time'))].sort()).toEqual(['m-1', 'm-2'])
+  })
+
+  it('takes the later of two beliefs with one name in one scope for the truth', async () => {
+    const { send, search } = served()
+    await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-1', name: 'tea time', content: 'At four.' } })
+    await send('POST', '/add', { ...tea, metadata: { beliefId: 'm-2', name: 'tea time', content: 'At five.' } })
+
+    expect(await search('tea time')).toEqual(['m-2'])
+  })
+
+  it('puts what it was told later first where nothing else decides', async () => {
+    const { send, search } = served()
+    for (const id of ['m-2', 'm-3', 'm-1']) await send('POST', '/add', { ...tea, text: id, metadata: { beliefId: id } })
+
+    expect(await search('tea time')).toEqual(['m-1', 'm-3', 'm-2'])
+  })
+
   it('makes an id for a belief that has none, and says it', async () => {
     const { send, search } = served()
 

@@ -20,6 +20,12 @@ export type RecallAppOptions = {
 /** The contract of docs/systems.md in front of a system, for harnesses written for it. Only the relevant tier is served. */
 export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono {
   const told = new Map<string, BeliefRecord>()
+  let lastMoment = 0
+  /** Never the same twice: what is told later is newer, however fast it is told, so that no result depends on speed. */
+  const moment = (): string => {
+    lastMoment = Math.max(now().getTime(), lastMoment + 1)
+    return new Date(lastMoment).toISOString()
+  }
   const app = new Hono()
   app.onError(answerError(onBug))
   app.use(loopbackOnly)
@@ -28,7 +34,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   const put = async (request: Request): Promise<{ readonly id: string }> => {
     const message = await readBody(request, beliefMessage)
     const keyOf = (id: string | undefined): string => `${message.user_id}\n${id}`
-    const belief = receivedBelief(message, { known: told.get(keyOf(idIn(message))), at: now().toISOString(), newId })
+    const belief = receivedBelief(message, { known: told.get(keyOf(idIn(message))), at: moment(), newId })
     await system.update({ kind: 'create', belief })
     told.set(keyOf(belief.id), belief)
     return { id: belief.id }

@@ -72,13 +72,13 @@ describe('a belief sent with little', () => {
     })
   })
 
-  it('is named by its first alias where nothing stands before them', () => {
+  it('is named by its id where nothing stands before the aliases', () => {
     const message = { text: 'Feeds it every Thursday.', user_id: 'ada', aliases: ['levain', 'Gertrude'] }
 
     expect(receivedBelief(message, surroundings)).toMatchObject({
       id: 'made-up',
-      name: 'levain',
-      aliases: ['Gertrude'],
+      name: 'made-up',
+      aliases: ['levain', 'Gertrude'],
       content: 'Feeds it every Thursday.',
       scopes: ['user:universal'],
     })
@@ -88,10 +88,10 @@ describe('a belief sent with little', () => {
     ['a whole sentence stands before them', 'This is what we said when the baker asked us about levain and so on'],
     ['they are only part of a word', 'the levains'],
   ])('is not named by what stands before the aliases when %s', (_when, text) => {
-    expect(receivedBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('levain')
+    expect(receivedBelief({ text, user_id: 'ada', aliases: ['levain'] }, surroundings).name).toBe('made-up')
   })
 
-  it('is named by its id where nothing else could name it', () => {
+  it('is named by its id where there are no aliases', () => {
     const message = { text: 'Tea at four.', user_id: 'ada', metadata: { beliefId: 'tea-time' } }
 
     expect(receivedBelief(message, surroundings)).toMatchObject({ id: 'tea-time', name: 'tea-time' })

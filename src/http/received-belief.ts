@@ -21,15 +21,16 @@ export function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefi
 }
 
 /**
- * Makes a belief of a message. Metadata decides where it is given. Where it is not, the name is what stands in the text
- * before the aliases, else the first alias, else the id; and the text is what the belief says.
+ * Makes a belief of a message. Metadata decides where it is given. Where it is not, the text is what the belief says, and
+ * the name is what stands in it before the aliases, else the id. An alias would not do: of two beliefs with one name in
+ * one scope the later replaces the earlier, and two beliefs may well share an alias.
  */
 export function receivedBelief(message: BeliefMessage, { known, at, newId }: Surroundings): BeliefRecord {
   const { text, user_id: user, metadata = {} } = message
   const id = idIn(message) ?? newId()
   const aliases = message.aliases ?? known?.aliases
   const value = {
-    name: nameBefore(aliases ?? [], text) ?? aliases?.[0] ?? id,
+    name: nameBefore(aliases ?? [], text) ?? id,
     ...known,
     content: text,
     ...withoutEmptyScopes(metadata),

@@ -1,14 +1,25 @@
-import type { Belief } from '../beliefs/belief.ts'
+import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import type { BeliefFilter } from '../beliefs/belief-store.ts'
 import type { Workshop } from './workshop.ts'
 
-const pageSize = 500
+const chunk = 500
 
-/** Every belief that passes the filter, in a fixed order: superseded and resolved ones too, so that nothing is lost. */
+/**
+ * Every belief that passes the filter, by id, each once even while others write: superseded and resolved ones too, so
+ * that nothing is lost.
+ */
 export async function* exportBeliefs({ store }: Workshop, filter: BeliefFilter): AsyncGenerator<Belief> {
-  for (let offset = 0; ; offset += pageSize) {
-    const { items } = await store.list(filter, { limit: pageSize, offset })
-    yield* items
-    if (items.length < pageSize) return
+  const ids = await store.idsStartingWith(filter.user, '', Number.MAX_SAFE_INTEGER)
+  for (let from = 0; from < ids.length; from += chunk) {
+    const beliefs = await store.getMany(filter.user, ids.slice(from, from + chunk))
+    yield* beliefs.filter((belief) => passes(belief, filter))
   }
 }
+
+const passes = (belief: Belief, { scopes, types, statuses, pinned, current, proposals }: BeliefFilter): boolean =>
+  (scopes === undefined || belief.scopes.some((scope) => scopes.includes(scope))) &&
+  (types === undefined || types.includes(belief.type)) &&
+  (statuses === undefined || statuses.includes(belief.status)) &&
+  (pinned === undefined || belief.pinned === pinned) &&
+  (current === undefined || isCurrent(belief) === current) &&
+  (proposals === undefined || (belief.proposedFor !== null) === proposals)

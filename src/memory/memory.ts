@@ -2,22 +2,19 @@ import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
 import type { JournalEvent } from '../beliefs/journal.ts'
 import type { Context } from './context.ts'
-import { type Corrected, type CorrectRequest, correct } from './correct.ts'
+import type { Corrected, CorrectRequest } from './correct.ts'
 import type { BeliefDraft } from './draft.ts'
-import { addAliases, type Edited, pin, reinforce, removeAliases, setWhy, unpin } from './edit.ts'
-import { exportBeliefs } from './export.ts'
-import { findBelief } from './find-belief.ts'
-import { forget, type Receipt } from './forget.ts'
-import { type History, history, recentEvents } from './history.ts'
-import { type Imported, importBeliefs } from './import.ts'
-import { listBeliefs } from './list.ts'
-import { accept, type Proposal, proposals, reject } from './proposals.ts'
+import type { Edited } from './edit.ts'
+import type { Receipt } from './forget.ts'
+import type { History } from './history.ts'
+import type { Imported } from './import.ts'
+import type { Proposal } from './proposals.ts'
 import { type RecallRequest, recall } from './recall.ts'
-import { type Remembered, remember } from './remember.ts'
-import { type Resolved, type ResolveRequest, resolve } from './resolve.ts'
-import { type SearchRequest, type SearchResult, search } from './search.ts'
-import { type Undone, undo } from './undo.ts'
-import { type Why, why } from './why.ts'
+import type { Remembered } from './remember.ts'
+import type { Resolved, ResolveRequest } from './resolve.ts'
+import type { SearchRequest, SearchResult } from './search.ts'
+import type { Undone } from './undo.ts'
+import type { Why } from './why.ts'
 import type { Author, Workshop } from './workshop.ts'
 
 /** Whose memory it is, where it is used, and who is using it. Each call may give its own scopes. */
@@ -83,9 +80,10 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     author,
     reference,
   })
+  const load = () => import('./use-cases.ts')
   return {
-    remember: ({ key, sourceId, model, ...draft }) =>
-      remember(workshop, {
+    remember: async ({ key, sourceId, model, ...draft }) =>
+      (await load()).remember(workshop, {
         user,
         author,
         draft: { scopes, ...draft },
@@ -94,31 +92,37 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         ...(model === undefined ? {} : { model }),
       }),
     recall: (message, options = {}) => recall(workshop, { ...view, ...options, user, message }),
-    search: (query, options = {}) => search(workshop, { agent, ...options, user, query }),
-    why: (message, reference, options = {}) => why(workshop, { ...view, ...options, user, message, reference }),
-    correct: (reference, correction) => correct(workshop, at(reference, correction)),
-    reinforce: (reference, options) => reinforce(workshop, at(reference, options)),
-    pin: (reference, options) => pin(workshop, at(reference, options)),
-    unpin: (reference, options) => unpin(workshop, at(reference, options)),
-    addAliases: (reference, aliases, options) => addAliases(workshop, { ...at(reference, options), aliases }),
-    removeAliases: (reference, aliases, options) => removeAliases(workshop, { ...at(reference, options), aliases }),
-    setWhy: (reference, text, options) => setWhy(workshop, { ...at(reference, options), why: text }),
-    resolve: (question, by, options) =>
-      resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
-    forget: (reference, options) => forget(workshop, at(reference, options)),
-    undo: (event, options = {}) =>
-      undo(workshop, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
-    get: (reference) => findBelief(workshop, at(reference)),
-    list: (options = {}) => listBeliefs(workshop, { ...options, user }),
-    history: (reference) => history(workshop, at(reference)),
-    events: (options = {}) => recentEvents(workshop, user, { limit: 50, ...options }),
+    search: async (query, options = {}) => (await load()).search(workshop, { agent, ...options, user, query }),
+    why: async (message, reference, options = {}) =>
+      (await load()).why(workshop, { ...view, ...options, user, message, reference }),
+    correct: async (reference, correction) => (await load()).correct(workshop, at(reference, correction)),
+    reinforce: async (reference, options) => (await load()).reinforce(workshop, at(reference, options)),
+    pin: async (reference, options) => (await load()).pin(workshop, at(reference, options)),
+    unpin: async (reference, options) => (await load()).unpin(workshop, at(reference, options)),
+    addAliases: async (reference, aliases, options) =>
+      (await load()).addAliases(workshop, { ...at(reference, options), aliases }),
+    removeAliases: async (reference, aliases, options) =>
+      (await load()).removeAliases(workshop, { ...at(reference, options), aliases }),
+    setWhy: async (reference, text, options) =>
+      (await load()).setWhy(workshop, { ...at(reference, options), why: text }),
+    resolve: async (question, by, options) =>
+      (await load()).resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
+    forget: async (reference, options) => (await load()).forget(workshop, at(reference, options)),
+    undo: async (event, options = {}) =>
+      (await load()).undo(workshop, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
+    get: async (reference) => (await load()).findBelief(workshop, at(reference)),
+    list: async (options = {}) => (await load()).listBeliefs(workshop, { ...options, user }),
+    history: async (reference) => (await load()).history(workshop, at(reference)),
+    events: async (options = {}) => (await load()).recentEvents(workshop, user, { limit: 50, ...options }),
     scopes: () => workshop.store.scopes(user),
-    proposals: () => proposals(workshop, user),
-    accept: (proposal, options) => accept(workshop, at(proposal, options)),
-    reject: (proposal, options) => reject(workshop, at(proposal, options)),
-    import: (text, options = {}) =>
-      importBeliefs(workshop, { source: 'import', scopes, ...options, user, author, text }),
-    export: (filter = {}) => exportBeliefs(workshop, { ...filter, user }),
+    proposals: async () => (await load()).proposals(workshop, user),
+    accept: async (proposal, options) => (await load()).accept(workshop, at(proposal, options)),
+    reject: async (proposal, options) => (await load()).reject(workshop, at(proposal, options)),
+    import: async (text, options = {}) =>
+      (await load()).importBeliefs(workshop, { source: 'import', scopes, ...options, user, author, text }),
+    export: async function* (filter = {}) {
+      yield* (await load()).exportBeliefs(workshop, { ...filter, user })
+    },
     close: () => workshop.store.close(),
   }
 }

@@ -171,6 +171,29 @@ describe('remembering another statement under the same name', () => {
     expect(await everything(memory)).toHaveLength(2)
   })
 
+  it('stays the kind of thing it was unless the draft says otherwise; an answer is no longer a question', async () => {
+    const memory = workshop()
+    await tell(memory, 'answers', 'Short ones', { type: 'preference', subtype: 'style' })
+    await tell(memory, 'rust', 'Learning it', {
+      type: 'preference',
+      subtype: 'expertise',
+      expertise: { domain: 'rust', depth: 'learning' },
+    })
+    await tell(memory, 'hosting', 'Where do we host?', { type: 'open_question' })
+
+    expect((await tell(memory, 'answers', 'Long ones')).belief).toMatchObject({ type: 'preference', subtype: 'style' })
+    expect((await tell(memory, 'answers', 'None', { type: 'decision' })).belief).toMatchObject({
+      type: 'decision',
+      subtype: null,
+    })
+    const expertise = { domain: 'rust', depth: 'deep' as const }
+    expect((await tell(memory, 'rust', 'Knows it', { expertise })).belief).toMatchObject({
+      subtype: 'expertise',
+      expertise,
+    })
+    expect((await tell(memory, 'hosting', 'At home')).belief.type).toBe('entity')
+  })
+
   it('replaces every belief that holds the name in one of its scopes, and holds in all of theirs', async () => {
     const memory = workshop()
     const { belief: one } = await tell(memory, 'db', 'MySQL', { scopes: ['project:a', 'project:c'] })

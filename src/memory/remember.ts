@@ -46,10 +46,19 @@ export async function remember(workshop: Workshop, request: RememberRequest): Pr
         statement,
         provenance: { ...request.author, ...origin, at },
       })
-      return decide(workshop, { author: request.author, holders, belief, at })
+      const [holder] = holders
+      const said = request.draft.type === undefined && holder !== undefined ? likewise(belief, holder) : belief
+      return decide(workshop, { author: request.author, holders, belief: said, at })
     },
     (event) => replay(workshop, event),
   )
+}
+
+/** Who does not say what kind of thing it is means the kind it was. Only a question that is answered is none any more. */
+function likewise(belief: Belief, holder: Belief): Belief {
+  const { type, subtype, participants, relation } = holder
+  if (type === 'open_question') return belief
+  return { ...belief, type, subtype, participants, relation, expertise: belief.expertise ?? holder.expertise }
 }
 
 type Situation = { author: Author; holders: readonly Belief[]; belief: Belief; at: string }

@@ -33,15 +33,26 @@ describe('why', () => {
       belief({ name: 'auth', type: 'open_question' }),
     )
 
+    const left = { kind: 'left-out', inPrelude: false }
     expect(await ask(memory, 'redis', 'redis')).toEqual({
-      kind: 'left-out',
+      ...left,
       reason: { kind: 'other-scope', scopes: ['domain:other'] },
     })
-    expect(await ask(memory, 'eslint', 'old')).toEqual({ kind: 'left-out', reason: { kind: 'superseded', by: 'new' } })
-    expect(await ask(memory, 'auth', 'auth')).toEqual({ kind: 'left-out', reason: { kind: 'open-question' } })
+    expect(await ask(memory, 'eslint', 'old')).toEqual({ ...left, reason: { kind: 'superseded', by: 'new' } })
+    expect(await ask(memory, 'auth', 'auth')).toEqual({ ...left, reason: { kind: 'open-question' } })
     expect(await ask(memory, 'biome', 'biome', { budget: { maxBeliefs: 0 } })).toEqual({
-      kind: 'left-out',
+      ...left,
       reason: { kind: 'over-budget', limit: 'maxBeliefs' },
+    })
+  })
+
+  it('does not say that a belief is missing which the prelude holds', async () => {
+    const memory = await workshopWith(belief({ name: 'tea', scopes: ['user:universal'] }))
+
+    expect(await ask(memory, 'some tea', 'tea')).toMatchObject({
+      kind: 'left-out',
+      reason: { kind: 'other-scope' },
+      inPrelude: true,
     })
   })
 

@@ -13,7 +13,7 @@ export type Verdict =
   | { readonly kind: 'relevant'; readonly rank: number; readonly relevant: RelevantBelief }
   | { readonly kind: 'pinned'; readonly rank: number }
   | { readonly kind: 'question'; readonly rank: number }
-  | { readonly kind: 'left-out'; readonly reason: NearMissReason }
+  | { readonly kind: 'left-out'; readonly reason: NearMissReason; readonly inPrelude: boolean }
   | {
       readonly kind: 'not-mentioned'
       /** Everything it can be found by, each with the words of it that the message has. */
@@ -39,8 +39,8 @@ export async function why(workshop: Workshop, request: WhyRequest): Promise<Why>
   const question = context.questions.findIndex(({ id }) => id === belief.id)
   if (question >= 0) return { belief, verdict: { kind: 'question', rank: question + 1 } }
   const miss = (await misses()).find((near) => near.belief.id === belief.id)
-  if (miss !== undefined) return { belief, verdict: { kind: 'left-out', reason: miss.reason } }
   const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
+  if (miss !== undefined) return { belief, verdict: { kind: 'left-out', reason: miss.reason, inPrelude } }
   return { belief, verdict: { kind: 'not-mentioned', forms: formsAgainst(belief, request.message), inPrelude } }
 }
 

@@ -20,9 +20,10 @@ export type Atom = {
 }
 
 // A word may hold combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
-// between digits, so that 3.5, 10:30 and 2024-01-15 are one number. It may begin with a dot (.NET) and end in ++ or #.
+// between digits, so that 3.5, 10:30 and 2024-01-15 are one number. It may begin with a dot (.NET), a plus before a digit
+// (+1) or a degree sign (°C is not C), and end in ++ or #.
 const atomPattern =
-  /(?:(?<![\p{L}\p{N}.)\]])\.(?=\p{L}))?[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\p{Cf}]|['’](?=\p{L})|(?<=\p{N})[.,:/-](?=\p{N}))*(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu
+  /(?:(?<![\p{L}\p{N}.)\]])(?:\.(?=\p{L})|\+(?=\p{N}))|°(?=\p{L}))?[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\p{Cf}]|['’](?=\p{L})|(?<=\p{N})[.,:/-](?=\p{N}))*(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu
 
 const scriptsWithoutSpaces = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
 const unspaced = new RegExp(`[${scriptsWithoutSpaces}]`, 'u')
@@ -104,7 +105,7 @@ function normaliseWord(raw: string): string {
     .replace(/([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu, '$1')
     .normalize('NFC')
     .replace(/[ßæœøłđı’⁄]/gu, (letter) => letterFolds[letter] ?? letter)
-    .replace(/[^\p{L}\p{M}\p{N}'.,:/+#-]/gu, '')
+    .replace(/[^\p{L}\p{M}\p{N}'.,:/+#°-]/gu, '')
   if (/\d,\d{3}/u.test(word) && /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(word)) return word.replaceAll(',', '')
   return word.replace(/^[',:/-]+|(?:'s?|[.,:/-])+$/gu, '')
 }

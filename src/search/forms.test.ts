@@ -13,6 +13,8 @@ describe('formKeys', () => {
     ['node.js', ['node js', 'nodejs']],
     ['try-catch', ['try catch', 'trycatch']],
     ['e-mail', ['e mail', 'email']],
+    ['x-ray', ['x ray', 'xray']],
+    ["O'Connor", ["o'connor", 'oconnor']],
     ['A/B test', ['a b test']],
     ['redisCache', ['rediscache', 'redis cache']],
     ['form 1040', ['form 1040']],

@@ -22,12 +22,13 @@ const shortestJoined = 4
 
 /**
  * All keys of one surface form: as written, in the singular, with its hyphens and dots closed up (`nodejs` for
- * `node.js`), and a lower camelCase identifier opened up (`redis cache` for `redisCache`).
+ * `node.js`), a lower camelCase identifier opened up (`redis cache` for `redisCache`), and a name without its
+ * apostrophe (`oconnor` for `O'Connor`).
  */
 export function formKeys(form: string): readonly FormKey[] {
   const atoms = analyse(form)
   if (atoms.length === 0 || atoms.length > longestForm) return []
-  const keys = [literalKey(atoms), singularKey(atoms, form), joinedKey(atoms), openedKey(atoms, form)]
+  const keys = [literalKey(atoms), singularKey(atoms, form), joinedKey(atoms), openedKey(atoms, form), bareKey(atoms)]
   const seen = new Set<string>()
   return keys
     .filter((key) => key !== null && !seen.has(key.key) && seen.add(key.key) !== null)
@@ -89,7 +90,8 @@ function closesUp(run: readonly Atom[]): boolean {
   const word = run.map((atom) => atom.word).join('')
   if (word.length < shortestJoined) return false
   const isHyphenated = run.slice(1).every(({ joint }) => joint === '-')
-  return isHyphenated ? run[0]?.word !== 're' && word.length > shortestJoined : !isOrdinaryWord(word)
+  if (isHyphenated && run[0]?.word === 're') return false
+  return !isOrdinaryWord(word) || (isHyphenated && word.length > shortestJoined)
 }
 
 /** Identifiers only. A brand such as FastAPI or LinkedIn is not found by the everyday words inside it. */
@@ -97,6 +99,13 @@ function openedKey(atoms: readonly Atom[], form: string): FormKey | null {
   const [atom] = atoms
   if (atoms.length !== 1 || atom === undefined || atom.parts.length < 2 || !/^\p{Ll}/u.test(form)) return null
   return keyOf(atom.parts, 0)
+}
+
+/** People leave the apostrophe out, but "we'll" must not become "well". */
+function bareKey(atoms: readonly Atom[]): FormKey | null {
+  const words = atoms.map(({ word }) => word.replaceAll("'", ''))
+  const isSafe = words.every((word, index) => word === atoms[index]?.word || !isOrdinaryWord(word))
+  return isSafe ? keyOf(words, breaksBetween(atoms)) : null
 }
 
 /** Groups atoms that hang together by hyphens or dots. */

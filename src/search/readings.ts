@@ -100,12 +100,13 @@ export const breaksIn = (atoms: readonly Atom[], { first, last }: Reading): numb
 
 /**
  * Whether a run stands on its own in the message. The end of a dotted name is not a mention (`index.ts` is not about
- * TS), nor is either side of an address; one letter must stand alone, two may only be joined by a slash (`CI/CD`, `s3://`).
+ * TS), nor is either side of an address, though a version may follow (`redis@7`); one letter must stand alone, two may only be joined by a slash (`CI/CD`, `s3://`).
  */
 export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): boolean {
   const before = first === 0 ? '' : (atoms[first]?.joint ?? '')
   const after = atoms[last + 1]?.joint ?? ''
-  if (before === '.' || before === '@' || after === '@') return false
+  if (before === '.' && after !== '.') return false
+  if (before === '@' || (after === '@' && !/^\d/u.test(atoms[last + 1]?.word ?? ''))) return false
   const word = first === last ? (atoms[first]?.word ?? '') : ''
   if (word.length === 0 || word.length > 2 || isUnspaced(word)) return true
   if (word.length === 1) return before === '' && after === ''

@@ -6,14 +6,30 @@ const notPlural = new Set(
   politics semantics sometimes species thanks theirs theses yours`.split(/\s+/),
 )
 
+/** The few everyday plurals that end otherwise. */
+const irregular: Readonly<Record<string, string>> = {
+  children: 'child',
+  feet: 'foot',
+  geese: 'goose',
+  men: 'man',
+  mice: 'mouse',
+  teeth: 'tooth',
+  women: 'woman',
+}
+
 /** The ordinary word at the end of a compound is this long; a shorter one is often there by chance. */
 const shortestPart = 4
 
 /**
  * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
- * up to three letters or over forty, or with anything but plain letters, and irregular plurals ("knives") are left.
+ * up to three letters or over forty, or with anything but plain letters, are left.
  */
 export function singular(word: string): string {
+  const regular = regularSingular(word)
+  return Object.hasOwn(irregular, regular) ? (irregular[regular] as string) : regular
+}
+
+function regularSingular(word: string): string {
   // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.
   if (!/^[a-z]{2,38}[a-ik-rt-z]s$/.test(word) || notPlural.has(word)) return word
 
@@ -35,6 +51,8 @@ export function singular(word: string): string {
 function singularCandidates(word: string): string[] {
   const withoutS = word.slice(0, -1)
   const withoutEs = word.slice(0, -2)
+  // "knives" and "elves" come from "knife" and "elf", "caves" from "cave".
+  if (word.endsWith('ves')) return [withoutS, `${word.slice(0, -3)}fe`, `${word.slice(0, -3)}f`]
   if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`, withoutS]
   if (/(ss|x|[tz]z|[cs]h)es$/.test(word)) return [withoutEs, withoutS]
   // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. What is left may be a

@@ -287,6 +287,22 @@ describe('recall', () => {
     expect(asOther.nearMisses).toMatchObject([{ reason: { kind: 'other-agent', agent: 'codex' } }])
   })
 
+  it('brings in what a relation connects, and says that it came through it', async () => {
+    using place = workplace()
+    const here = ['--scope', 'project:a'] as const
+    await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', ...here)
+    await place.run(
+      ...['remember', 'Checkout depends on Redis.', '--name', 'checkout', '--type', 'relation'],
+      ...['--participant', 'Redis', '--relation', 'depends on', ...here],
+    )
+
+    const { stdout } = await place.run('recall', 'Why is checkout slow?', '--explain', ...here)
+
+    expect(stdout).toMatch(
+      /\n {2}0 {2}Redis {2}b-\w+[\s\S]*\n {4}part of the relation "checkout", which is why it comes after/,
+    )
+  })
+
   it('makes no files where there is no memory', async () => {
     using place = workplace()
 

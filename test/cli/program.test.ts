@@ -131,12 +131,14 @@ describe('a one-shot command', () => {
     )
 
     const { stderr, exitCode } = await endOf(
-      place.start(['recall', 'redis?'], { env: { NODE_OPTIONS: `--import=${pathToFileURL(spy).href}` } }),
+      place.start(['recall', 'redis?', '--json'], { env: { NODE_OPTIONS: `--import=${pathToFileURL(spy).href}` } }),
     )
 
     const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'))
     const isUnneeded = (url: string): boolean =>
-      /\/zod\/|\/cli\/help\.ts|\/memory\/doctor\.ts|\/eval\/|\/http\/|\/mcp\/|\/store\/memory-store\.ts/.test(url) ||
+      /\/zod\/|\/cli\/(?:help|describe-\w+|confirm|read-text)\.ts|\/memory\/doctor\.ts|\/eval\/|\/http\/|\/mcp\/|\/store\/memory-store\.ts/.test(
+        url,
+      ) ||
       (url.includes('/cli/commands/') && !url.endsWith('/recall.ts'))
     expect(exitCode).toBe(0)
     expect(loaded.some((url) => url.endsWith('/memory/recall.ts'))).toBe(true)

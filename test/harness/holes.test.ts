@@ -22,7 +22,7 @@ async function gated(
   const [base, other] = [join(place.path, 'base'), join(place.path, 'candidate')]
   plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks: [{ ...benchmark, ...baseline }] }) })
   plant(other, candidate)
-  return gateStores({ base, candidate: other, ...options })
+  return await gateStores({ base, candidate: other, ...options })
 }
 
 describe('the gate', () => {

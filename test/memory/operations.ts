@@ -13,7 +13,7 @@ import type { Author, Workshop } from '../../src/memory/workshop.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
 import { agent, everything, importer, otherAgent } from './at-hand.ts'
 
-/** Something someone does to Ann's memory. What it points at is chosen by number among what is there at the time. */
+/** Something someone does to Ann's memory. What it is done to is chosen by number among what is there at the time. */
 export type Operation = {
   readonly kind: keyof typeof steps
   readonly author: Author
@@ -26,6 +26,8 @@ export type Operation = {
   readonly isPinned: boolean
   readonly renames: boolean
   readonly key?: string
+  /** What it is done to, whatever the number says. */
+  readonly reference?: string
 }
 
 const authors: readonly Author[] = [person, agent, otherAgent, importer]
@@ -39,7 +41,12 @@ type Step = (memory: Workshop, operation: Operation) => Promise<unknown>
 const request = ({ author, key }: Operation) => ({ user: 'ann', author, ...(key === undefined ? {} : { key }) })
 
 /** The belief an operation points at: any there is, retired and proposed ones too. */
-async function pointedAt(memory: Workshop, { nth }: Operation, among: (belief: Belief) => boolean = () => true) {
+export async function pointedAt(
+  memory: Workshop,
+  { nth, reference }: Operation,
+  among: (belief: Belief) => boolean = () => true,
+): Promise<string> {
+  if (reference !== undefined) return reference
   const beliefs = (await everything(memory)).filter(among)
   return beliefs[nth % beliefs.length]?.id ?? 'nothing-at-all'
 }

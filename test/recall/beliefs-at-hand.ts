@@ -43,8 +43,14 @@ export function workshop(): Workshop {
   let ticks = 0
   return {
     store: openMemoryStore({ random: randomBytes }),
-    now: () => new Date(Date.parse(at) + (ticks += 1_000)),
-    newId: () => `new-${(ids += 1)}`,
+    now: () => {
+      ticks += 1_000
+      return new Date(Date.parse(at) + ticks)
+    },
+    newId: () => {
+      ids += 1
+      return `new-${ids}`
+    },
   }
 }
 

@@ -10,23 +10,28 @@ import { reportsOf } from '../../eval/report.ts'
 import type { PackRun } from '../../eval/run-pack.ts'
 import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
 import { writeFiles } from '../../eval/write-files.ts'
-import { type Answer, choices, defineCommand, flag, text, texts } from '../command.ts'
+import { type Answer, defineCommand, flag, text, texts } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Style } from '../output.ts'
 import type { Session } from '../session.ts'
+import { counted } from '../text-layout.ts'
 import { UsageError } from '../usage-error.ts'
 import { oneCase } from './eval-files.ts'
-import { editedPinsOption, embedderOption, explainOptions, outDirectory, outOption } from './eval-options.ts'
+import {
+  backendsOption,
+  editedPinsOption,
+  embedderOption,
+  explainOptions,
+  outDirectory,
+  outOption,
+} from './eval-options.ts'
 import { failureText } from './eval-text.ts'
 
 const options = {
   pack: texts('<id>', 'Only this pack. May be given several times.'),
   packs: { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' },
-  backend: {
-    ...choices('<name>', backendNames, 'Only this backend, and the controls. May be given several times.'),
-    default: 'all of them',
-  },
+  backend: backendsOption,
   filter: text('<text>', 'Only cases that hold this text in their id, category or description.'),
   editedPins: editedPinsOption,
   embedder: embedderOption,
@@ -44,6 +49,10 @@ export const evalAll = defineCommand({
   examples: [
     { command: 'credence eval all', effect: 'Compares everything with everything; ends with 1 if bm25 fails a case.' },
     { command: 'credence eval all --backend bm25 --filter supersession', effect: 'Runs some cases only.' },
+    {
+      command: 'credence eval all --backend http:http://127.0.0.1:8080',
+      effect: 'Measures another memory, which speaks the contract of docs/systems.md.',
+    },
     { command: 'credence eval all --case alias-one-word --explain', effect: 'Shows how one case was decided.' },
   ],
   run: ({ options: given }, session) => run(given, session),
@@ -108,13 +117,20 @@ function answer(
   writeFiles([...files, ...documents])
 
   const ours = ran.flatMap(({ backend, runs }) => (backend === 'bm25' ? runs : []))
-  const isFine = ours.every((run) => run.records.every(({ entry }) => entry.passed))
+  const unanswered = ran.flatMap(({ backend, runs }) => errorsOf(backend, runs))
+  const isFine = unanswered.length === 0 && ours.every((run) => run.records.every(({ entry }) => entry.passed))
   return {
-    document: { ok: isFine, rows, skipped, notes, reports: files.map(({ file }) => file) },
+    document: { ok: isFine, rows, skipped, unanswered, notes, reports: files.map(({ file }) => file) },
     text: (style) => resultText(rows, ours, style),
-    notes: [...notes, ...skipped, ...(files.length === 0 ? [] : [`Reports: ${directory}`])],
+    notes: [...notes, ...skipped, ...unanswered, ...(files.length === 0 ? [] : [`Reports: ${directory}`])],
     exitCode: isFine ? exitCodes.fine : exitCodes.failed,
   }
+}
+
+/** A system that does not answer was not measured, which is another thing than failing. */
+function errorsOf(backend: string, runs: readonly PackRun[]): readonly string[] {
+  const errors = runs.flatMap(({ records }) => records.flatMap(({ entry }) => entry.error ?? []))
+  return errors.length === 0 ? [] : [`${backend} did not answer ${counted(errors.length, 'case')}: ${errors[0]}`]
 }
 
 function resultText(rows: ReturnType<typeof comparisonRow>[], ours: readonly PackRun[], style: Style): string {
@@ -130,7 +146,7 @@ const documented = (file: string, measured: string) => ({
 })
 
 const nothingCompared = (reason: string): Answer => ({
-  document: { ok: false, rows: [], skipped: [], notes: [reason], reports: [] },
+  document: { ok: false, rows: [], skipped: [], unanswered: [], notes: [reason], reports: [] },
   text: () => '',
   notes: [reason],
   exitCode: exitCodes.nothingCompared,

@@ -1,15 +1,30 @@
 import { resolve } from 'node:path'
-import { backendNames, comparedBackends, controlBackends } from '../../eval/backends.ts'
+import { type BackendName, backendNames, isBackendName } from '../../eval/backends.ts'
 import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
-import { choice, flag, text } from '../command.ts'
+import { outsideForms } from '../../eval/systems/outside.ts'
+import { choice, flag, option, text } from '../command.ts'
 import type { Session } from '../session.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** Reports go here unless told otherwise. */
 const defaultOut = 'test-results'
 
-export const backendHelp = `${comparedBackends.join(', ')}, or a control: ${controlBackends.join(', ')}.`
+const backendForms = [...backendNames, ...outsideForms].join(', ')
+const backendHelp = (what: string): string => `${what} One of ${backendForms}.`
 
-export const backendOption = { ...choice('<name>', backendNames, 'What answers.'), default: 'bm25' }
+export const backendOption = { ...option('<name>', backendHelp('What answers.'), readBackend), default: 'bm25' }
+
+export const backendsOption = {
+  ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
+  isRepeatable: true,
+  read: (given: readonly string[]): readonly BackendName[] => given.map(readBackend),
+  default: 'all of them',
+}
+
+function readBackend(given: string): BackendName {
+  if (isBackendName(given)) return given
+  throw new UsageError(`"${given}" is not one of ${backendForms}.`)
+}
 
 export const embedderOption = {
   ...text('<spec>', 'The model of the vector backends: minilm, ollama:<model> or openai:<url>:<model>.'),

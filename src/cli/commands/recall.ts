@@ -1,12 +1,8 @@
-import { type Budget, type Context, defaultBudget, type RelevantBelief } from '../../memory/context.ts'
-import { renderContext } from '../../memory/render.ts'
+import { type Budget, type Context, defaultBudget } from '../../memory/context.ts'
 import { defineCommand, flag, wholeNumber, words } from '../command.ts'
 import { placeOptions, readerOptions, viewOptions } from '../common-options.ts'
-import { beliefBlock } from '../describe-belief.ts'
-import { explanationLines, matchText, nearMissLines, rounded } from '../describe-recall.ts'
 import { given } from '../given.ts'
-import { harmless, type Style } from '../output.ts'
-import { indented } from '../text-layout.ts'
+import type { Style } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
@@ -49,33 +45,22 @@ export const recall = defineCommand({
     const isEmpty =
       context.prelude === null && context.pinned.length + context.relevant.length + context.questions.length === 0
     return {
-      document: render ? { prompt: renderContext(context) } : context,
-      text: (style) => (render ? renderContext(context) : contextText(context, { explain }, style)),
+      document: render ? { prompt: await promptOf(context) } : context,
+      text: (style) => shown(context, { render, explain }, style),
       notes: isEmpty ? [`Nothing in ${context.scopes.join(' and ')} belongs to this message.`] : [],
     }
   },
 })
 
-/** A context for people: the same tiers as an agent gets, in the same order. */
-export function contextText(context: Context, { explain }: { readonly explain: boolean }, style: Style): string {
-  const { prelude, pinned, relevant, questions, nearMisses = [] } = context
-  const sections: readonly (readonly [string, readonly string[]])[] = [
-    ['About the person', prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
-    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style))],
-    ['Relevant to this message', relevant.map((one) => relevantBlock(one, explain, style))],
-    ['Still open', questions.map((question) => beliefBlock(question, style))],
-    ['Mentioned, but left out', nearMissLines(nearMisses, style)],
-  ]
-  return sections
-    .filter(([, items]) => items.length > 0)
-    .map(([title, items]) => `${style.underline(title)}\n${items.join('\n')}\n`)
-    .join('\n')
-}
+// Recall is run for every message, by programs that read only one of its forms, so each is loaded only when asked for.
+const promptOf = async (context: Context): Promise<string> =>
+  (await import('../../memory/render.ts')).renderContext(context)
 
-function relevantBlock(relevant: RelevantBelief, explain: boolean, style: Style): string {
-  const { belief, score, matches, explanation } = relevant
-  const block = beliefBlock(belief, style, { before: `${style.cyan(rounded(score))}  ` })
-  const found = matches.length === 0 ? harmless(explanation.label) : matches.map(matchText).join('; ')
-  const lines = explain ? explanationLines(relevant) : [`Because ${found}.`]
-  return [block, ...lines.map((line) => style.dim(indented(line, 4, style.width)))].join('\n')
+async function* shown(
+  context: Context,
+  { render, explain }: { readonly render: boolean; readonly explain: boolean },
+  style: Style,
+): AsyncGenerator<string> {
+  if (render) yield promptOf(context)
+  else yield (await import('../describe-context.ts')).contextText(context, { explain }, style)
 }

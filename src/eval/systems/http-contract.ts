@@ -74,7 +74,7 @@ export function messageFor(belief: BeliefRecord, { full }: { readonly full: bool
 const leanMetadata = ({ id: beliefId, scopes }: BeliefRecord) => ({ beliefId, scope: scopes[0] ?? null })
 
 /** Spelt as the belief files of published suites are, where they have a word for it. */
-const fullMetadata = (belief: BeliefRecord) => ({
+export const fullMetadata = (belief: BeliefRecord) => ({
   ...leanMetadata(belief),
   name: belief.name,
   content: belief.content,

@@ -31,7 +31,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   }
 
   return {
-    name: `${fullMetadata ? 'http' : 'http-lean'}:${base.replace(/^https?:\/\//u, '')}`,
+    name: nameOf(base, fullMetadata),
     version: 'unknown',
     description: `the memory at ${base}, told ${told}`,
     tiers: 'relevant',
@@ -165,6 +165,12 @@ function baseOf(given: string): string {
       hint: 'Write http:// or https:// with a host, without name, password, ? or #, for example http://127.0.0.1:8080.',
     })
   return url.href.replace(/\/+$/u, '')
+}
+
+/** Fit for the name of a report file, and another for every address. */
+const nameOf = (base: string, fullMetadata: boolean): string => {
+  const address = base.replace(/^https?:/u, '').toLowerCase()
+  return `${fullMetadata ? 'http' : 'http-lean'}-${address.match(/[a-z0-9]+/gu)?.join('-')}`
 }
 
 const unavailable = (message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) =>

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CallToolResult, Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { type CallToolResult, Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { MemoryError } from '../../errors.ts'
 import type { McpMapping, ToolCall } from './mcp-mapping.ts'
@@ -16,52 +16,28 @@ export type McpConnection = {
   close(): Promise<void>
 }
 
-/** The end of what a server says about itself is the part that says why it failed. */
-const longestComplaint = 400
-
 /** Starts the server of a mapping in an empty state and checks that it has the tools the mapping names. */
 export async function openMcpConnection(mapping: McpMapping): Promise<McpConnection> {
-  const { name, command, timeoutMs } = mapping
+  const { name, timeoutMs } = mapping
   const stateDir = mkdtempSync(join(tmpdir(), 'credence-mcp-'))
-  const here = { stateDir }
-  const transport = new StdioClientTransport({
-    command,
-    args: mapping.args.map((text) => fillText(text, here)),
-    // The transport adds what a program needs to run, such as PATH, and nothing else of this process's environment.
-    env: Object.fromEntries(Object.entries(mapping.env).map(([key, text]) => [key, fillText(text, here)])),
-    stderr: 'pipe',
-  })
-  let complaint = ''
-  transport.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString('utf8')).slice(-longestComplaint)
-  })
-  const failure = (what: string, cause: unknown): MemoryError => {
-    const said = complaint.trim() === '' ? '' : ` It said: ${complaint.trim()}`
-    return new MemoryError('unavailable', `${name}: ${what} ${reasonOf(cause, timeoutMs)}.${said}`, {
-      hint: `Does \`${[command, ...mapping.args].join(' ')}\` run, and print nothing but MCP on standard output?`,
-      cause,
-    })
-  }
-
-  const client = new Client(
-    { name: 'credence-eval', version: '1' },
-    { versionNegotiation: { mode: 'auto', probe: { timeoutMs } } },
-  )
+  const process = new ServerProcess(mapping, stateDir)
   const close = async (): Promise<void> => {
     try {
-      await client.close()
+      await process.stop()
     } finally {
       rmSync(stateDir, { recursive: true, force: true })
     }
   }
 
+  let client: Client
   try {
-    await client.connect(transport, { timeout: timeoutMs })
+    client = await process.start()
     const { tools } = await client.listTools(undefined, { timeout: timeoutMs })
     refuseMissingTools(mapping, new Set(tools.map((tool) => tool.name)))
   } catch (cause) {
+    const failure = cause instanceof MemoryError ? cause : process.failure('the server', cause)
     await close()
-    throw cause instanceof MemoryError ? cause : failure('the server', cause)
+    throw failure
   }
 
   const { name: ownName = 'nameless', version: ownVersion = '' } = client.getServerVersion() ?? {}
@@ -69,14 +45,12 @@ export async function openMcpConnection(mapping: McpMapping): Promise<McpConnect
     server: `${ownName} ${ownVersion}, MCP ${client.getNegotiatedProtocolVersion() ?? 'of unknown version'}`,
     stateDir,
     call: async ({ tool, arguments: given }, values) => {
+      const filled = Object.entries(given).map(([key, inner]) => [key, fillTemplate(inner, values)])
       let result: CallToolResult
       try {
-        const filled = Object.fromEntries(
-          Object.entries(given).map(([key, inner]) => [key, fillTemplate(inner, values)]),
-        )
-        result = await client.callTool({ name: tool, arguments: filled }, { timeout: timeoutMs })
+        result = await client.callTool({ name: tool, arguments: Object.fromEntries(filled) }, { timeout: timeoutMs })
       } catch (cause) {
-        throw failure(`the tool ${tool}`, cause)
+        throw process.failure(`the tool ${tool}`, cause)
       }
       if (result.isError !== true) return result
       throw new MemoryError('unavailable', `${name}: the tool ${tool} failed: ${textIn(result).slice(0, 200)}`)
@@ -89,25 +63,89 @@ export async function openMcpConnection(mapping: McpMapping): Promise<McpConnect
 export const textIn = ({ content }: CallToolResult): string =>
   content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 
+/** The end of what a server says about itself is the part that says why it failed. */
+const longestComplaint = 400
+
+/** The program behind a mapping, and what it said before it failed. */
+class ServerProcess {
+  readonly #mapping: McpMapping
+  readonly #stateDir: string
+  #client: Client | null = null
+  #complaint = ''
+  #hasEnded = false
+
+  constructor(mapping: McpMapping, stateDir: string) {
+    this.#mapping = mapping
+    this.#stateDir = stateDir
+  }
+
+  /** Nearly every server knows the handshake of 2025; one that refuses it may know only the one that came after. */
+  async start(): Promise<Client> {
+    try {
+      return await this.#startIn('legacy')
+    } catch (cause) {
+      if (!(cause instanceof ProtocolError)) throw cause
+      await this.stop()
+      return this.#startIn('auto')
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#client?.close()
+    this.#client = null
+  }
+
+  /** One sentence for whatever went wrong. */
+  failure(what: string, cause: unknown): MemoryError {
+    const { name, command, args } = this.#mapping
+    const said = this.#complaint.trim()
+    const reason = `${name}: ${what} ${this.#reasonOf(cause)}.${said === '' ? '' : ` It said: ${said}`}`
+    return new MemoryError('unavailable', reason, {
+      hint: `Does \`${[command, ...args].join(' ')}\` run, and print nothing but MCP on standard output?`,
+      cause,
+    })
+  }
+
+  async #startIn(mode: 'legacy' | 'auto'): Promise<Client> {
+    const { command, args, env, timeoutMs } = this.#mapping
+    const fill = (text: string): string => fillText(text, { stateDir: this.#stateDir })
+    const transport = new StdioClientTransport({
+      command,
+      args: args.map(fill),
+      // The transport adds what a program needs to run, such as PATH, and nothing else of this process's environment.
+      env: Object.fromEntries(Object.entries(env).map(([key, text]) => [key, fill(text)])),
+      stderr: 'pipe',
+    })
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-longestComplaint)
+    })
+    const client = new Client(
+      { name: 'credence-eval', version: '1' },
+      { versionNegotiation: { mode, probe: { timeoutMs } } },
+    )
+    this.#client = client
+    this.#hasEnded = false
+    client.onclose = () => {
+      this.#hasEnded = true
+    }
+    await client.connect(transport, { timeout: timeoutMs })
+    return client
+  }
+
+  #reasonOf(cause: unknown): string {
+    if (cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout)
+      return `did not answer within ${this.#mapping.timeoutMs} ms`
+    // A program that could not be started has ended too, but its own error says more.
+    const isSystemError = cause instanceof Error && 'syscall' in cause
+    if (this.#hasEnded && !isSystemError) return 'has ended'
+    return `failed: ${(cause instanceof Error ? cause.message : String(cause)).slice(0, 200)}`
+  }
+}
+
 function refuseMissingTools({ name, reset = [], add, update = [], search }: McpMapping, known: ReadonlySet<string>) {
   const missing = [...reset, ...add, ...update, search].find(({ tool }) => !known.has(tool))
   if (missing === undefined) return
   throw new MemoryError('invalid', `${name}: the server has no tool "${missing.tool}".`, {
     hint: known.size === 0 ? 'It has no tools at all.' : `It has ${[...known].sort().join(', ')}.`,
   })
-}
-
-function reasonOf(cause: unknown, timeoutMs: number): string {
-  if (cause instanceof SdkError) {
-    switch (cause.code) {
-      case SdkErrorCode.RequestTimeout:
-        return `did not answer within ${timeoutMs} ms`
-      case SdkErrorCode.ConnectionClosed:
-      case SdkErrorCode.NotConnected:
-        return 'has ended'
-      default:
-        break
-    }
-  }
-  return `failed: ${(cause instanceof Error ? cause.message : String(cause)).slice(0, 200)}`
 }

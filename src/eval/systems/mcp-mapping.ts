@@ -16,6 +16,7 @@ export const beliefPlaceholders = [
   'user',
   'scope',
   'scopes',
+  'metadata',
 ] as const
 export const queryPlaceholders = ['query', 'user', 'limit', 'scope', 'scopes'] as const
 export const placePlaceholders = ['stateDir'] as const
@@ -45,7 +46,7 @@ const results = z.union([
 
 const mapping = z.strictObject({
   /** As tables and reports call the system. */
-  name: z.string().regex(/^[a-z0-9][a-z0-9._-]*$/u, 'must be lower-case letters, digits, points and hyphens'),
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/u, 'must be lower-case letters, digits and hyphens'),
   version: z.string().min(1).default('unknown'),
   description: z.string().min(1).optional(),
   /** What a reader of its figures must know. */

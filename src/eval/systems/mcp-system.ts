@@ -5,6 +5,7 @@ import { defaultBudget } from '../../memory/context.ts'
 import { Corpus } from '../corpus.ts'
 import type { AnswerHit, System, SystemQuery } from '../system.ts'
 import { embeddedText } from '../vector-file.ts'
+import { fullMetadata } from './http-contract.ts'
 import { type JsonPath, valuesAt } from './json-path.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
 import type { McpMapping, ToolCall } from './mcp-mapping.ts'
@@ -87,6 +88,7 @@ const beliefValues = (belief: BeliefRecord): TemplateValues => ({
   user: belief.user,
   scope: belief.scopes[0] ?? '',
   scopes: belief.scopes,
+  metadata: fullMetadata(belief),
 })
 
 const queryValues = ({ user, scopes, budget }: SystemQuery, query: string): TemplateValues => ({

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fillTemplate, fillText, placeholdersIn } from './mcp-template.ts'
 
-const values = { id: 'm-1', name: 'levain', aliases: ['Gertrude', 'wild yeast'], why: '', limit: 20 }
+const values = {
+  id: 'm-1',
+  name: 'levain',
+  aliases: ['Gertrude', 'wild yeast'],
+  why: '',
+  limit: 20,
+  metadata: { pinned: true },
+}
 
 describe('a template', () => {
   it('takes values at any depth', () => {
@@ -12,8 +19,9 @@ describe('a template', () => {
   })
 
   it('becomes the value itself where it is nothing but a placeholder', () => {
-    expect(fillTemplate({ top: '{{limit}}', tags: '{{aliases}}' }, values)).toEqual({
+    expect(fillTemplate({ top: '{{limit}}', tags: '{{aliases}}', more: '{{metadata}}' }, values)).toEqual({
       top: 20,
+      more: { pinned: true },
       tags: ['Gertrude', 'wild yeast'],
     })
   })
@@ -27,8 +35,9 @@ describe('a template', () => {
     ])
   })
 
-  it('joins a list inside of a longer text', () => {
+  it('stays a text where it is longer than a placeholder', () => {
     expect(fillText('also {{aliases}}', values)).toBe('also Gertrude, wild yeast')
+    expect(fillText('and {{metadata}}', values)).toBe('and {"pinned":true}')
   })
 
   it('says which placeholders it has', () => {

@@ -1,5 +1,5 @@
-/** What a placeholder may stand for. A list stands for several texts. */
-export type TemplateValue = string | number | readonly string[]
+/** What a placeholder may stand for. A list stands for several texts, an object for itself. */
+export type TemplateValue = string | number | readonly string[] | { readonly [key: string]: Template }
 export type TemplateValues = Readonly<Record<string, TemplateValue>>
 
 /** A JSON value in whose texts `{{name}}` stands for a value. */
@@ -22,8 +22,9 @@ function textsIn(template: Template): readonly string[] {
 }
 
 /**
- * Puts values in. A text that is nothing but a placeholder becomes the value itself, a list or a number too; a list
- * inside a list becomes part of it, and what is empty is left out there. Elsewhere a list is joined by commas.
+ * Puts values in. A text that is nothing but a placeholder becomes the value itself, whatever that is; a list inside a
+ * list becomes part of it, and what is empty is left out there. Inside a longer text a list is joined by commas, and an
+ * object written as JSON.
  */
 export function fillTemplate(template: Template, values: TemplateValues): Template {
   if (typeof template === 'string') {
@@ -40,13 +41,14 @@ export const fillText = (text: string, values: TemplateValues): string =>
   text.replaceAll(placeholder, (written, name: string) => {
     const value = values[name]
     if (value === undefined) return written
-    return Array.isArray(value) ? value.join(', ') : String(value)
+    if (typeof value !== 'object') return String(value)
+    return isListValue(value) ? value.join(', ') : JSON.stringify(value)
   })
 
 function fillItem(item: Template, values: TemplateValues): readonly Template[] {
   const whole = typeof item === 'string' ? wholeValue(item, values) : undefined
   if (whole === undefined) return [fillTemplate(item, values)]
-  const all: readonly (string | number)[] = isListValue(whole) ? whole : [whole]
+  const all: readonly Template[] = isListValue(whole) ? whole : [whole]
   return all.filter((value) => value !== '')
 }
 

@@ -51,7 +51,8 @@ export class BeliefLookups {
   named(userId: number, name: string): readonly Belief[] {
     return this.#connection
       .statement<[number, string], StoredBody>(
-        `SELECT ${stored} WHERE user_id = ? AND name_key = ? ORDER BY current DESC, updated_at DESC, id`,
+        `SELECT ${stored} INDEXED BY beliefs_by_name WHERE user_id = ? AND name_key = ?
+         ORDER BY current DESC, updated_at DESC, id`,
       )
       .all(userId, heldName(name))
       .map(readBody)
@@ -60,10 +61,10 @@ export class BeliefLookups {
   holders(userId: number, name: string, scopes: readonly string[]): readonly Belief[] {
     const rows = this.#connection
       .statement<[{ userId: number; name: string; scopes: string }], { belief: string }>(
-        `SELECT identities.belief FROM json_each(:scopes) AS asked
+        `SELECT members.belief FROM json_each(:scopes) AS asked
          CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
-         CROSS JOIN identities
-           ON identities.user_id = :userId AND identities.scope = scopes.id AND identities.name_key = :name`,
+         CROSS JOIN members INDEXED BY members_holding_name ON members.user_id = :userId AND members.scope = scopes.id
+           AND members.name_key = :name AND members.current = 1`,
       )
       .all({ userId, name: heldName(name), scopes: JSON.stringify(scopes) })
     return [
@@ -91,7 +92,7 @@ export class BeliefLookups {
   }
 
   list(userId: number, filter: BeliefFilter, { limit, offset }: { limit: number; offset: number }): Page<Belief> {
-    const { conditions, values } = conditionsOf(filter)
+    const { conditions, values } = conditionsOf(userId, filter)
     const where = ['user_id = ?', ...conditions].join(' AND ')
     const ids = this.#connection
       .statement<unknown[], { id: string }>(
@@ -160,15 +161,20 @@ export class BeliefLookups {
 }
 
 /** The parts of a query a filter asks for. Lists are passed as JSON, so that there are few different queries. */
-function conditionsOf(filter: BeliefFilter): { conditions: readonly string[]; values: readonly unknown[] } {
+function conditionsOf(
+  userId: number,
+  filter: BeliefFilter,
+): { conditions: readonly string[]; values: readonly unknown[] } {
   const { scopes, types, statuses, pinned, current, proposals } = filter
   const parts: readonly (readonly [isAsked: boolean, condition: string, ...values: unknown[]])[] = [
     [
       scopes !== undefined,
+      // Does not look at the belief, so that it is worked out once and not for each of them.
       `id IN (SELECT members.belief FROM json_each(?) AS asked
-              CROSS JOIN scopes ON scopes.user_id = beliefs.user_id AND scopes.name = asked.value
-              CROSS JOIN members ON members.user_id = beliefs.user_id AND members.scope = scopes.id)`,
+              CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
+              CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id)`,
       JSON.stringify(scopes ?? []),
+      userId,
     ],
     [types !== undefined, 'type IN (SELECT value FROM json_each(?))', JSON.stringify(types?.map(typeCode) ?? [])],
     [

@@ -72,7 +72,7 @@ function project(
   const before = changes.map(({ beliefId, expectedVersion }) =>
     expectedVersion === 0 ? null : storedProjection(connection, userId, beliefId),
   )
-  for (const held of before) if (held !== null) projection.releaseNames(held)
+  for (const held of before) if (held !== null) projection.leaveScopes(held)
   for (const [index, { after }] of changes.entries()) {
     const held = before[index] ?? null
     const body = written[index]?.body ?? null
@@ -81,7 +81,7 @@ function project(
       continue
     }
     const derived = deriveBelief(after)
-    if (!projection.takeNames(derived)) throw new StaleCommit()
+    if (!projection.enterScopes(derived)) throw new StaleCommit()
     if (held === null) projection.insert(derived, body)
     else projection.update(held, derived, body)
   }

@@ -1,105 +1,25 @@
-import { hash } from 'node:crypto'
 import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import { toHex } from '../journal-hash.ts'
 import type { Connection } from './connection.ts'
 import { deriveBelief } from './derived-belief.ts'
 import { damagedJournal, isAsWritten } from './journal.ts'
 import { Projection } from './projections.ts'
-
-/** To be raised whenever the derived tables are filled differently, other than by reading texts differently. */
-const fillingVersion = 1
-
-/** Texts that tell one way of reading from another: every rule of the analysis shows in at least one of them. */
-const probes: readonly string[] = [
-  'Redis caches',
-  'redisCache',
-  'node.js',
-  'deploy-scripts',
-  'Dr. Vasquez',
-  "O'Neil’s",
-  'Crème brûlée',
-  'C++17 and C#',
-  '.NET',
-  'HTTPS',
-  'Teams',
-  'analytics',
-  'microservices',
-  'PostgreSQL',
-  'GraphQLServer',
-  '数据库',
-  'สวัสดี',
-  'हिन्दी',
-  'Straße',
-  'Łódź',
-  '3.5 at 10:30 on 2024-01-15',
-  '1,000,000',
-  'U.S.',
-  'e-mail',
-  '⑴ ½ ﬁ',
-  'a_b',
-  'naïve co-op',
-  'knives',
-  'series',
-  'JSON/YAML',
-]
-
-/** A short name for how this program reads texts. */
-export function analysisMark(): string {
-  const provenance = { actor: 'tool', origin: '', sourceId: null, model: null, at: '' } as const
-  const derived = probes.map((name) => {
-    const { forms, meantWords, texts, nameKey } = deriveBelief({
-      ...emptyBelief,
-      provenance,
-      name,
-      content: name,
-    })
-    return [forms, meantWords, texts, nameKey]
-  })
-  return toHex(hash('sha256', JSON.stringify([fillingVersion, derived]), 'buffer')).slice(0, 16)
-}
-
-const emptyBelief: Omit<Belief, 'name' | 'content' | 'provenance'> = {
-  id: '',
-  user: '',
-  agent: null,
-  type: 'entity',
-  subtype: null,
-  aliases: [],
-  why: '',
-  scopes: [],
-  status: 'active',
-  confidence: 1,
-  pinned: false,
-  editedByPerson: false,
-  supersededBy: null,
-  proposedFor: null,
-  resolvedAt: null,
-  resolvedBy: null,
-  participants: [],
-  relation: null,
-  expertise: null,
-  reinforcement: { count: 0, at: '' },
-  createdAt: '',
-  updatedAt: '',
-  version: 1,
-}
+import { readingMark } from './reading-mark.ts'
 
 /**
  * Makes sure the derived tables were filled by a program that reads texts as this one does; otherwise what was indexed
  * could be neither found nor removed. Keeps watching for another version that fills them differently meanwhile.
  */
 export function requireOwnDerivation(connection: Connection, isReadonly: boolean): void {
-  const mark = analysisMark()
-  if (connection.read(() => storedMark(connection)) !== mark) {
+  if (connection.read(() => storedMark(connection)) !== readingMark) {
     if (isReadonly) throw otherVersion(connection.file)
     connection.write(() => {
       // Looked up again under the lock: another process may have been faster.
-      if (storedMark(connection) !== mark) deriveAgain(connection)
+      if (storedMark(connection) !== readingMark) deriveAgain(connection)
     })
   }
   connection.onForeignChange(() => {
-    if (storedMark(connection) !== mark) throw otherVersion(connection.file)
+    if (storedMark(connection) !== readingMark) throw otherVersion(connection.file)
   })
 }
 
@@ -108,12 +28,11 @@ export function deriveAgain(connection: Connection): void {
   for (const table of derivedTables) connection.statement<[]>(`DELETE FROM ${table}`).run()
   connection.statement<[]>(`INSERT INTO texts (texts) VALUES ('delete-all')`).run()
   deriveInto(connection, connection)
-  connection.statement<[string]>('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)').run(analysisMark())
+  connection.statement<[string]>('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)').run(readingMark)
 }
 
 const derivedTables = [
   'beliefs',
-  'identities',
   'members',
   'forms',
   'form_heads',
@@ -132,7 +51,7 @@ export function deriveInto(source: Connection, target: Connection): void {
     for (const page of newestBodies(source, id)) {
       for (const { belief_id, body } of page) {
         const derived = deriveBelief(JSON.parse(body) as Belief)
-        if (!projection.takeNames(derived)) throw twoHolders(source.file, belief_id, derived.nameKey)
+        if (!projection.enterScopes(derived)) throw twoHolders(source.file, belief_id, derived.nameKey)
         projection.insert(derived, body)
       }
     }

@@ -9,8 +9,8 @@ import { Tallies } from './tallies.ts'
 export type Projected = { readonly row: number; readonly derived: DerivedBelief }
 
 /**
- * Brings the derived tables from one set of beliefs to another, within one transaction. Names are given up before any
- * is taken; counts are added up and written once by `finish`.
+ * Brings the derived tables from one set of beliefs to another, within one transaction. Every belief that changes leaves
+ * its scopes before any enters, so that a name can be handed over; counts are added up and written once by `finish`.
  */
 export class Projection {
   readonly #connection: Connection
@@ -23,30 +23,30 @@ export class Projection {
     this.#tallies = new Tallies(connection, userId)
   }
 
-  releaseNames({ derived }: Projected): void {
-    if (!derived.current) return
+  /** Takes a belief out of its scopes, and with it the name it holds there. */
+  leaveScopes({ derived }: Projected): void {
     const statement = this.#connection.statement<[number, number, string]>(
-      'DELETE FROM identities WHERE user_id = ? AND scope = ? AND name_key = ?',
+      'DELETE FROM members WHERE user_id = ? AND scope = ? AND belief = ?',
     )
-    for (const scope of derived.scopes) statement.run(this.#userId, this.#tallies.scopeId(scope), derived.nameKey)
+    for (const scope of derived.scopes) statement.run(this.#userId, this.#tallies.scopeId(scope), derived.belief.id)
   }
 
   /** False when somebody else holds the name in one of the scopes. */
-  takeNames(derived: DerivedBelief): boolean {
-    if (!derived.current) return true
-    const statement = this.#connection.statement<[number, number, string, string]>(
-      'INSERT OR IGNORE INTO identities (user_id, scope, name_key, belief) VALUES (?, ?, ?, ?)',
+  enterScopes({ belief, nameKey, current, scopes, agent, isPinned, reinforced }: DerivedBelief): boolean {
+    const statement = this.#connection.statement<unknown[]>(
+      `INSERT INTO members (user_id, scope, belief, name_key, current, agent, pinned, edited, shelf, reinforced)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (user_id, scope, name_key) WHERE current = 1 DO NOTHING`,
     )
-    return derived.scopes.every(
-      (scope) =>
-        statement.run(this.#userId, this.#tallies.scopeId(scope), derived.nameKey, derived.belief.id).changes === 1,
-    )
+    const standing = [belief.id, nameKey, Number(current), agent, Number(isPinned), Number(belief.editedByPerson)]
+    return scopes.every((scope) => {
+      const id = this.#tallies.scopeId(scope)
+      return statement.run(this.#userId, id, ...standing, shelfIn(scope, belief), reinforced).changes === 1
+    })
   }
 
   insert(derived: DerivedBelief, body: string): void {
     const row = this.#insertBelief(derived, body)
     this.#insertForms(derived)
-    this.#insertMembers(derived)
     this.#writeText(row, derived)
     this.#tallies.count(derived, 1)
   }
@@ -54,7 +54,6 @@ export class Projection {
   remove({ row, derived }: Projected): void {
     this.#connection.statement<[number]>('DELETE FROM beliefs WHERE row = ?').run(row)
     this.#deleteForms(derived)
-    this.#deleteMembers(derived)
     this.#eraseText(row, derived)
     this.#tallies.count(derived, -1)
   }
@@ -66,8 +65,6 @@ export class Projection {
       this.#deleteForms(before)
       this.#insertForms(after)
     }
-    this.#deleteMembers(before)
-    this.#insertMembers(after)
     if (!isSame(before.texts, after.texts)) {
       this.#eraseText(row, before)
       this.#writeText(row, after)
@@ -141,25 +138,6 @@ export class Projection {
     for (const scope of derived.scopes.map((name) => this.#tallies.scopeId(name))) {
       for (const { key } of derived.forms) statement.run(this.#userId, key, current, scope, agent, belief.id)
     }
-  }
-
-  #insertMembers({ belief, scopes, agent, isPinned, reinforced }: DerivedBelief): void {
-    const statement = this.#connection.statement<unknown[]>(
-      `INSERT INTO members (user_id, scope, belief, agent, pinned, edited, shelf, reinforced)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    const edited = Number(belief.editedByPerson)
-    for (const scope of scopes) {
-      const id = this.#tallies.scopeId(scope)
-      statement.run(this.#userId, id, belief.id, agent, Number(isPinned), edited, shelfIn(scope, belief), reinforced)
-    }
-  }
-
-  #deleteMembers({ belief, scopes }: DerivedBelief): void {
-    const statement = this.#connection.statement<[number, number, string]>(
-      'DELETE FROM members WHERE user_id = ? AND scope = ? AND belief = ?',
-    )
-    for (const scope of scopes) statement.run(this.#userId, this.#tallies.scopeId(scope), belief.id)
   }
 
   #writeText(row: number, { texts }: DerivedBelief): void {

@@ -1,5 +1,5 @@
+import { MemoryError } from '../../errors.ts'
 import type { Connection } from './connection.ts'
-import { sqliteCode } from './sqlite-errors.ts'
 import { sizeOf } from './store-file.ts'
 
 /** A store up to this size is written anew in about a second, which nobody who forgets something minds. */
@@ -38,7 +38,7 @@ export function scrubSoon(connection: Connection): void {
   try {
     scrub(connection)
   } catch (error) {
-    if (!(error instanceof Error && sqliteCode(error.cause) !== null)) throw error
+    if (!(error instanceof MemoryError)) throw error
   }
 }
 

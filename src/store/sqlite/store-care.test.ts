@@ -177,7 +177,7 @@ describe('verifying', () => {
   it.each([
     ['a row of beliefs', `UPDATE beliefs SET updated_at = '2020' WHERE id = 'b1'`],
     ['a text of beliefs', `UPDATE beliefs SET body = replace(body, 'Runs', 'Ruins')`],
-    ['a lost name', `DELETE FROM identities WHERE name_key = 'kubernetes'`],
+    ['a lost name', `UPDATE members SET name_key = 'other' WHERE name_key = 'kubernetes'`],
     ['a lost member', `DELETE FROM members WHERE belief = 'b2'`],
     ['a form in the wrong place', `UPDATE forms SET current = 0 WHERE key = 'kv store'`],
     ['a wrong count of forms', 'UPDATE form_heads SET count = count + 1'],

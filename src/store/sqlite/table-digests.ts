@@ -16,9 +16,8 @@ const contents: Readonly<Record<string, string>> = {
   audience_scopes: `SELECT users.name, scopes.name, label FROM audience_scopes AS link
     LEFT JOIN users ON users.id = link.user_id LEFT JOIN scopes ON scopes.id = link.scope
     LEFT JOIN audiences ON audiences.id = link.audience`,
-  identities: `SELECT users.name, scopes.name, name_key, belief FROM identities
-    LEFT JOIN users ON users.id = identities.user_id LEFT JOIN scopes ON scopes.id = identities.scope`,
-  members: `SELECT users.name, scopes.name, belief, agent, pinned, edited, shelf, reinforced FROM members
+  members: `SELECT users.name, scopes.name, belief, name_key, members.current, agent, pinned, edited, shelf, reinforced
+    FROM members
     LEFT JOIN users ON users.id = members.user_id LEFT JOIN scopes ON scopes.id = members.scope`,
   forms: `SELECT users.name, key, forms.current, scopes.name, agent, belief, ordinal, breaks, flags, reinforced FROM forms
     LEFT JOIN users ON users.id = forms.user_id LEFT JOIN scopes ON scopes.id = forms.scope`,

@@ -264,7 +264,7 @@ describe('an address', () => {
   })
 
   it('is part of the name', () => {
-    expect(httpSystem({ url: 'http://127.0.0.1:8080/' }).name).toBe('http:127.0.0.1:8080')
-    expect(httpSystem({ url: 'https://memory.test/v1', fullMetadata: false }).name).toBe('http-lean:memory.test/v1')
+    expect(httpSystem({ url: 'http://127.0.0.1:8080/' }).name).toBe('http-127-0-0-1-8080')
+    expect(httpSystem({ url: 'https://memory.test/v1', fullMetadata: false }).name).toBe('http-lean-memory-test-v1')
   })
 })

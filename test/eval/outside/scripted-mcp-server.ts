@@ -12,6 +12,10 @@ type Note = { readonly id: string; readonly text: string }
 const [behaviour = 'works', stateDir = ''] = process.argv.slice(2)
 const file = join(stateDir, 'notes.jsonl')
 
+const isModern = behaviour === 'is of 2026'
+const serverInfo = { name: 'scripted', version: '1.2.3' }
+const serverInfoMeta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
+
 const notes = (): Note[] =>
   existsSync(file)
     ? readFileSync(file, 'utf8')
@@ -23,6 +27,8 @@ const notes = (): Note[] =>
 const send = (message: object): void => {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 }
+const reply = (id: number, result: object): void =>
+  send({ id, result: isModern ? { resultType: 'complete', ...result } : result })
 const text = (value: unknown): object => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
 })
@@ -43,6 +49,8 @@ function search(query: string): object {
       return text({ hits: [{ id: 7 }] })
     case 'answers with too few scores':
       return text({ hits: [{ id: 'm-1', score: 1 }, { id: 'm-2' }] })
+    case 'finds its environment':
+      return text({ hits: Object.entries(process.env).map(([name, value]) => ({ id: `${name}=${value}` })) })
     case 'finds a stranger':
       return text({ hits: [{ id: 'somebody' }] })
     case 'finds twice':
@@ -87,25 +95,22 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params = {} }: Message = JSON.parse(line)
   if (id === undefined) return
   switch (method) {
+    case 'server/discover':
+      if (!isModern) break
+      reply(id, { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, _meta: serverInfoMeta })
+      return
     case 'initialize':
-      send({
-        id,
-        result: {
-          protocolVersion: '2025-06-18',
-          capabilities: { tools: {} },
-          serverInfo: { name: 'scripted', version: '1.2.3' },
-        },
-      })
+      if (isModern) break
+      reply(id, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo })
       return
     case 'tools/list':
-      send({ id, result: { tools: ['remember', 'forget', 'wipe', 'find'].map(tool) } })
+      reply(id, { tools: ['remember', 'forget', 'wipe', 'find'].map(tool), ttlMs: 0, cacheScope: 'private' })
       return
     case 'tools/call':
       if (behaviour === 'never answers a call') return
       if (behaviour === 'talks beside the protocol') process.stdout.write('searching…\n')
-      send({ id, result: call(String(params.name), (params.arguments ?? {}) as Record<string, unknown>) })
+      reply(id, call(String(params.name), (params.arguments ?? {}) as Record<string, unknown>))
       return
-    default:
-      send({ id, error: { code: -32601, message: 'Method not found' } })
   }
+  send({ id, error: { code: -32601, message: 'Method not found' } })
 })

@@ -129,20 +129,14 @@ CREATE TABLE audience_scopes (
   PRIMARY KEY (user_id, scope, audience)
 ) STRICT, WITHOUT ROWID;
 
--- Who holds a name in a scope; only what is current does.
-CREATE TABLE identities (
-  user_id INTEGER NOT NULL,
-  scope INTEGER NOT NULL,
-  name_key TEXT NOT NULL,
-  belief TEXT NOT NULL,
-  PRIMARY KEY (user_id, scope, name_key)
-) STRICT, WITHOUT ROWID;
-
--- \`pinned\` is set on current beliefs only, \`shelf\` on those of the persona only.
+-- Which beliefs are in a scope. A name has at most one current holder in each. \`pinned\` is set on current beliefs only,
+-- \`shelf\` on those of the persona only.
 CREATE TABLE members (
   user_id INTEGER NOT NULL,
   scope INTEGER NOT NULL,
   belief TEXT NOT NULL,
+  name_key TEXT NOT NULL,
+  current INTEGER NOT NULL,
   agent TEXT NOT NULL,
   pinned INTEGER NOT NULL,
   edited INTEGER NOT NULL,
@@ -150,6 +144,7 @@ CREATE TABLE members (
   reinforced INTEGER NOT NULL,
   PRIMARY KEY (user_id, scope, belief)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX members_holding_name ON members (user_id, scope, name_key) WHERE current = 1;
 CREATE INDEX members_pinned ON members (user_id, scope, agent, belief) WHERE pinned = 1;
 CREATE INDEX members_pinned_edited ON members (user_id, agent, belief) WHERE pinned = 1 AND edited = 1;
 CREATE INDEX members_on_shelf ON members (user_id, agent, shelf, edited DESC, reinforced DESC, belief)
@@ -197,6 +192,8 @@ CREATE VIRTUAL TABLE texts USING fts5 (
   name, aliases, content, why, content = '', tokenize = "ascii tokenchars '_+#.'':,/-'"
 );
 INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
+-- Bytes collected before they are written, so that a big import is not merged over and over.
+INSERT INTO texts (texts, rank) VALUES ('hashsize', 16777216);
 CREATE VIRTUAL TABLE text_terms USING fts5vocab (texts, instance);
 `,
 }

@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url'
+import { describeSystem } from '../../../src/eval/system.contract.ts'
+import type { System } from '../../../src/eval/system.ts'
+import { httpSystem } from '../../../src/eval/systems/http-system.ts'
+import { parseMcpMapping } from '../../../src/eval/systems/mcp-mapping.ts'
+import { mcpSystem } from '../../../src/eval/systems/mcp-system.ts'
+import { listenOnLoopback } from '../../../src/http/listen.ts'
+import { recallApp } from '../../../src/http/recall-app.ts'
+import { backends } from './packs-at-hand.ts'
+
+describeSystem('http', async (): Promise<System> => {
+  const app = recallApp({
+    system: backends.ours(),
+    now: () => new Date(0),
+    newId: () => 'unused',
+    onBug: (error) => console.error(error),
+  })
+  const server = await listenOnLoopback(app.fetch, 0)
+  const system = httpSystem({ url: server.url })
+  return {
+    ...system,
+    close: async () => {
+      await system.close()
+      await server.close()
+    },
+  }
+})
+
+const belief = { text: '{{text}}', user_id: '{{user}}', aliases: '{{aliases}}', metadata: '{{metadata}}' }
+const mapping = parseMcpMapping(
+  {
+    name: 'ours-over-mcp',
+    command: process.execPath,
+    args: [fileURLToPath(new URL('our-mcp-server.ts', import.meta.url))],
+    add: { tool: 'add', arguments: { ...belief, id: '{{id}}' } },
+    update: { tool: 'update', arguments: { ...belief, id: '{{id}}' } },
+    search: {
+      tool: 'search',
+      arguments: { query: '{{query}}', user_id: '{{user}}', limit: '{{limit}}', scopes: '{{scopes}}' },
+      results: { ids: '$.results[*].id', scores: '$.results[*].score' },
+    },
+  },
+  'mapping',
+)
+
+describeSystem('mcp', async () => mcpSystem({ mapping }))

@@ -1,0 +1,38 @@
+/**
+ * Credence's own recall as an MCP server over standard input and output, with one tool for each route of the HTTP
+ * contract: a server that keeps every boundary, to hold the MCP system to what holds for all systems.
+ */
+import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { bm25System } from '../../../src/eval/systems/bm25.ts'
+import { recallApp } from '../../../src/http/recall-app.ts'
+import { openMemoryStore } from '../../../src/store/memory-store.ts'
+
+const app = recallApp({
+  system: bm25System({ openStore: () => openMemoryStore({ random: randomBytes }), version: '1' }),
+  now: () => new Date(0),
+  newId: () => 'unused',
+  onBug: (error) => console.error(error),
+})
+
+const methods: Readonly<Record<string, string>> = { add: 'POST', update: 'PUT', search: 'POST' }
+
+async function resultOf(method: string, { name = '', arguments: body }: { name?: string; arguments?: unknown }) {
+  switch (method) {
+    case 'initialize':
+      return { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'ours', version: '1' } }
+    case 'tools/list':
+      return { tools: Object.keys(methods).map((tool) => ({ name: tool, inputSchema: { type: 'object' } })) }
+    default: {
+      const init = { method: methods[name] ?? '', headers: { host: 'localhost' }, body: JSON.stringify(body) }
+      const response = await app.request(`/${name}`, init)
+      return { content: [{ type: 'text', text: await response.text() }], isError: !response.ok }
+    }
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params = {} } = JSON.parse(line)
+  if (id === undefined) continue
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: await resultOf(method, params) })}\n`)
+}

@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto'
+import { Backends } from '../../../src/eval/backends.ts'
+import { loadPack } from '../../../src/eval/manifest.ts'
+import type { Pack } from '../../../src/eval/pack.ts'
+import { type PackRun, runPack } from '../../../src/eval/run-pack.ts'
+import type { System } from '../../../src/eval/system.ts'
+import { openMemoryStore } from '../../../src/store/memory-store.ts'
+
+export const backends = new Backends({
+  openStore: () => openMemoryStore({ random: randomBytes }),
+  version: 'under test',
+  clock: () => 0,
+  openEmbedder: () => Promise.reject(new Error('no vectors are needed here')),
+  packsDirectory: 'packs',
+})
+
+export const packOf = (id: string): Pack => loadPack(`packs/${id}`).pack
+
+/** Runs a pack with a system behind the screen, as the evaluation does. */
+export async function runWith(system: System, pack: Pack): Promise<PackRun> {
+  const subject = backends.behindScreen(system)
+  try {
+    return await runPack(pack, subject)
+  } finally {
+    await subject.close()
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import type { PackRun } from '../../../src/eval/run-pack.ts'
+import { summarise } from '../../../src/eval/summary.ts'
+import { httpSystem } from '../../../src/eval/systems/http-system.ts'
+import { listenOnLoopback } from '../../../src/http/listen.ts'
+import { recallApp } from '../../../src/http/recall-app.ts'
+import { backends, packOf, runWith } from './packs-at-hand.ts'
+
+const bugs: unknown[] = []
+const ourApp = () =>
+  recallApp({
+    system: backends.ours(),
+    now: () => new Date(0),
+    newId: () => 'unused',
+    onBug: (error) => bugs.push(error),
+  })
+
+/** Credence served on a real port of this machine. */
+async function served() {
+  const listening = await listenOnLoopback(ourApp().fetch, 0)
+  return { url: listening.url, [Symbol.asyncDispose]: () => listening.close() }
+}
+
+/** Everything a run found, case by case: ids, order, scores and clauses. */
+const foundIn = ({ records }: PackRun) =>
+  records.map(({ id, answer, entry }) => ({
+    id,
+    pinned: answer?.pinned,
+    relevant: answer?.relevant,
+    questions: answer?.questions,
+    failures: entry.failures,
+    error: entry.error,
+  }))
+
+describe('Credence over HTTP', () => {
+  it('finds what it finds in process, with the same scores, when it is told everything', async () => {
+    await using server = await served()
+    const pack = packOf('retrieval-precision')
+
+    const inProcess = await runWith(backends.ours(), pack)
+    const overHttp = await runWith(httpSystem({ url: server.url }), pack)
+
+    expect(foundIn(overHttp)).toEqual(foundIn(inProcess))
+    expect(overHttp.records.filter(({ entry }) => entry.passed)).toHaveLength(60)
+    expect(bugs).toEqual([])
+  })
+
+  it.each(['session-drift', 'retrieval-hard'])('finds the same without a network on %s', async (id) => {
+    const app = ourApp()
+    const pack = packOf(id)
+    const direct: typeof fetch = async (input, init) => app.request(String(input), withHost(init))
+
+    const inProcess = await runWith(backends.ours(), pack)
+    const overHttp = await runWith(httpSystem({ url: 'http://localhost', fetch: direct }), pack)
+
+    expect(foundIn(overHttp)).toEqual(foundIn(inProcess))
+    expect(bugs).toEqual([])
+  })
+
+  it('fails what cannot be known from a text and one scope alone', async () => {
+    await using server = await served()
+    const pack = packOf('retrieval-precision')
+
+    const lean = await runWith(httpSystem({ url: server.url, fullMetadata: false }), pack)
+
+    const summary = summarise(lean.records.map(({ entry }) => entry))
+    expect(summary).toMatchObject({ errors: 0, totalCases: 60 })
+    expect(summary.totalPassed).toBeLessThan(60)
+    const failed = lean.records.filter(({ entry }) => !entry.passed).map(({ id }) => id)
+    // What was superseded and resolved was never told, nor that a relation has participants.
+    expect(failed).toEqual(expect.arrayContaining(['type-resolved-question', 'relation-pulls-participants']))
+  })
+})
+
+/** A request that goes through a socket has this header; one that does not must bring it. */
+const withHost = (init: RequestInit | undefined): RequestInit => ({
+  ...init,
+  headers: { ...(init?.headers as Record<string, string>), host: 'localhost' },
+})

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { describe, expect, it } from 'vitest'
+import { comparisonRow } from '../../../src/eval/comparison.ts'
+import type { PackRun } from '../../../src/eval/run-pack.ts'
+import { type McpMapping, readMcpMapping } from '../../../src/eval/systems/mcp-mapping.ts'
+import { mcpSystem } from '../../../src/eval/systems/mcp-system.ts'
+import { noneSystem } from '../../../src/eval/systems/none.ts'
+import { packOf, runWith } from './packs-at-hand.ts'
+
+const installed = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/dist/index.js')
+
+/** The mapping as it is published, with the installed program instead of one that npm would have to look up. */
+const mappingOf = (file: string): McpMapping => ({
+  ...readMcpMapping(`examples/systems/${file}`),
+  command: process.execPath,
+  args: [installed],
+})
+
+const pack = packOf('retrieval-precision')
+
+describe('@modelcontextprotocol/server-memory', () => {
+  it('asked with whole messages finds nothing, and passes what finding nothing passes', async () => {
+    const mapping = mappingOf('server-memory.json')
+
+    const run = await runWith(mcpSystem({ mapping }), pack)
+    const nothing = await runWith(noneSystem(), pack)
+
+    expect(run.notices).toEqual([expect.stringMatching(/^server-memory is memory-server /u)])
+    expect(run.records.map(({ entry }) => entry.error).filter((error) => error !== null)).toEqual([])
+    const passed = run.records.filter(({ entry }) => entry.passed).map(({ id }) => id)
+    expect(passed).toEqual(nothing.records.filter(({ entry }) => entry.passed).map(({ id }) => id))
+    expect(passesOf(run)).toBe(documented('server-memory'))
+  })
+
+  it('asked word by word finds nearly everything, needed or not', async () => {
+    const mapping = mappingOf('server-memory-words.json')
+
+    const run = await runWith(mcpSystem({ mapping }), pack)
+
+    const { meanPrecision, meanRecall } = comparisonRow('words', [run])
+    expect(meanRecall).toBeGreaterThan(0.8)
+    expect(meanPrecision).toBeLessThan(0.2)
+    expect(passesOf(run)).toBe(documented('server-memory-words'))
+  })
+
+  it('is the version that the mappings name', () => {
+    const { version } = JSON.parse(
+      readFileSync('node_modules/@modelcontextprotocol/server-memory/package.json', 'utf8'),
+    )
+
+    for (const file of ['server-memory.json', 'server-memory-words.json']) {
+      const mapping = readMcpMapping(`examples/systems/${file}`)
+      expect(mapping.version).toBe(version)
+      expect(mapping.args.at(-1)).toBe(`@modelcontextprotocol/server-memory@${version}`)
+    }
+  })
+})
+
+/** Passes of a run, as tables write them. */
+const passesOf = ({ records }: PackRun): string =>
+  `${records.filter(({ entry }) => entry.passed).length}/${records.length}`
+
+/** What the documentation says of a backend on the pack. */
+function documented(backend: string): string | undefined {
+  const rows = readFileSync('docs/systems.md', 'utf8')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  const column = rows.find(([, title]) => title === 'Backend')?.indexOf(pack.id) ?? -1
+  return rows.find(([, name]) => name === backend)?.[column]
+}
