@@ -1,15 +1,21 @@
 import { expect, it } from 'vitest'
 import { BoundedCache } from './bounded-cache.ts'
 
-it('drops what was used longest ago', () => {
-  const cache = new BoundedCache<number>(2)
-  cache.set('a', 1)
-  cache.set('b', 2)
-  cache.get('a')
+it('keeps what is used, drops what is not, and never holds more than twice its number', () => {
+  const cache = new BoundedCache<number>(10)
+  cache.set('used', 0)
+  cache.set('unused', 0)
 
-  cache.set('c', 3)
+  for (let index = 0; index < 100; index += 1) {
+    cache.set(`new ${index}`, index)
+    cache.get('used')
+  }
 
-  expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([1, undefined, 3])
+  expect(cache.get('used')).toBe(0)
+  expect(cache.get('unused')).toBeUndefined()
+  expect(cache.get('new 99')).toBe(99)
+  const held = Array.from({ length: 100 }, (_, index) => `new ${index}`).filter((key) => cache.get(key) !== undefined)
+  expect(held.length).toBeLessThan(20)
 })
 
 it('holds nothing after it was cleared', () => {

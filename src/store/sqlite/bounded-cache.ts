@@ -1,31 +1,35 @@
-/** The values used last, up to a number of them. */
+/**
+ * Roughly the values used last, between one and two times `most` of them. Kept in two generations: when the young one
+ * is full it becomes the old one, and what was not asked for in the meantime is dropped whole. (A map kept in order of
+ * use by deleting and inserting leaves holes that every look at its oldest entry has to step over.)
+ */
 export class BoundedCache<Value> {
   readonly #most: number
-  readonly #values = new Map<string, Value>()
+  #young = new Map<string, Value>()
+  #old = new Map<string, Value>()
 
   constructor(most: number) {
     this.#most = most
   }
 
   get(key: string): Value | undefined {
-    const value = this.#values.get(key)
-    if (value === undefined) return undefined
-    // Moved to the end: a map keeps the order of insertion, and the first one is dropped first.
-    this.#values.delete(key)
-    this.#values.set(key, value)
-    return value
+    const value = this.#young.get(key)
+    if (value !== undefined) return value
+    const kept = this.#old.get(key)
+    if (kept !== undefined) this.set(key, kept)
+    return kept
   }
 
   set(key: string, value: Value): void {
-    this.#values.set(key, value)
-    if (this.#values.size <= this.#most) return
-    for (const [oldest] of this.#values) {
-      this.#values.delete(oldest)
-      return
+    if (this.#young.size >= this.#most) {
+      this.#old = this.#young
+      this.#young = new Map()
     }
+    this.#young.set(key, value)
   }
 
   clear(): void {
-    if (this.#values.size > 0) this.#values.clear()
+    if (this.#young.size > 0) this.#young = new Map()
+    if (this.#old.size > 0) this.#old = new Map()
   }
 }

@@ -54,14 +54,15 @@ export class FormLookups {
     const found = new Map<string, readonly Posting[]>()
     const unknown: string[] = []
     for (const key of new Set(keys)) {
-      const known = this.#postings.get(`${seenFrom}\n${key}`)
+      // Words come again in a conversation; phrases that mean nothing hardly do, and would crowd them out.
+      const known = key.includes(' ') ? undefined : this.#postings.get(`${seenFrom}\n${key}`)
       if (known === undefined) unknown.push(key)
       else if (known.length > 0) found.set(key, known)
     }
     const read = this.#readPostings(userId, view.agent, scopes, unknown)
     for (const key of unknown) {
       const postings = inOrder([...(read.get(key)?.values() ?? [])])
-      this.#postings.set(`${seenFrom}\n${key}`, postings)
+      if (!key.includes(' ')) this.#postings.set(`${seenFrom}\n${key}`, postings)
       if (postings.length > 0) found.set(key, postings)
     }
     return found
