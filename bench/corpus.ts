@@ -51,8 +51,8 @@ const onsets = [
 const vowels = ['a', 'e', 'i', 'o', 'u', 'ai', 'ea', 'oo', 'y']
 const codas = ['', 'b', 'ck', 'd', 'lt', 'm', 'n', 'nd', 'p', 'r', 'rk', 's', 't', 'x', 'zz']
 
-/** A made-up name such as people give to tools and projects: two to four syllables. */
-const inventName = (random: () => number): string =>
+/** A made-up word such as people name tools and projects with: two to four syllables. */
+const inventWord = (random: () => number): string =>
   Array.from(
     { length: 2 + Math.floor(random() * 2.4) },
     () => pick(random, onsets) + pick(random, vowels) + pick(random, codas),
@@ -62,8 +62,17 @@ const at = '2026-01-01T00:00:00.000Z'
 export const benchScope = 'domain:work'
 
 /**
- * Beliefs of one user in one scope. Names are invented or compound; most have two to five aliases, a few have a dozen;
- * one alias in ten is an everyday word shared with others. The vocabulary grows with the store, as real ones do.
+ * Invented words to name things with. Their number grows more slowly than the store, as vocabularies do (Heaps' law),
+ * and some are used far more often than others.
+ */
+function vocabularyFor(count: number, random: () => number): () => string {
+  const words = [...new Set(Array.from({ length: Math.round(10 * count ** 0.7) }, () => inventWord(random)))]
+  return () => words[Math.floor(random() ** 2 * words.length)] as string
+}
+
+/**
+ * Beliefs of one user in one scope. Names are of two or three words; most have two to five aliases, a few have a dozen;
+ * aliases mix invented and everyday words and may be shared.
  */
 export function* generateBeliefs({
   count,
@@ -75,9 +84,13 @@ export function* generateBeliefs({
   user?: string
 }): Generator<BeliefRecord> {
   const random = seeded(seed)
+  const invented = vocabularyFor(count, random)
+  const names = new Set<string>()
   for (let index = 0; index < count; index += 1) {
-    const name = `${inventName(random)} ${inventName(random)}`
-    const aliases = Array.from({ length: aliasCount(random) }, () => alias(random))
+    let name = `${invented()} ${invented()}`
+    while (names.has(name)) name += ` ${invented()}`
+    names.add(name)
+    const aliases = Array.from({ length: aliasCount(random) }, () => alias(random, invented))
     yield {
       id: `b-${seed}-${index}`,
       user,
@@ -110,11 +123,11 @@ export function* generateBeliefs({
 
 const aliasCount = (random: () => number): number => (random() < 0.03 ? 12 : 2 + Math.floor(random() * 4))
 
-function alias(random: () => number): string {
+function alias(random: () => number, invented: () => string): string {
   const kind = random()
-  if (kind < 0.45) return inventName(random)
-  if (kind < 0.75) return `${inventName(random)} ${everydayWord(random)}`
-  if (kind < 0.9) return `${everydayWord(random)} ${everydayWord(random)} ${inventName(random)}`
+  if (kind < 0.3) return invented()
+  if (kind < 0.6) return `${invented()} ${everydayWord(random)}`
+  if (kind < 0.75) return `${everydayWord(random)} ${everydayWord(random)} ${invented()}`
   return `${everydayWord(random)} ${everydayWord(random)}`
 }
 

@@ -33,7 +33,10 @@ await build({
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: {
       groups: [
-        { name: 'memory', test: /src[\\/](?:[^\\/]+\.ts$|(?:beliefs|search|memory|store|cli)[\\/](?!commands|evaluation|tour|progress))/ },
+        {
+          name: 'memory',
+          test: /src[\\/](?:[^\\/]+\.ts$|(?:beliefs|search|memory|store|cli)[\\/](?!commands|evaluation|tour|progress))/,
+        },
       ],
     },
   },

@@ -39,7 +39,7 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   const named = isGroup && second !== undefined ? [first, second] : [first]
   const name = named.map(({ value }) => value).join(' ')
   if (has('--help', '-h')) return { kind: 'help', topic: named.map(({ value }) => value) }
-  const entry = table.find((known) => known.name === name)
+  const entry = findCommand(name, table)
   if (entry !== undefined) {
     const isName = new Set(named.map(({ index }) => index))
     return { kind: 'command', entry, argv: argv.filter((_, index) => !isName.has(index)) }
@@ -47,6 +47,10 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   if (isGroup && second === undefined) return { kind: 'nothing', topic: [first.value] }
   throw unknownCommand(name, table)
 }
+
+/** A command by its name or by another that it answers to. */
+export const findCommand = (name: string, table: readonly CommandEntry[]): CommandEntry | undefined =>
+  table.find((known) => known.name === name || known.aliases?.includes(name))
 
 export function unknownCommand(name: string, table: readonly CommandEntry[]): UsageError {
   const meant = nearest(

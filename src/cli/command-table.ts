@@ -6,6 +6,8 @@ import type { Command } from './command.ts'
  */
 export type CommandEntry = {
   readonly name: string
+  /** Other names it answers to; they are in no list. */
+  readonly aliases?: readonly string[]
   /** The heading it is listed under. */
   readonly group: string
   readonly summary: string
@@ -40,4 +42,17 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'eval check', group: 'Measure', summary: 'Check that the packs are fit to judge by.', load: async () => (await import('./commands/eval-check.ts')).evalCheck },
   { name: 'eval embed', group: 'Measure', summary: 'Make the vectors that are kept beside the packs.', load: async () => (await import('./commands/eval-embed.ts')).evalEmbed },
   { name: 'eval serve', group: 'Measure', summary: 'Offer recall over HTTP to harnesses that measure memories.', load: async () => (await import('./commands/eval-serve.ts')).evalServe },
+  { name: 'benchmark status', aliases: ['benchmark-status'], group: 'Keep score', summary: 'Show what is in the eval store, and what of it is invalid.', load: async () => (await import('./commands/benchmark-status.ts')).benchmarkStatus },
+  { name: 'benchmark validate', aliases: ['benchmark-validate'], group: 'Keep score', summary: 'Check a pack.', load: async () => (await import('./commands/benchmark-validate.ts')).benchmarkValidate },
+  { name: 'benchmark import', aliases: ['benchmark-import'], group: 'Keep score', summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/benchmark-import.ts')).benchmarkImport },
+  { name: 'benchmark run', group: 'Keep score', summary: 'Run packs and keep what came of every case.', load: async () => (await import('./commands/benchmark-run.ts')).benchmarkRun },
+  { name: 'benchmark capture', group: 'Keep score', summary: 'Turn a recall into a case that can never break unnoticed.', load: async () => (await import('./commands/benchmark-capture.ts')).benchmarkCapture },
+  { name: 'benchmark snapshot', aliases: ['benchmark-baseline-snapshot'], group: 'Keep score', summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/benchmark-snapshot.ts')).benchmarkSnapshot },
+  { name: 'benchmark report', aliases: ['benchmark-baseline-report'], group: 'Keep score', summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/benchmark-report.ts')).benchmarkReport },
+  { name: 'benchmark gate', aliases: ['benchmark-ci-gate'], group: 'Keep score', summary: 'Decide in CI whether a change may go in.', load: async () => (await import('./commands/benchmark-gate.ts')).benchmarkGate },
+  { name: 'benchmark diff', group: 'Keep score', summary: 'Lay two runs beside each other, case by case.', load: async () => (await import('./commands/benchmark-diff.ts')).benchmarkDiff },
+  { name: 'benchmark html', group: 'Keep score', summary: 'Write a report as one page that works offline.', load: async () => (await import('./commands/benchmark-html.ts')).benchmarkHtml },
+  { name: 'benchmark recall', group: 'Keep score', summary: 'Status, check, baseline and gate under one name.', load: async () => (await import('./commands/benchmark-recall.ts')).benchmarkRecall },
+  { name: 'shadow status', group: 'Keep score', summary: 'Show what live recalls were like.', load: async () => (await import('./commands/shadow-status.ts')).shadowStatus },
+  { name: 'shadow replay', group: 'Keep score', summary: 'Ask another system what was asked before, and compare.', load: async () => (await import('./commands/shadow-replay.ts')).shadowReplay },
 ]

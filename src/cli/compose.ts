@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -48,6 +48,12 @@ function workingDirectory(): string {
   }
 }
 
+const notDirectory = (dir: string): MemoryError =>
+  new MemoryError('unavailable', `${dir} is a file, not a memory directory.`, { hint: 'Name a directory with --dir.' })
+
+const namelessUser = (): MemoryError =>
+  new MemoryError('invalid', 'The user has no name.', { hint: 'Name one, or leave --user out.' })
+
 /** Builds what a command works with. `talk` prints a line that is not part of its answer. */
 export function compose(
   surroundings: Surroundings,
@@ -71,12 +77,30 @@ export function compose(
 
   const place = (options: PlaceOptions): Place => {
     const dir = directory(options.dir)
+    if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false) throw notDirectory(dir)
     const { user } = settings(options)
+    if (user.trim() === '') throw namelessUser()
     const given = options.scope ?? []
     const project = given.length > 0 ? null : projectScope(surroundings.workingDirectory())
     const scopes = given.length > 0 ? given : [...(project === null ? [] : [project]), universalScope]
     const homeScopes = given.length > 0 ? given : [project ?? universalScope]
     return { dir, user, project, scopes, homeScopes }
+  }
+
+  /** Keeps a shadow record of every recall, where that is switched on. */
+  const watched = async (memory: Memory, options: PlaceOptions): Promise<Memory> => {
+    const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
+    if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
+    const { withShadow } = await import('../eval/harness/shadow-memory.ts')
+    return withShadow(memory, {
+      root: evalStoreDir ?? join(directory(options.dir), 'state', 'evals'),
+      now: () => new Date(),
+      clock: () => performance.now(),
+      // A record that is lost is nobody's trouble but that of whoever is looking for it.
+      onProblem: (error) => {
+        if (env.CREDENCE_DEBUG === '1') void talk(`No shadow record was kept: ${String(error)}`)
+      },
+    })
   }
 
   const standpoint = ({ scopes, user }: Place, { as, agent }: StandpointOptions) => ({
@@ -93,12 +117,13 @@ export function compose(
     memory: async (options) => {
       const { openMemory } = await import('../open-memory.ts')
       const where = place(options)
-      return kept(openMemory({ dir: where.dir, ...standpoint(where, options) }))
+      return kept(await watched(openMemory({ dir: where.dir, ...standpoint(where, options) }), options))
     },
     reading: async (options) => {
       const { openMemory, storeFile } = await import('../open-memory.ts')
       const where = place(options)
-      if (existsSync(storeFile(where.dir))) return kept(openMemory({ dir: where.dir, ...standpoint(where, options) }))
+      if (existsSync(storeFile(where.dir)))
+        return kept(await watched(openMemory({ dir: where.dir, ...standpoint(where, options) }), options))
       await talk(`There is no memory in ${where.dir} yet; \`credence remember\` makes one.`)
       return kept(await emptyMemory(standpoint(where, options)))
     },
@@ -124,6 +149,7 @@ export function compose(
     isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
     confirm: async (question) =>
       (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),
+    interruption,
     whenInterrupted,
     close: async () => {
       for (const memory of open) await memory.close()
@@ -161,6 +187,20 @@ function readIfThere(file: string): string | null {
       cause,
     })
   }
+}
+
+function interruption(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController()
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const release = (): void => {
+    for (const name of signals) process.off(name, abort)
+  }
+  const abort = (): void => {
+    release()
+    controller.abort()
+  }
+  for (const name of signals) process.on(name, abort)
+  return { signal: controller.signal, release }
 }
 
 /** Cleans up and then ends as an interrupted process does, so that a shell sees 130 and stops its script too. */

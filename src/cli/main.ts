@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { MemoryError } from '../errors.ts'
-import { readRequest, sortTexts, unknownCommand } from './arguments.ts'
+import { findCommand, readRequest, sortTexts, unknownCommand } from './arguments.ts'
 import type { Answer, Command, GivenTexts } from './command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type Surroundings, systemSurroundings } from './compose.ts'
@@ -86,7 +86,7 @@ async function helpFor(topic: readonly string[], surroundings: Surroundings): Pr
   const style = styleFor(surroundings.stdout, surroundings.env)
   const name = topic.join(' ')
   if (name === '') return programHelp(commandTable, null, style)
-  const entry = commandTable.find((known) => known.name === name)
+  const entry = findCommand(name, commandTable)
   if (entry !== undefined) return commandHelp(entry, await entry.load(), style)
   if (commandTable.some((known) => known.name.startsWith(`${name} `))) return programHelp(commandTable, name, style)
   throw unknownCommand(name, commandTable)

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
+import { MemoryError } from '../errors.ts'
 import type { Environment } from './output.ts'
 
 type Here = {
@@ -11,6 +12,9 @@ type Here = {
 
 /** The memory directory: as given, from the environment, `./memory` where it is one, else the user's own. */
 export function memoryDirectory({ given, env, cwd, home }: Here): string {
+  if (given?.trim() === '') {
+    throw new MemoryError('invalid', 'The memory directory is empty.', { hint: 'Name one, or leave --dir out.' })
+  }
   const named = given ?? (env.CREDENCE_DIR || undefined)
   if (named !== undefined) return isAbsolute(named) ? named : resolve(cwd(), named)
   const local = join(cwd(), 'memory')

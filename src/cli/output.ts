@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { MemoryError } from '../errors.ts'
 
 /** What is known of the environment; only compose.ts fetches it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -63,7 +64,13 @@ export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env
 /** Resolves when the text has been handed over, so that an error of the stream surfaces here and nowhere else. */
 export const write = (stream: Writable, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    stream.write(text, (error) => (error ? reject(error) : resolve()))
+    stream.write(text, (error) => (error ? reject(isClosedPipe(error) ? error : cannotPrint(error)) : resolve()))
+  })
+
+const cannotPrint = (cause: Error): MemoryError =>
+  new MemoryError('unavailable', `The output could not be written: ${cause.message}.`, {
+    hint: 'Make room, or send it somewhere else. What the command did to the memory is done.',
+    cause,
   })
 
 /** Whether an error only says that the reader has gone, as `head` does when it has seen enough. */

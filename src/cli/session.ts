@@ -53,6 +53,8 @@ export type Session = {
   readonly isInteractive: () => boolean
   /** Asks a question that is answered with yes or no, and no unless yes is said. */
   readonly confirm: (question: string) => Promise<boolean>
+  /** A signal that the first interrupt raises, so that long work can end in order; the second one ends the process. */
+  readonly interruption: () => { readonly signal: AbortSignal; readonly release: () => void }
   /** Runs `cleanUp` if the process is interrupted, until the function it returns is called. */
   readonly whenInterrupted: (cleanUp: () => void) => () => void
 }

@@ -254,7 +254,7 @@ describe('importing what is known already', () => {
       pinned: true,
       scopes: ['domain:code', 'project:ledger'],
     })
-    const file = [{ id: 'x', name: 'db', content: 'MySQL', aliases: ['maria'] }]
+    const file = [{ id: 'x', name: 'db', content: 'MySQL', aliases: ['maria'], provenance: { actor: 'person' } }]
     expect(await take(memory, file)).toMatchObject({ ...nothing, corrected: 1 })
 
     expect(await now(memory, old)).toMatchObject({ status: 'superseded', supersededBy: 'x' })
@@ -266,11 +266,22 @@ describe('importing what is known already', () => {
     expect(await take(memory, file)).toMatchObject({ ...nothing, unchanged: 1 })
   })
 
+  it('speaks with the authority it was written with: a document does not overrule a person, whoever imports it', async () => {
+    const memory = workshop()
+    const { belief: said } = await tell(memory, 'db', 'Postgres')
+    const done = await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }])
+
+    expect(done).toMatchObject({ ...nothing, proposed: 1 })
+    expect(await now(memory, said)).toMatchObject({ status: 'active', supersededBy: null })
+  })
+
   it('replaces every belief that holds the name in one of its scopes', async () => {
     const memory = workshop()
     await tell(memory, 'db', 'one', { scopes: ['project:a'] })
     await tell(memory, 'db', 'two', { scopes: ['project:b'] })
-    await take(memory, [{ id: 'x', name: 'db', content: 'three', scopes: ['project:a', 'project:b'] }])
+    await take(memory, [
+      { id: 'x', name: 'db', content: 'three', scopes: ['project:a', 'project:b'], provenance: { actor: 'person' } },
+    ])
 
     const current = (await everything(memory)).filter(({ supersededBy }) => supersededBy === null)
     expect(current.map(({ content }) => content)).toEqual(['three'])

@@ -1,4 +1,4 @@
-import { mayChange } from '../beliefs/authority.ts'
+import { authorityOf, mayChange } from '../beliefs/authority.ts'
 import { type ActorKind, type Belief, isCurrent } from '../beliefs/belief.ts'
 import { holdsName, isSameStatement, nameKey } from '../beliefs/identity.ts'
 import type { BeliefChange } from '../beliefs/journal.ts'
@@ -69,7 +69,7 @@ class Planner {
     const isSame = (reading: Belief): boolean =>
       isSameRecord(known, reading) || isSameRecord(known, standing(known, reading, actor))
     if (readings.some(isSame)) this.tally.unchanged += 1
-    else if (mayChange(actor, known)) {
+    else if (mayChange(authorityOf(belief), known)) {
       const isProposal = known.proposedFor !== null && actor !== 'person'
       this.#put(known.version, standing(known, isProposal ? heir : belief, actor))
       this.tally[isProposal ? 'proposed' : 'corrected'] += 1
@@ -86,7 +86,7 @@ class Planner {
     const belief = this.changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
     const holders = await this.#holders(belief)
-    const protectedOne = holders.find((holder) => !mayChange(this.#situation.actor, holder))
+    const protectedOne = holders.find((holder) => !mayChange(authorityOf(belief), holder))
     if (protectedOne === undefined) {
       for (const holder of holders) this.#supersede(holder, belief)
       return
@@ -106,7 +106,7 @@ class Planner {
     const belief = { ...asImported(record, actor), version: lastVersion + 1 }
     const holders = isCurrent(belief) ? await this.#holders(belief) : []
     const [holder] = holders
-    const protectedOne = holders.find((held) => !mayChange(actor, held))
+    const protectedOne = holders.find((held) => !mayChange(authorityOf(belief), held))
     if (holder === undefined) {
       this.#put(lastVersion, belief)
       this.tally.added += 1
@@ -192,7 +192,7 @@ const identity = (scope: string, name: string): string => `${scope}\n${nameKey(n
 
 const earlier = (one: string, other: string): string => (one < other ? one : other)
 
-/** A file cannot claim more authority than the one who imports it. */
+/** A record speaks with the authority it was written with, but never with more than the one who imports it. */
 function asImported(record: BeliefRecord, actor: ActorKind): Belief {
   if (actor === 'person') return { ...record, version: 1 }
   const source = record.provenance.actor === 'person' ? 'import' : record.provenance.actor

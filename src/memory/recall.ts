@@ -116,7 +116,7 @@ function relevantBelief(message: string, { atoms }: Linked, { belief, score }: C
     const words = clause.mentions.map(({ first, last, typo }) => {
       const start = atoms[first]?.start ?? 0
       const end = atoms[last]?.end ?? 0
-      return { text: message.slice(start, end), start, end, typo }
+      return { text: message.slice(start, end), start, end, typo: typo && { written: typo.written, meant: typo.meant } }
     })
     return { field: clause.field, form: formAt(belief, clause.ordinal), words, explanation: clause.explanation }
   })
@@ -151,7 +151,7 @@ async function participants(store: Workshop['store'], view: Viewpoint, relation:
   for (const participant of relation.participants) {
     const belief = byId.get(participant)
     if (belief !== undefined) {
-      found.push(belief)
+      found.push(await heirByName(store, belief))
       continue
     }
     const postings = await store.postings(
@@ -162,6 +162,20 @@ async function participants(store: Workshop['store'], view: Viewpoint, relation:
     found.push(...(await store.getMany(view.user, [...ids])))
   }
   return found
+}
+
+/** A participant that was corrected is still the same thing while what replaced it answers to its name. */
+async function heirByName(store: Workshop['store'], belief: Belief): Promise<Belief> {
+  const called = nameKey(belief.name)
+  let heir = belief
+  const seen = new Set<string>()
+  while (heir.supersededBy !== null && !seen.has(heir.id)) {
+    seen.add(heir.id)
+    const next = await store.get(heir.user, heir.supersededBy)
+    if (next === null || ![next.name, ...next.aliases].some((form) => nameKey(form) === called)) return heir
+    heir = next
+  }
+  return heir
 }
 
 export const isInView = (belief: Belief, view: Viewpoint): boolean =>

@@ -26,7 +26,7 @@ export async function resolve(workshop: Workshop, request: ResolveRequest): Prom
     async (at) => {
       const question = await currentBelief(workshop, request)
       if (question.type !== 'open_question') {
-        throw new MemoryError('invalid', `"${question.name}" is a ${question.type}, not an open question.`, {
+        throw new MemoryError('invalid', `"${question.name}" is not an open question; its type is ${question.type}.`, {
           hint: 'Use correct to replace a belief.',
         })
       }

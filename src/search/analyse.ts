@@ -17,6 +17,8 @@ export type Atom = {
   /** The words inside a camelCase identifier, else empty. */
   readonly parts: readonly string[]
   readonly isAllCaps: boolean
+  /** Capitals and a small s: `APIs`, `PRs`. */
+  readonly isAcronymPlural: boolean
 }
 
 // A word may hold combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
@@ -34,17 +36,19 @@ const plainWord = /^[a-z]+$/u
 const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const camelCase = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u
 const allCaps = /^\p{Lu}{2,}$/u
+const acronymPlural = /^\p{Lu}{2,}s$/u
 
 /** Splits any text into atoms, in order. Never drops a letter or a digit, whatever surrounds it. */
 export function analyse(text: string): readonly Atom[] {
   const atoms: Atom[] = []
+  const plain = withoutTypesetting(text)
   let end = 0
-  for (const match of text.matchAll(atomPattern)) {
+  for (const match of plain.matchAll(atomPattern)) {
     for (const piece of unspaced.test(match[0]) ? charactersOf(match[0]) : [{ raw: match[0], offset: 0 }]) {
       const word = normaliseWord(piece.raw)
       if (word === '') continue
       const start = match.index + piece.offset
-      const between = text.slice(end, start)
+      const between = plain.slice(end, start)
       const gap = atoms.length === 0 ? 'broken' : gapOf(between)
       end = start + piece.raw.length
       atoms.push({
@@ -55,11 +59,20 @@ export function analyse(text: string): readonly Atom[] {
         joint: gap === 'joined' ? between : '',
         parts: camelParts(piece.raw),
         isAllCaps: allCaps.test(piece.raw),
+        isAcronymPlural: acronymPlural.test(piece.raw),
       })
     }
   }
   return atoms
 }
+
+// Colours of a terminal, and tags that set words in bold, italics and the like: markup, as asterisks are.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
+const typesetting = /\u001b\[[\d;?]{0,20}[A-Za-z]|<\/?(?:b|i|u|s|em|strong|code|mark|small|sub|sup|kbd|del|ins)>/giu
+
+/** The same text with typesetting blanked out, so that every place in it stays the same. */
+const withoutTypesetting = (text: string): string =>
+  text.includes('<') || text.includes('\u001b') ? text.replace(typesetting, (found) => ' '.repeat(found.length)) : text
 
 /** Whether a word is one character of a script that writes no spaces. */
 export const isUnspaced = (word: string): boolean => unspaced.test(word)

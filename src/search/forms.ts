@@ -54,6 +54,12 @@ export const formAt = (belief: Pick<Belief, 'name' | 'aliases'>, ordinal: number
 /** Whether a text can be found at all: it holds at least one letter or digit and is not absurdly long. */
 export const isSurfaceForm = (text: string): boolean => formKeys(text).length > 0
 
+/** The singular of a word, where it is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
+export function singularOf({ word, isAllCaps, isAcronymPlural }: Atom): string {
+  if (isAllCaps) return word
+  return isAcronymPlural ? word.slice(0, -1) : singular(word)
+}
+
 const keyOf = (words: readonly string[], breaks: number): FormKey => ({ key: words.join(' '), words, breaks })
 
 const literalKey = (atoms: readonly Atom[]): FormKey =>
@@ -67,11 +73,9 @@ const literalKey = (atoms: readonly Atom[]): FormKey =>
  * "the team" is not about Teams.
  */
 function singularKey(atoms: readonly Atom[], form: string): FormKey | null {
-  if (atoms.length === 1 && /^\P{L}*\p{Lu}/u.test(form)) return null
-  return keyOf(
-    atoms.map((atom) => singular(atom.word)),
-    breaksBetween(atoms),
-  )
+  const [first] = atoms
+  if (atoms.length === 1 && first?.isAcronymPlural === false && /^\P{L}*\p{Lu}/u.test(form)) return null
+  return keyOf(atoms.map(singularOf), breaksBetween(atoms))
 }
 
 /**

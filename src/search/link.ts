@@ -46,29 +46,32 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   )
   const exactPostings = await index.postings(view, keysOf(exact))
 
-  const meantBy = await wordsMeant(words, view, index, exactPostings)
+  const meantBy = await wordsMeant(words, view, index)
   const typos = meantBy.size === 0 ? [] : await typoReadings(atoms, words, view, index, { lengths, meantBy })
   const typoPostings = typos.length === 0 ? new Map() : await index.postings(view, keysOf(typos))
 
   const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
-  collect(links, atoms, exact, exactPostings)
-  collect(links, atoms, typos, typoPostings)
+  const owners = ownersByWord(words, exactPostings)
+  collect(links, atoms, exact, { postings: exactPostings, mayMean: () => true })
+  collect(links, atoms, typos, {
+    postings: typoPostings,
+    mayMean: (id, typo) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
+  })
   const population = links.size === 0 ? 0 : await index.population(view)
   return { atoms, links: [...links.values()], population, readings: exact }
 }
 
 const keysOf = (readings: readonly Reading[]): readonly string[] => [...new Set(readings.map((reading) => reading.key))]
 
-/** For each position whose word may be a slip, the known words it may stand for. A word that is itself a form is not one. */
+/** For each position whose word may be a slip, the known words it may stand for. */
 async function wordsMeant(
   words: Words,
   view: Viewpoint,
   index: FormIndex,
-  known: ReadonlyMap<string, readonly Posting[]>,
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const suspects = new Map<string, number[]>()
   for (const [at, word] of words.literal.entries()) {
-    if (!isForgivable(word) || known.has(word) || known.has(words.singular[at] as string)) continue
+    if (!isForgivable(word)) continue
     const places = suspects.get(word)
     if (places) places.push(at)
     else suspects.set(word, [at])
@@ -81,6 +84,22 @@ async function wordsMeant(
     if (meant.length > 0) for (const at of suspects.get(word) ?? []) meantBy.set(at, meant)
   }
   return meantBy
+}
+
+/**
+ * A word that is itself a form is no slip for another's. Its own beliefs may still be meant by it in both ways, or an
+ * alias for the slip would take away from the name it is a slip for.
+ */
+function ownersByWord(
+  { literal, singular }: Words,
+  postings: ReadonlyMap<string, readonly Posting[]>,
+): ReadonlyMap<number, ReadonlySet<string>> {
+  const owners = new Map<number, ReadonlySet<string>>()
+  for (const [at, word] of literal.entries()) {
+    const found = [...(postings.get(word) ?? []), ...(postings.get(singular[at] as string) ?? [])]
+    if (found.length > 0) owners.set(at, new Set(found.map(({ beliefId }) => beliefId)))
+  }
+  return owners
 }
 
 async function typoReadings(
@@ -100,11 +119,15 @@ function collect(
   links: Map<string, { posting: Posting; mentions: Mention[] }>,
   atoms: readonly Atom[],
   readings: readonly Reading[],
-  postings: ReadonlyMap<string, readonly Posting[]>,
+  found: {
+    readonly postings: ReadonlyMap<string, readonly Posting[]>
+    readonly mayMean: (beliefId: string, typo: Reading['typo']) => boolean
+  },
 ): void {
-  for (const run of runsOf(atoms, readings, postings).values()) {
+  for (const run of runsOf(atoms, readings, found.postings).values()) {
     const docFreq = new Set([...run.values()].map(({ posting }) => posting.beliefId)).size
     for (const { reading, posting } of run.values()) {
+      if (!found.mayMean(posting.beliefId, reading.typo)) continue
       const link = links.get(posting.beliefId) ?? { posting, mentions: [] }
       links.set(posting.beliefId, link)
       const { first, last, typo } = reading

@@ -8,12 +8,12 @@ const listed = readFileSync(new URL('./ordinary-words.txt', import.meta.url), 'u
   .slice(0, -1)
 const listedSet = new Set(listed)
 
-const ordinary = `a i am be go us help but next note auto reach demo mongoose mango fault strip color colour organise organize
+const ordinary = `monday january france london alice github a i am be go us help but next note auto reach demo mongoose mango fault strip color colour organise organize
   cafe naive jalapeno ok app apps repo config`
 const inflected = `helps helped helping notes reaches reached nested automates demos recompiles uploads uploaded latencies`
 const contracted = 'dont doesnt havent youre thats'
-const names = `redis kubernetes mongo mongodb typescript typescripts postgres postgresql nginx kafka django github npm svelt
-  monday january alice london`
+const names = `redis kubernetes mongo mongodb typescript typescripts postgres postgresql nginx kafka django npm svelt
+  `
 const typos = 'helpp nxet kubernets postgers recieve teh'
 
 const words = (text: string): string[] => text.split(/\s+/)

@@ -1,4 +1,5 @@
 import { type Atom, isUnspaced } from './analyse.ts'
+import { singularOf } from './forms.ts'
 import { singular } from './singular.ts'
 
 /** A run of the message that reads as the words of a possible form. Positions are of atoms, both inclusive. */
@@ -6,8 +7,8 @@ export type Reading = {
   readonly key: string
   readonly first: number
   readonly last: number
-  /** Set when one word was taken for another: what was written and what it was taken for. */
-  readonly typo: { readonly written: string; readonly meant: string } | null
+  /** Set when one word was taken for another: what was written, what it was taken for, and where it stands. */
+  readonly typo: { readonly written: string; readonly meant: string; readonly at: number } | null
 }
 
 /** The message's words as looked up: as written, and each in the singular. */
@@ -15,7 +16,7 @@ export type Words = { readonly literal: readonly string[]; readonly singular: re
 
 export const wordsOf = (atoms: readonly Atom[]): Words => {
   const literal = atoms.map((atom) => atom.word)
-  return { literal, singular: atoms.map((atom) => (atom.isAllCaps ? atom.word : singular(atom.word))) }
+  return { literal, singular: atoms.map(singularOf) }
 }
 
 /** Every run of words that begins like a form and is as long as one. `formLengths` says which lengths to try. */
@@ -44,17 +45,20 @@ export function readTypos(
   meantBy: ReadonlyMap<number, readonly string[]>,
 ): readonly Reading[] {
   const readings: Reading[] = []
-  const longest = Math.max(0, ...[...formLengths.values()].flat())
+  const longest = [...formLengths.values()].reduce((most, lengths) => Math.max(most, ...lengths), 0)
   for (const [at, candidates] of meantBy) {
     const written = words.literal[at] as string
-    for (const meant of candidates) {
-      for (const base of [words.literal, words.singular]) {
-        const spelling = base.with(at, meant)
+    for (const spelling of [words.literal, words.singular]) {
+      for (const meant of candidates) {
         for (let first = Math.max(0, at - longest + 1); first <= at; first += 1) {
-          for (const length of formLengths.get(spelling[first] as string) ?? []) {
+          for (const length of formLengths.get(first === at ? meant : (spelling[first] as string)) ?? []) {
             const last = first + length - 1
             if (last < at || last >= spelling.length) continue
-            readings.push({ key: keyBetween(spelling, first, last), first, last, typo: { written, meant } })
+            const key = spelling
+              .slice(first, last + 1)
+              .with(at - first, meant)
+              .join(' ')
+            readings.push({ key, first, last, typo: { written, meant, at } })
           }
         }
       }
@@ -100,7 +104,8 @@ export const breaksIn = (atoms: readonly Atom[], { first, last }: Reading): numb
 
 /**
  * Whether a run stands on its own in the message. The end of a dotted name is not a mention (`index.ts` is not about
- * TS), nor is either side of an address, though a version may follow (`redis@7`); one letter must stand alone, two may only be joined by a slash (`CI/CD`, `s3://`).
+ * TS), nor is either side of an address, though a version may follow (`redis@7`); one letter must stand alone, and two
+ * must not be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
 export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): boolean {
   const before = first === 0 ? '' : (atoms[first]?.joint ?? '')
@@ -109,8 +114,8 @@ export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): b
   if (before === '@' || (after === '@' && !/^\d/u.test(atoms[last + 1]?.word ?? ''))) return false
   const word = first === last ? (atoms[first]?.word ?? '') : ''
   if (word.length === 0 || word.length > 2 || isUnspaced(word)) return true
-  if (word.length === 1) return before === '' && after === ''
-  return [before, after].every((joint) => joint === '' || joint === '/' || joint === '://')
+  if (word.length === 1) return [before, after].every((joint) => joint === '' || joint === ',')
+  return [before, after].every((joint) => !/[-.&_']/u.test(joint))
 }
 
 const keyBetween = (words: readonly string[], first: number, last: number): string =>

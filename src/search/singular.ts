@@ -6,8 +6,13 @@ const notPlural = new Set(
   politics semantics sometimes species thanks theirs theses yours`.split(/\s+/),
 )
 
-/** The few everyday plurals that end otherwise. */
+/** The few everyday plurals that end otherwise, and those of very short words, which are common in compounds. */
 const irregular: Readonly<Record<string, string>> = {
+  ads: 'ad',
+  ids: 'id',
+  ins: 'in',
+  ons: 'on',
+  ups: 'up',
   children: 'child',
   feet: 'foot',
   geese: 'goose',

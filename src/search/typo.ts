@@ -23,8 +23,12 @@ export const isForgivable = (written: string): boolean =>
 export const isMeantWord = (word: string): boolean =>
   word.length >= shortestForgiven && word.length <= longestForgiven && lettersOnly.test(word)
 
-/** Whoever writes one everyday word does not mean another: "provides" is no slip for "provider". */
-export const isPlausibleSlip = (written: string, meant: string): boolean => !(isEveryday(written) && isEveryday(meant))
+/**
+ * Whoever writes one everyday word does not mean another: "provides" is no slip for "provider". Nor does another ending
+ * make a slip of it: "installed" is not "installer", even where only the first is in the dictionary.
+ */
+export const isPlausibleSlip = (written: string, meant: string): boolean =>
+  !isEveryday(written) || (!isEveryday(meant) && written.slice(-2) === meant.slice(-2))
 
 const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinaryWord(singular(word))
 

@@ -110,7 +110,7 @@ describe('a wrong belief, file or memory', () => {
     [['correct', 'nobody', 'x'], 'not_found', 'There is no belief "nobody".'],
     [['forget', 'nobody', '--yes'], 'not_found', 'There is no belief "nobody".'],
     [['undo', '99'], 'not_found', 'There is no change 99.'],
-    [['resolve', 'payment terms'], 'invalid', '"payment terms" is a entity, not an open question.'],
+    [['resolve', 'payment terms'], 'invalid', '"payment terms" is not an open question; its type is entity.'],
     [['alias', 'payment terms', 'remove', 'x'], 'not_found', '"payment terms" has no alias "x".'],
     [['proposals', 'accept', 'payment terms'], 'not_found', 'Nothing is proposed for "payment terms".'],
     [['remember', ' ', '--name', 'empty'], 'invalid', 'The content is empty.'],

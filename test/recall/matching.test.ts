@@ -41,6 +41,15 @@ describe('a whole form in the message is found', () => {
     ['@scope/pkg', 'install @scope/pkg'],
     ['s3', 'copy to s3://bucket/key'],
     ['CI', 'the CI/CD pipeline'],
+    ['follow-up', 'two follow-ups'],
+    ['user_id', 'the user_ids'],
+    ['GUI', 'both GUIs'],
+    ['LEDs', 'the LED blinks'],
+    ['Jo', 'players: Tom,Jo,Max'],
+    ['Jo', 'owner=Jo'],
+    ['QA', 'team:QA'],
+    ['Redis', 'see \u001b[31mRedis\u001b[0m'],
+    ['error handling', 'error <b>handling</b>'],
     ['Redis', 'await this.redis.get(key)'],
     ['Redis', 'docker pull redis@7.2'],
     ['mouse', 'two mice'],
@@ -103,6 +112,12 @@ describe('nothing is found', () => {
     ['React', 'how can I reach the support team'],
     ['deno', 'a demo for them'],
     ['provider', 'she provides it'],
+    ['installer', 'it is installed'],
+    ['httpx', 'see https://example.org/a'],
+    ['Frida', 'lunch on Friday?'],
+    ['Franco', 'a trip to France'],
+    ['Daniel', 'Daniela called'],
+    ['Go', 'a go-to place'],
     ['container', 'it contained water'],
     ['k8s', 'k9s pods'],
     ['Mongo', 'mango pooling'],
@@ -145,8 +160,19 @@ it.each([
   ['endless accents', `e${'\u0301'.repeat(200_000)}`],
   ['endless punctuation', `.${"'".repeat(200_000)}${'\n '.repeat(100_000)}`],
   ['endless hyphens', 'a-'.repeat(100_000)],
+  ['endless slips', 'reddis '.repeat(20_000)],
 ])('is not held up by %s', async (_, message) => {
   expect(await found('Redis', `${message} Redis`)).toBe(true)
+})
+
+it('does not lower a score by an alias for the slip', async () => {
+  const score = async (aliases: readonly string[]) => {
+    const workshop = await workshopWith(belief({ name: 'Nethyl', aliases }))
+    const { relevant } = await recall(workshop, { user: 'ann', scopes: ['domain:code'], message: 'Nethy' })
+    return relevant[0]?.score ?? 0
+  }
+
+  expect(await score(['Nethy'])).toBeGreaterThanOrEqual(await score([]))
 })
 
 it('does not take a word that is itself a form for a slip for another', async () => {

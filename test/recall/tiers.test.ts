@@ -158,6 +158,18 @@ describe('relations', () => {
   })
 })
 
+it('follows a participant to what corrected it, as long as that answers to its name', async () => {
+  const workshop = await workshopWith(
+    belief({ name: 'quill link', type: 'relation', participants: ['k1', 'k3'] }),
+    belief({ id: 'k1', name: 'quill', status: 'superseded', supersededBy: 'k2' }),
+    belief({ id: 'k2', name: 'quill 2', aliases: ['quill'] }),
+    belief({ id: 'k3', name: 'inkpot', status: 'superseded', supersededBy: 'k4' }),
+    belief({ id: 'k4', name: 'biro' }),
+  )
+
+  expect((await ask(workshop, 'the quill link')).relevant).toEqual(['quill link', 'quill 2'])
+})
+
 describe('questions', () => {
   it('are the pinned open ones of the scope', async () => {
     const workshop = await workshopWith(

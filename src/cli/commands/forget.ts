@@ -51,6 +51,11 @@ export const forget = defineCommand({
           `${style.green('Forgotten')}: ${counted(receipt.beliefIds.length, 'belief')} (${receipt.beliefIds.map(harmless).join(', ')}).`,
           `  Receipt: change ${receipt.event}, ${receipt.hash.slice(0, 16)}`,
         ].join('\n'),
+      notes: found.chain
+        .filter(({ id }) => !receipt.beliefIds.includes(id))
+        .map(
+          ({ id }) => `${harmless(id)} of the same chain is kept; \`credence forget ${harmless(id)}\` forgets it too.`,
+        ),
     }
   },
 })

@@ -1,3 +1,4 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import type { Proposal } from '../../memory/proposals.ts'
 import { defineCommand, optional, optionalChoice } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
@@ -55,6 +56,22 @@ function proposalText({ proposal, target }: Proposal, style: Style): string {
   return [
     headline(proposal, style),
     `    Proposed by ${actor} ${harmless(origin)}: ${short(proposal.content)}`,
-    ...(target === null ? [] : [`    In force: ${short(target.content)} (${harmless(target.id)})`]),
+    ...(target === null ? [] : [`    ${standingOf(target)}: ${short(target.content)} (${harmless(target.id)})`]),
+    ...(target === null ? [] : smallerChanges(proposal, target).map((change) => `    ${harmless(change)}`)),
   ].join('\n')
+}
+
+const standingOf = (target: Belief): string => (isCurrent(target) ? 'In force' : 'Meant for what no longer holds')
+
+/** What would change besides the statement. */
+function smallerChanges(proposal: Belief, target: Belief): readonly string[] {
+  const added = proposal.aliases.filter((alias) => !target.aliases.includes(alias))
+  const removed = target.aliases.filter((alias) => !proposal.aliases.includes(alias))
+  return [
+    ...(proposal.name === target.name ? [] : [`Name: ${proposal.name}`]),
+    ...(proposal.why === target.why ? [] : [`Why: ${proposal.why === '' ? 'none' : short(proposal.why)}`]),
+    ...(proposal.pinned === target.pinned ? [] : [proposal.pinned ? 'Pinned' : 'No longer pinned']),
+    ...(added.length === 0 ? [] : [`Aliases added: ${added.join(', ')}`]),
+    ...(removed.length === 0 ? [] : [`Aliases removed: ${removed.join(', ')}`]),
+  ]
 }

@@ -3,6 +3,7 @@ import { defineCommand, flag, wholeNumber, words } from '../command.ts'
 import { placeOptions, readerOptions, viewOptions } from '../common-options.ts'
 import { given } from '../given.ts'
 import type { Style } from '../output.ts'
+import type { PlaceOptions, Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
@@ -13,6 +14,7 @@ export const recall = defineCommand({
     explain: flag('Show how each score was reached, and what was mentioned but left out.'),
     nearMisses: flag('Show what was mentioned but left out, and why.'),
     render: flag('Print the block for a prompt instead.'),
+    logQueries: flag('Keep the message, readable by you alone, for `credence shadow replay`.'),
     maxBeliefs: limit('maxBeliefs', 'Pinned and relevant beliefs together.'),
     maxPinned: limit('maxPinned', 'Pinned beliefs.'),
     maxQuestions: limit('maxQuestions', 'Open questions.'),
@@ -42,6 +44,7 @@ export const recall = defineCommand({
       budget: given({ maxBeliefs, maxPinned, maxQuestions, maxCharacters }),
       nearMisses: explain || nearMisses,
     })
+    if (options.logQueries) await logged(message, options, session)
     const isEmpty =
       context.prelude === null && context.pinned.length + context.relevant.length + context.questions.length === 0
     return {
@@ -55,6 +58,14 @@ export const recall = defineCommand({
 // Recall is run for every message, by programs that read only one of its forms, so each is loaded only when asked for.
 const promptOf = async (context: Context): Promise<string> =>
   (await import('../../memory/render.ts')).renderContext(context)
+
+async function logged(message: string, options: PlaceOptions, session: Session): Promise<void> {
+  const { evalStore } = await import('./benchmark-store.ts')
+  const { logQuery, queryLogPath } = await import('../../eval/harness/query-log.ts')
+  const { user, scopes } = session.place(options)
+  const { root } = evalStore(session, { store: undefined, dir: options.dir })
+  await logQuery(queryLogPath(root), { at: new Date().toISOString(), user, scopes: [...scopes], message })
+}
 
 async function* shown(
   context: Context,

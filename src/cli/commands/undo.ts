@@ -5,7 +5,7 @@ import { given } from '../given.ts'
 import { harmless } from '../output.ts'
 
 const changeNumber: Argument<number | undefined> = {
-  help: 'The number of the change, from `credence history`. Without one, the latest that can be taken back.',
+  help: 'The number of the change, from `credence history`. Without one, the latest change.',
   count: 'optional',
   takesStdin: false,
   read: ([text]) => (text === undefined ? undefined : readWholeNumber(text, { min: 1 })),

@@ -46,6 +46,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest): Pr
     if (completed === null) continue
     const audited = await auditRun(root, completed)
     problems.push(...audited.problems)
+    if (audited.outdated !== null) throw outdatedRun(id, audited.outdated)
     benchmarks.push(baselineOf(completed, audited.results))
   }
   refuseUnusable(problems, benchmarks)
@@ -146,6 +147,11 @@ function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | null): re
     return gain >= -dust ? [] : [{ benchmarkId, figure, from, to }]
   })
 }
+
+const outdatedRun = (benchmarkId: string, why: string): MemoryError =>
+  new MemoryError('conflict', `${benchmarkId}: ${why}`, {
+    hint: `Run it again: \`credence benchmark run ${benchmarkId}\`.`,
+  })
 
 const exists = (snapshotId: string): MemoryError =>
   new MemoryError('conflict', `A baseline "${snapshotId}" exists already.`, { hint: 'Add --force to replace it.' })

@@ -58,6 +58,8 @@ export type AuditedRun = {
   /** Null when the run kept no case records. */
   readonly results: readonly CaseResult[] | null
   readonly problems: readonly Problem[]
+  /** That the run is not of the pack as it is now; it can be believed, but not compared. */
+  readonly outdated: string | null
 }
 
 /**
@@ -68,14 +70,12 @@ export async function auditRun(root: string, run: RunSummary): Promise<AuditedRu
   const { records, problems } = await casesOf(root, run.runId)
   const hasRecords = records.length > 0 || problems.length > 0
   const figures = summariseCases(records)
+  const pack = await checkedAgainstPack(root, run, hasRecords ? figures.results : null)
   return {
     run,
     results: hasRecords ? figures.results : null,
-    problems: [
-      ...problems,
-      ...(hasRecords ? countMismatches(run, figures) : []),
-      ...(await packMismatches(root, run, hasRecords ? figures.results : null)),
-    ],
+    problems: [...problems, ...(hasRecords ? countMismatches(run, figures) : []), ...pack.problems],
+    outdated: pack.outdated,
   }
 }
 
@@ -94,28 +94,29 @@ function countMismatches(run: RunSummary, figures: CaseFigures): readonly Proble
   return [...counts, ...metrics]
 }
 
-async function packMismatches(
+type PackCheck = { readonly problems: readonly Problem[]; readonly outdated: string | null }
+
+async function checkedAgainstPack(
   root: string,
   run: RunSummary,
   results: readonly CaseResult[] | null,
-): Promise<readonly Problem[]> {
+): Promise<PackCheck> {
   const manifest = readManifest(root, run.benchmarkId)
   // An invalid manifest is a finding of its own, and a store without packs has nothing to hold the run against.
-  if (manifest === null || !manifest.ok) return []
+  if (manifest === null || !manifest.ok) return { problems: [], outdated: null }
   const file = `runs/${run.runId}.json`
-  const known = new Set(manifest.value.cases.map(({ id }) => id))
-  if (results === null && run.totalCases !== known.size) {
-    return [
-      { file, field: 'totalCases', message: `is ${run.totalCases}, but the pack in the store has ${known.size} cases` },
-    ]
+  const known = manifest.value.cases.length
+  if (run.packHash === undefined) {
+    if (results !== null || run.totalCases === known) return { problems: [], outdated: null }
+    const message = `is ${run.totalCases}, but the pack in the store has ${known} cases`
+    return { problems: [{ file, field: 'totalCases', message }], outdated: null }
   }
-  if (run.packHash === undefined) return []
   try {
     const { packHash } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
-    if (packHash === run.packHash) return []
-    return [{ file, field: 'packHash', message: `is ${run.packHash}, but the pack in the store has ${packHash}` }]
+    if (packHash === run.packHash) return { problems: [], outdated: null }
+    return { problems: [], outdated: `The run ${run.runId} was made before the pack in the store was changed.` }
   } catch (error) {
     const message = `cannot be checked, because a file of the pack cannot be read: ${codeOf(error) ?? String(error)}`
-    return [{ file, field: 'packHash', message }]
+    return { problems: [{ file, field: 'packHash', message }], outdated: null }
   }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { codeOf } from './files/leftovers.ts'
 import { linesOf } from './files/lines.ts'
@@ -20,6 +20,7 @@ export const queryLogPath = (root: string): string => join(root, 'queries.jsonl'
 /** Adds a query. The file is made for its owner alone. */
 export async function logQuery(path: string, query: LoggedQuery): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(path, flags, 0o600)
   try {
     // One write of one line: lines of several processes do not mix.

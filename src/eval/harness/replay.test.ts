@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
 import { loadPack } from '../manifest.ts'
+import { systemSubject } from '../subject.ts'
+import type { System } from '../system.ts'
 import { bm25System } from '../systems/bm25.ts'
 import { everythingSystem } from '../systems/everything.ts'
 import { logQuery, readQueries } from './query-log.ts'
@@ -70,6 +72,7 @@ describe('the query log', () => {
 describe('a replay', () => {
   const { pack } = loadPack(new URL('../../../packs/retrieval-precision', import.meta.url).pathname)
   const ours = () => bm25System({ openStore: () => openMemoryStore({ random: randomBytes }), version: '1' })
+  const subjectOf = (system: System) => systemSubject(system, { ours, clock: () => 0 })
   const queries = (pack.kind === 'retrieval' ? pack.cases : []).map(({ user, scopes, message }) => ({
     at: '2026-03-06T10:00:00.000Z',
     user,
@@ -81,9 +84,8 @@ describe('a replay', () => {
     const report = await replayQueries({
       beliefs: pack.beliefs,
       queries,
-      base: ours(),
-      candidate: ours(),
-      clock: () => 0,
+      base: subjectOf(ours()),
+      candidate: subjectOf(ours()),
     })
 
     expect(report).toMatchObject({ queries: 60, errors: 0, identical: 60, meanOverlap: 1, mostChanged: [] })
@@ -94,9 +96,8 @@ describe('a replay', () => {
     const report = await replayQueries({
       beliefs: pack.beliefs,
       queries,
-      base: ours(),
-      candidate: everythingSystem(),
-      clock: () => 0,
+      base: subjectOf(ours()),
+      candidate: subjectOf(everythingSystem()),
     })
 
     expect(report.meanOverlap).toBeLessThan(0.5)
@@ -111,9 +112,8 @@ describe('a replay', () => {
     const report = await replayQueries({
       beliefs: pack.beliefs,
       queries: queries.slice(0, 3),
-      base: ours(),
-      candidate: broken,
-      clock: () => 0,
+      base: subjectOf(ours()),
+      candidate: subjectOf(broken),
     })
 
     expect(report).toMatchObject({ queries: 3, errors: 3, meanOverlap: null })

@@ -1,6 +1,7 @@
 import type { BeliefRecord } from '../../memory/belief-record.ts'
 import { mean, percentile } from '../statistics.ts'
-import type { Answer, System } from '../system.ts'
+import type { Subject } from '../subject.ts'
+import type { Answer } from '../system.ts'
 import type { LoggedQuery } from './query-log.ts'
 import { jaccard, rankBiasedOverlap, rankChurn } from './rank-overlap.ts'
 
@@ -36,10 +37,8 @@ export type ReplayReport = {
 export type ReplayOptions = {
   readonly beliefs: readonly BeliefRecord[]
   readonly queries: readonly LoggedQuery[]
-  readonly base: System
-  readonly candidate: System
-  /** Milliseconds that only ever grow. */
-  readonly clock: () => number
+  readonly base: Subject
+  readonly candidate: Subject
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -47,17 +46,14 @@ const mostShown = 20
 
 /** Asks two systems with the same beliefs the same queries again, and says how far apart their answers are. */
 export async function replayQueries(options: ReplayOptions): Promise<ReplayReport> {
-  const { beliefs, queries, base, candidate, clock, onProgress } = options
+  const { beliefs, queries, base, candidate, onProgress } = options
   const lengths = new Map(
     beliefs.map((belief) => [belief.id, belief.name.length + belief.content.length + belief.why.length]),
   )
-  for (const system of [base, candidate]) {
-    await system.reset()
-    await system.ingest(beliefs)
-  }
+  for (const subject of [base, candidate]) await subject.begin({ beliefs, idsToCome: [], salt: 'replay' })
   const replayed: ReplayedQuery[] = []
   for (const [index, query] of queries.entries()) {
-    const [before, after] = [await asked(base, query, clock), await asked(candidate, query, clock)]
+    const [before, after] = [await asked(base, query), await asked(candidate, query)]
     replayed.push(compared(index + 1, before, after, lengths))
     onProgress?.(replayed.length, queries.length)
   }
@@ -66,13 +62,12 @@ export async function replayQueries(options: ReplayOptions): Promise<ReplayRepor
 
 type Reply = { readonly answer: Answer | null; readonly ms: number; readonly error: string | null }
 
-async function asked(system: System, { user, scopes, message }: LoggedQuery, clock: () => number): Promise<Reply> {
-  const start = clock()
+async function asked(subject: Subject, { user, scopes, message }: LoggedQuery): Promise<Reply> {
   try {
-    const answer = await system.recall({ user, scopes, message, budget: {}, recall: {} })
-    return { answer, ms: clock() - start, error: null }
+    const { value, ms } = await subject.answer({ user, scopes, message, budget: {}, recall: {} }, {})
+    return { answer: value, ms, error: null }
   } catch (error) {
-    return { answer: null, ms: clock() - start, error: error instanceof Error ? error.message : String(error) }
+    return { answer: null, ms: 0, error: error instanceof Error ? error.message : String(error) }
   }
 }
 

@@ -13,11 +13,11 @@ export type RunEnd = {
 /** The summary of a run as its records have it. Nothing in it is taken from anywhere else. */
 export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: RunEnd): RunSummary {
   const complete = completeCases(records, run.repeats ?? 1)
-  const { counts, metrics, flaky, latency } = summariseCases(complete)
+  const { counts, metrics, intervals, flaky, latency } = summariseCases(complete)
   const seen = Object.values(counts).reduce((total, count) => total + count, 0)
   const pendingCases = run.totalCases - seen
   const status = statusOf({ counts, pendingCases, end })
-  const { metrics: _, latency: __, completedAt: ___, ...begun } = run
+  const { metrics: _, intervals: _intervals, latency: _latency, completedAt: _completedAt, ...begun } = run
   return {
     ...begun,
     status,
@@ -27,6 +27,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
     pendingCases,
     flakyCases: flaky.length,
     ...(Object.keys(metrics).length === 0 ? {} : { metrics: { ...metrics } }),
+    ...(Object.keys(intervals).length === 0 ? {} : { intervals: { ...intervals } }),
     ...(latency === null
       ? {}
       : { latency: { ...latency, ...(end.ingestMs === null ? {} : { ingestMs: end.ingestMs }) } }),

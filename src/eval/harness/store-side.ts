@@ -44,8 +44,9 @@ export async function storeSide(
   for (const [id, { completed, newerUnfinished }] of runs.byBenchmark) {
     if (newerUnfinished !== null) reasons.push(unfinishedReason(newerUnfinished, completed, name))
     if (completed === null) continue
-    const { results, problems } = await auditRun(root, completed)
+    const { results, problems, outdated } = await auditRun(root, completed)
     reasons.push(...problems.map((problem) => ({ ...invalidReason(problem, name), benchmarkId: id })))
+    if (outdated !== null) reasons.push({ kind: 'not-comparable', benchmarkId: id, line: `${id}: ${outdated}` })
     if (requireCleanTree) reasons.push(...dirtyReasons(root, completed))
     if (newerUnfinished === null) figures.set(id, figuresOfRun(completed, results))
   }

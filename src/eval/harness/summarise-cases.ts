@@ -1,4 +1,4 @@
-import { mean, percentile } from '../statistics.ts'
+import { type Interval, mean, percentile } from '../statistics.ts'
 import type { CaseResult } from './schemas/baseline.ts'
 import type { CaseRecord, Verdict } from './schemas/case-record.ts'
 
@@ -15,6 +15,8 @@ export type CaseFigures = {
   /** Cases that passed in some repeats and failed in others. */
   readonly flaky: readonly string[]
   readonly metrics: Readonly<Record<string, number>>
+  /** Of every metric that at least two cases have. */
+  readonly intervals: Readonly<Record<string, Interval>>
   readonly latency: { readonly p50Ms: number; readonly p95Ms: number } | null
 }
 
@@ -41,8 +43,25 @@ export function summariseCases(records: readonly CaseRecord[]): CaseFigures {
     },
     flaky: byCase.filter(([, repeats]) => isFlaky(repeats)).map(([id]) => id),
     metrics: Object.fromEntries(metrics),
+    intervals: intervalsOf(results),
     latency: latencyOf(records),
   }
+}
+
+const z95 = 1.959963984540054
+
+function intervalsOf(results: readonly CaseResult[]): Readonly<Record<string, Interval>> {
+  const names = [...new Set(results.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const values = results.flatMap(({ scores = {} }) => scores[name] ?? [])
+      const centre = mean(values)
+      if (centre === null || values.length < 2) return []
+      const variance = values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1)
+      const half = z95 * Math.sqrt(variance / values.length)
+      return [[name, { low: centre - half, high: centre + half }]]
+    }),
+  )
 }
 
 /** The worst that happened: one failed repeat makes a failed case. */

@@ -77,15 +77,16 @@ export class Connection {
   }
 
   /**
-   * Moves the log into the database and empties it, so that no old text stays behind in it. Another process that is
-   * reading right now keeps the log; it is emptied the next time.
+   * Moves the log into the database and empties it, so that no old text stays behind in it. False when it could not be
+   * done now, mostly because another process is reading; what was committed is safe in the log all the same.
    */
-  emptyLog(): void {
+  emptyLog(): boolean {
     try {
-      this.#database().pragma('wal_checkpoint(TRUNCATE)')
+      const [result] = this.#database().pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
+      return result?.busy === 0
     } catch (error) {
-      // What was committed is safe in the log whether or not it could be moved.
       if (sqliteCode(error) === null) throw error
+      return false
     }
   }
 

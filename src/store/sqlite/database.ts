@@ -37,15 +37,6 @@ export function openDatabase({ file, readonly = false, busyTimeoutMs = 10_000 }:
   }
 }
 
-/** A private database in a temporary file, with the tables of a store and nothing in them. Gone when closed. */
-export function openScratchDatabase(): Database.Database {
-  const db = new Database('')
-  db.pragma('journal_mode = off')
-  db.pragma(`cache_size = ${-cacheKib}`)
-  migrate(db, 'scratch')
-  return db
-}
-
 function requireVersion(db: Database.Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
   const parts = version.split('.').map(Number)

@@ -25,13 +25,13 @@ export function requireOwnDerivation(connection: Connection, isReadonly: boolean
 
 /** Empties the derived tables and fills them from the journal, inside the caller's transaction. */
 export function deriveAgain(connection: Connection): void {
-  for (const table of derivedTables) connection.statement<[]>(`DELETE FROM ${table}`).run()
+  for (const table of emptiedTables) connection.statement<[]>(`DELETE FROM ${table}`).run()
   connection.statement<[]>(`INSERT INTO texts (texts) VALUES ('delete-all')`).run()
-  deriveInto(connection, connection)
+  fill(connection)
   connection.statement<[string]>('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)').run(readingMark)
 }
 
-const derivedTables = [
+const emptiedTables = [
   'beliefs',
   'members',
   'forms',
@@ -43,15 +43,15 @@ const derivedTables = [
   'scopes',
 ] as const
 
-/** Fills the empty derived tables of `target` with what the journal of `source` says. */
-export function deriveInto(source: Connection, target: Connection): void {
-  const users = source.statement<[], { id: number }>('SELECT id FROM users ORDER BY id').all()
+/** Fills the empty derived tables with what the journal says. */
+function fill(connection: Connection): void {
+  const users = connection.statement<[], { id: number }>('SELECT id FROM users ORDER BY id').all()
   for (const { id } of users) {
-    const projection = new Projection(target, id)
-    for (const page of newestBodies(source, id)) {
+    const projection = new Projection(connection, id)
+    for (const page of newestBodies(connection, id)) {
       for (const { belief_id, body } of page) {
         const derived = deriveBelief(JSON.parse(body) as Belief)
-        if (!projection.enterScopes(derived)) throw twoHolders(source.file, belief_id, derived.nameKey)
+        if (!projection.enterScopes(derived)) throw twoHolders(connection.file, belief_id, derived.nameKey)
         projection.insert(derived, body)
       }
     }
@@ -71,8 +71,8 @@ type NewestRow = {
 const pageSize = 500
 
 /** What each belief of a user reads now, according to the journal, a page at a time. */
-function* newestBodies(source: Connection, userId: number): Generator<readonly NewestBody[]> {
-  const statement = source.statement<[number, string, number], NewestRow>(
+export function* newestBodies(connection: Connection, userId: number): Generator<readonly NewestBody[]> {
+  const statement = connection.statement<[number, string, number], NewestRow>(
     `SELECT event, belief_id, body, body_hash, salt FROM changes AS newest
      WHERE user_id = ? AND belief_id > ? AND outcome = 'present' AND event = (
        SELECT max(event) FROM changes WHERE user_id = newest.user_id AND belief_id = newest.belief_id)
@@ -82,7 +82,7 @@ function* newestBodies(source: Connection, userId: number): Generator<readonly N
     const page = statement.all(userId, last, pageSize)
     yield page.map((row) => {
       const { event, belief_id, body } = row
-      if (body === null || !isAsWritten(row)) throw damagedJournal(source.file, event, belief_id)
+      if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, event, belief_id)
       return { belief_id, body }
     })
     if (page.length < pageSize) return

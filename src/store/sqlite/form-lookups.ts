@@ -6,7 +6,7 @@ import { compareText } from '../text-order.ts'
 import { agentKey, unpackFlags } from './belief-row.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import type { Connection } from './connection.ts'
-import { slipHash } from './slip-hash.ts'
+import { textHash } from './text-hash.ts'
 
 const mostWords = 20_000
 
@@ -90,7 +90,7 @@ export class FormLookups {
         continue
       }
       near.set(written, new Set())
-      for (const slip of slipKeys(written).map(slipHash)) {
+      for (const slip of slipKeys(written).map(textHash)) {
         const others = writtenAs.get(slip)
         if (others === undefined) writtenAs.set(slip, [written])
         else others.push(written)

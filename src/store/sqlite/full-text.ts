@@ -15,11 +15,12 @@ type Occurrence = { readonly id: string; readonly words: number; readonly field:
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired, limit } = query
   const audiences = JSON.stringify(audiencesInView(connection, userId, query))
+  // The pluses keep SQLite from looking each belief up once per audience.
   const occurrences = connection.statement<[string, string, number], Occurrence>(
     `SELECT beliefs.id, beliefs.words, found.col AS field, found.count
      FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term = ? GROUP BY doc, col) AS found
-     CROSS JOIN beliefs ON beliefs.row = found.doc
-     WHERE beliefs.audience IN (SELECT value FROM json_each(?)) AND beliefs.current >= ?`,
+     CROSS JOIN beliefs INDEXED BY beliefs_by_row ON beliefs.row = found.doc
+     WHERE +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?`,
   )
   const matches = [...new Set(query.words.map(textTerm))].map((term) =>
     byBelief(occurrences.all(indexedTerm(userId, term), audiences, Number(!includeRetired))),

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
 import { committed } from '../store.contract.ts'
 import { safeSettings } from './database.ts'
 import { migrations } from './migrations/migrate.ts'
@@ -86,13 +86,17 @@ describe('an open store', () => {
     const file = newFile()
     const [one, other] = [openAt(file), openAt(file)]
     const belief = sample({ id: 'b1', name: 'Redis' })
+    const known = sample({ id: 'b0', content: 'Before.' })
     const view = { user: 'ada', agent: null, scopes: belief.scopes }
+    await committed(one, commitOf([present(known)]))
+    expect((await other.get('ada', 'b0'))?.content).toBe('Before.')
     // Asked before, so that an empty answer could have been kept.
     await Promise.all([other.get('ada', 'b1'), other.formLengths('ada', ['redis']), other.postings(view, ['redis'])])
     await other.wordsNear('ada', ['rediss'])
 
-    await committed(one, commitOf([present(belief)]))
+    await committed(one, commitOf([present(belief), present(next(known, { content: 'After.' }))]))
 
+    expect((await other.get('ada', 'b0'))?.content).toBe('After.')
     expect((await other.get('ada', 'b1'))?.name).toBe('Redis')
     expect([...(await other.formLengths('ada', ['redis']))]).toEqual([['redis', [1]]])
     expect((await other.postings(view, ['redis'])).size).toBe(1)

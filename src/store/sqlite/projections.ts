@@ -2,8 +2,8 @@ import { slipKeys } from '../../search/index-entries.ts'
 import { checksumOf, statusCode, typeCode } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 import { type DerivedBelief, deriveBelief, shelfIn } from './derived-belief.ts'
-import { slipHash } from './slip-hash.ts'
 import { Tallies } from './tallies.ts'
+import { textHash } from './text-hash.ts'
 
 /** A belief as the derived tables hold it now. */
 export type Projected = { readonly row: number; readonly derived: DerivedBelief }
@@ -169,7 +169,7 @@ export const projected = (row: number, belief: DerivedBelief['belief']): Project
   derived: deriveBelief(belief),
 })
 
-const slipsOf = (word: string): ReadonlySet<number> => new Set(slipKeys(word).map(slipHash))
+const slipsOf = (word: string): ReadonlySet<number> => new Set(slipKeys(word).map(textHash))
 
 const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBelief): unknown => [
   forms,

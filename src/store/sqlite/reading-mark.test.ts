@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { sample } from '../sample-beliefs.contract.ts'
 import { deriveBelief } from './derived-belief.ts'
 import { readingMark } from './reading-mark.ts'
-import { slipHash } from './slip-hash.ts'
+import { textHash } from './text-hash.ts'
 
 /** Texts that tell one way of reading from another: every rule of the analysis shows in at least one of them. */
 const probes: readonly string[] = [
@@ -47,7 +47,7 @@ const fillingVersion = 1
 it('changes with the way texts are read, so that every index is derived anew', () => {
   const read = probes.map((text) => {
     const { forms, meantWords, texts, nameKey, flags } = deriveBelief(sample({ id: 'b', name: text, content: text }))
-    return [forms, meantWords, texts, nameKey, flags, slipHash(text)]
+    return [forms, meantWords, texts, nameKey, flags, textHash(text)]
   })
 
   const mark = hash('sha256', JSON.stringify([fillingVersion, read])).slice(0, 16)

@@ -16,16 +16,17 @@ export function noteRemains(connection: Connection, event: number): void {
 
 /**
  * Writes the whole file anew. SQLite overwrites rows that are deleted, but not the copies of them it left in the gaps of
- * pages it once split, and the full-text index keeps words to find its own pages by.
+ * pages it once split, and the full-text index keeps words to find its own pages by. Stays noted as undone while another
+ * process is reading what was there before.
  */
 export function scrub(connection: Connection): void {
   const event = connection.read(() => remainsOf(connection))
   if (event === null) return
   connection.write(() => rewriteTexts(connection))
   connection.alone(() => vacuum(connection))
+  if (!connection.emptyLog()) return
   // Another process may have forgotten something since; that is for it to scrub.
   connection.write(() => connection.statement<[number]>('DELETE FROM remains WHERE event <= ?').run(event))
-  connection.emptyLog()
 }
 
 /**
@@ -33,10 +34,9 @@ export function scrub(connection: Connection): void {
  * because others are busy, remains noted; what was forgotten is out of every read path all the same.
  */
 export function scrubSoon(connection: Connection): void {
-  connection.emptyLog()
-  if (sizeOf(connection.file) > quicklyWrittenBytes) return
   try {
-    scrub(connection)
+    if (sizeOf(connection.file) <= quicklyWrittenBytes) scrub(connection)
+    else connection.emptyLog()
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
   }
@@ -57,6 +57,9 @@ function rewriteTexts(connection: Connection): void {
 function vacuum(connection: Connection): void {
   const isBig = sizeOf(connection.file) > quicklyWrittenBytes
   if (isBig) connection.statement<[]>('PRAGMA temp_store = file').run()
-  connection.statement<[]>('VACUUM').run()
-  if (isBig) connection.statement<[]>('PRAGMA temp_store = memory').run()
+  try {
+    connection.statement<[]>('VACUUM').run()
+  } finally {
+    if (isBig) connection.statement<[]>('PRAGMA temp_store = memory').run()
+  }
 }

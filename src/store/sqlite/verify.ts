@@ -1,11 +1,11 @@
 import type { Finding } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
-import { Connection } from './connection.ts'
-import { openScratchDatabase, safeSettings } from './database.ts'
-import { deriveInto } from './derivation.ts'
+import type { Connection } from './connection.ts'
+import { safeSettings } from './database.ts'
+import { type DerivedRow, type DerivedTable, derivedTables, RowSum, storedRows, sumOf } from './derived-rows.ts'
+import { expectedRows } from './expected-rows.ts'
 import { remainsOf } from './scrub.ts'
 import { sqliteCode, translateSqliteError } from './sqlite-errors.ts'
-import { digestedTables, digestOf, rowsOf } from './table-digests.ts'
 import { verifyChain } from './verify-chain.ts'
 
 const mostExamples = 3
@@ -66,28 +66,17 @@ function verifyFile(connection: Connection): CheckResult {
   }
 }
 
-/** Derives everything once more, elsewhere, and compares. */
+/** Works out from the journal what every derived table should say, and compares. */
 function verifyDerived(connection: Connection): CheckResult {
-  const scratch = new Connection({ file: '', isReadonly: false, open: openScratchDatabase })
-  try {
-    const users = connection.statement<[], { id: number; name: string }>('SELECT id, name FROM users').all()
-    scratch.write(() => {
-      const insert = scratch.statement<[number, string]>('INSERT INTO users (id, name) VALUES (?, ?)')
-      for (const { id, name } of users) insert.run(id, name)
-      deriveInto(connection, scratch)
-    })
-    let rows = 0
-    const complaints = digestedTables.flatMap((table) => {
-      const found = digestOf(connection, table)
-      const wanted = digestOf(scratch, table)
-      rows += found.rows
-      if (found.sum === wanted.sum && found.rows === wanted.rows) return []
-      return [`${table} differs from the journal in ${differences(connection, scratch, table)}`]
-    })
-    return { detail: `${rows} rows of ${digestedTables.length} tables say what the journal says`, complaints }
-  } finally {
-    scratch.close()
-  }
+  const expected = new Map(derivedTables.map((table) => [table, new RowSum()]))
+  expectedRows(connection, (table, row) => expected.get(table)?.add(row))
+  let rows = 0
+  const complaints = derivedTables.flatMap((table) => {
+    const found = sumOf(connection, table)
+    rows += found.rows
+    return expected.get(table)?.isEqual(found) ? [] : [`${table}: ${differences(connection, table)}`]
+  })
+  return { detail: `${rows} rows of ${derivedTables.length} tables say what the journal says`, complaints }
 }
 
 function verifyForgotten(connection: Connection): CheckResult {
@@ -99,13 +88,18 @@ function verifyForgotten(connection: Connection): CheckResult {
   }
 }
 
-function differences(connection: Connection, scratch: Connection, table: string): string {
+function differences(connection: Connection, table: DerivedTable): string {
   const surplus = new Map<string, number>()
-  for (const row of rowsOf(connection, table)) surplus.set(row, (surplus.get(row) ?? 0) + 1)
-  for (const row of rowsOf(scratch, table)) surplus.set(row, (surplus.get(row) ?? 0) - 1)
-  const counts = [...surplus.values()]
-  const extra = counts.reduce((total, count) => total + Math.max(0, count), 0)
-  const missing = counts.reduce((total, count) => total + Math.max(0, -count), 0)
-  const [example] = [...surplus].find(([, count]) => count !== 0) ?? ['']
-  return `${missing} missing and ${extra} surplus rows, such as ${example.slice(0, 120)}`
+  const count = (row: DerivedRow, step: number): void => {
+    const text = JSON.stringify(row)
+    surplus.set(text, (surplus.get(text) ?? 0) + step)
+  }
+  for (const row of storedRows(connection, table)) count(row, 1)
+  expectedRows(connection, (name, row) => {
+    if (name === table) count(row, -1)
+  })
+  const wrong = [...surplus].filter(([, number]) => number !== 0)
+  const missing = wrong.filter(([, number]) => number < 0).length
+  const [example] = wrong[0] ?? ['']
+  return `${missing} rows are missing and ${wrong.length - missing} too many, such as ${example.slice(0, 120)}`
 }

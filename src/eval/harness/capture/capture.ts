@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { loadPack } from '../../manifest.ts'
@@ -80,7 +81,7 @@ export async function captureCase(
       case: captured,
       beliefsCopied: beliefs.length,
       passesNow: record?.entry.passed ?? false,
-      failures: record?.entry.failures ?? [],
+      failures: (record?.entry.failures ?? []).map((failure) => withNames(failure, captured.caseId, beliefs)),
       isFaithful: JSON.stringify(record?.answer?.relevant.map(({ id }) => id)) === JSON.stringify(live),
     }
   } finally {
@@ -88,6 +89,10 @@ export async function captureCase(
     await release()
   }
 }
+
+/** Ids of copies mean nothing to the person who named the beliefs. */
+const withNames = (failure: string, caseId: string, beliefs: readonly Belief[]): string =>
+  beliefs.reduce((text, { id, name }) => text.replaceAll(copiedId(caseId, id), `"${name}"`), failure)
 
 async function allOf(memory: Memory, references: readonly string[]) {
   const beliefs = []

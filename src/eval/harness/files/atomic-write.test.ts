@@ -36,7 +36,7 @@ describe('writing a file', () => {
     expect(readdirSync(directory.path)).toEqual(['a.json'])
   })
 
-  it('is whole at every moment, also when writers are killed', async () => {
+  it('non-atomic writes: a file is whole at every moment, also when writers are killed', async () => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'a.json')
     const module = new URL('./atomic-write.ts', import.meta.url).href

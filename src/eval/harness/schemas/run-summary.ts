@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { reportDuplicates } from './duplicates.ts'
 import { MetricDeclaration } from './metric-declaration.ts'
-import { ContentHash, Count, Metrics, SafeId, SchemaVersion, SystemIdentity, Timestamp, Words } from './primitives.ts'
+import {
+  ContentHash,
+  Count,
+  MetricName,
+  Metrics,
+  SafeId,
+  SchemaVersion,
+  SystemIdentity,
+  Timestamp,
+  Words,
+} from './primitives.ts'
 
 export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
 export type RunStatus = (typeof runStatuses)[number]
@@ -33,6 +43,10 @@ export const RunSummary = z
     pendingCases: Count.optional().describe('Not reached yet.'),
     flakyCases: Count.optional().describe('Passed in some repeats and failed in others; counted as failed too.'),
     metrics: Metrics.optional(),
+    intervals: z
+      .record(MetricName, z.looseObject({ low: z.number(), high: z.number() }))
+      .optional()
+      .describe('Where each metric lies with 95 % confidence: its mean over cases and 1.96 standard errors.'),
     latency: Latency.optional().describe(
       'Time is measured but not compared unless the pack declares it as a metric: it differs between machines.',
     ),

@@ -25,6 +25,8 @@ export type PackSummary = {
   readonly sourceLinks: readonly string[]
   readonly packHash: string
   readonly files: number
+  /** Absent when nothing can execute the pack. */
+  readonly runner?: string
 }
 
 export type ImportedPack = PackSummary & { readonly targetDir: string; readonly overwritten: boolean }
@@ -103,6 +105,7 @@ async function summaryOf(
     sourceLinks,
     packHash,
     files: source.files.length,
+    ...(manifest.runner === undefined ? {} : { runner: manifest.runner }),
   }
 }
 

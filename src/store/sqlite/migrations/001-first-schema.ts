@@ -97,6 +97,8 @@ CREATE UNIQUE INDEX beliefs_by_id ON beliefs (user_id, id);
 CREATE INDEX beliefs_by_name ON beliefs (user_id, name_key);
 CREATE INDEX beliefs_by_update
   ON beliefs (user_id, updated_at DESC, name_key, id, current, type, status, pinned, proposed_for);
+-- What a search by text needs of a belief, without its text.
+CREATE INDEX beliefs_by_row ON beliefs (row, audience, current, words, id);
 CREATE INDEX beliefs_superseded ON beliefs (user_id, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX beliefs_proposed ON beliefs (user_id, proposed_for) WHERE proposed_for IS NOT NULL;
 
@@ -195,5 +197,6 @@ INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
 -- Bytes collected before they are written, so that a big import is not merged over and over.
 INSERT INTO texts (texts, rank) VALUES ('hashsize', 16777216);
 CREATE VIRTUAL TABLE text_terms USING fts5vocab (texts, instance);
+CREATE VIRTUAL TABLE text_counts USING fts5vocab (texts, col);
 `,
 }

@@ -1,0 +1,49 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type PackSummary, validatePack } from '../../eval/harness/store/import-pack.ts'
+import { loadPack } from '../../eval/manifest.ts'
+import { defineCommand, one } from '../command.ts'
+import { harmless } from '../output.ts'
+import type { Session } from '../session.ts'
+import { columns, counted } from '../text-layout.ts'
+
+export const benchmarkValidate = defineCommand({
+  args: { path: one('A manifest, or the folder of a pack.') },
+  options: {},
+  description: 'Changes nothing. A pack that names a runner is read as the runner reads it, case by case.',
+  examples: [
+    {
+      command: 'credence benchmark validate ./packs/mine',
+      effect: 'Says what is wrong, with file and field, or what the pack is.',
+    },
+    { command: 'credence benchmark validate manifest.json --json', effect: 'Checks a manifest by itself.' },
+  ],
+  async run({ args: { path } }, session) {
+    const pack = await validated(session, path)
+    return { document: { ok: true, pack }, text: () => packText(pack) }
+  },
+})
+
+export async function validated(session: Session, given: string): Promise<PackSummary> {
+  const path = resolve(session.workingDirectory(), given)
+  const pack = await validatePack(path)
+  if (pack.runner !== undefined && statSync(path).isDirectory()) loadPack(path)
+  return pack
+}
+
+export function packText(pack: PackSummary): string {
+  const redTeam =
+    pack.attackClass === undefined ? [] : [['attack', `${pack.attackClass} against ${pack.targetSurface}`]]
+  const rows = [
+    ['pack', `${pack.benchmarkId}: ${pack.title}`],
+    ['type', pack.benchmarkType],
+    ...redTeam,
+    ['cases', String(pack.totalCases)],
+    ['files', counted(pack.files, 'file')],
+    ['runner', pack.runner ?? 'none: can be kept and compared, but not run'],
+    ['hash', pack.packHash],
+    ...(pack.tags.length === 0 ? [] : [['tags', pack.tags.join(', ')]]),
+    ...(pack.sourceLinks.length === 0 ? [] : [['sources', pack.sourceLinks.join(' ')]]),
+  ]
+  return harmless(columns(rows, { indent: 0 }))
+}

@@ -1,0 +1,465 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commandTable } from '../../src/cli/command-table.ts'
+import { endOf, workplace } from '../cli/workplace.ts'
+import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
+
+const switchedOn = {
+  CREDENCE_EVAL_HARNESS_ENABLED: 'true',
+  CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true',
+  CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
+  CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
+}
+
+/** A working directory with an eval store, and every switch on unless told otherwise. */
+function harness(env: Readonly<Record<string, string>> = switchedOn) {
+  const place = workplace()
+  const store = join(place.work, 'evals')
+  const run = (...argv: readonly string[]) =>
+    place.runWith({ env: { ...env, CREDENCE_EVAL_STORE_DIR: store } }, ...argv)
+  const json = async (...argv: readonly string[]) => {
+    const ending = await run(...argv, '--json')
+    return { exitCode: ending.exitCode, document: JSON.parse(ending.stdout) }
+  }
+  return { ...place, store, run, json, [Symbol.dispose]: () => place[Symbol.dispose]() }
+}
+
+describe('benchmark status', () => {
+  it('reports everything, with or without a store', async () => {
+    using place = harness()
+    const empty = await place.json('benchmark', 'status')
+    plant(place.store, {
+      'benchmarks/ama-memory/manifest.json': aManifest(),
+      'benchmarks/broken/manifest.json': '{',
+      'runs/run-001.json': aRun(),
+    })
+
+    const { exitCode, document } = await place.json('benchmark-status')
+    const text = await place.run('benchmark', 'status')
+
+    expect(empty).toMatchObject({ exitCode: 0, document: { enabled: true, benchmarks: { total: 0 } } })
+    expect(exitCode).toBe(0)
+    expect(document).toMatchObject({
+      enabled: true,
+      shadowModeEnabled: true,
+      rootDir: place.store,
+      benchmarks: { total: 2, valid: 1, invalid: 1, totalCases: 1 },
+      runs: { latestRunId: 'run-001' },
+      baselines: { enabled: true, total: 0 },
+      invalidBenchmarks: [{ path: 'benchmarks/broken/manifest.json', field: '(document)' }],
+    })
+    expect(text.stdout).toContain('benchmarks/broken/manifest.json')
+  })
+
+  it('"OK" after JSON: standard output is one document and nothing else', async () => {
+    using place = harness()
+    plant(place.store, { 'runs/run-001.json': aRun(), 'baselines/main.json': aBaseline({ snapshotId: 'main' }) })
+
+    for (const argv of [
+      ['benchmark-status'],
+      ['benchmark', 'recall'],
+      ['benchmark-baseline-report', '--snapshot-id', 'main'],
+      ['benchmark-ci-gate', '--base', 'evals', '--candidate', 'evals'],
+      ['benchmark-baseline-snapshot', '--snapshot-id', 'other'],
+      ['shadow', 'status'],
+    ]) {
+      const { stdout } = await place.run(...argv, '--json')
+      expect(() => JSON.parse(stdout)).not.toThrow()
+    }
+  })
+
+  it('every hyphenated name means the grouped command, and none is in a list', async () => {
+    using place = harness()
+    const aliases = commandTable.flatMap(({ name, aliases: own = [] }) => own.map((alias) => [alias, name] as const))
+
+    expect(aliases.map(([alias]) => alias).sort()).toEqual([
+      'benchmark-baseline-report',
+      'benchmark-baseline-snapshot',
+      'benchmark-ci-gate',
+      'benchmark-import',
+      'benchmark-status',
+      'benchmark-validate',
+    ])
+    for (const [alias, name] of aliases) {
+      expect((await place.run(alias, '--help')).stdout).toContain(`Usage: credence ${name}`)
+    }
+    expect((await place.run('--help')).stdout).not.toContain('benchmark-')
+  })
+})
+
+describe('switches that are off', () => {
+  it.each([
+    [['benchmark', 'run', 'retrieval-precision'], 'evalHarnessEnabled'],
+    [['benchmark', 'snapshot', '--snapshot-id', 'a'], 'benchmarkBaselineSnapshotsEnabled'],
+    [['benchmark', 'report', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
+    [['benchmark', 'recall', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
+    [['benchmark', 'recall', '--snapshot-id', 'a', '--create-snapshot'], 'benchmarkBaselineSnapshotsEnabled'],
+  ])('make %j say which setting turns it on', async (argv, setting) => {
+    using place = harness({})
+
+    const { exitCode, stderr } = await place.run(...argv)
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(setting)
+    expect(stderr).toContain(`{"${setting}": true}`)
+  })
+
+  it('leave nothing on disk when something is recalled', async () => {
+    using place = harness({})
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+
+    await place.run('recall', 'Is the Albatross ready?')
+
+    expect(existsSync(place.store)).toBe(false)
+  })
+})
+
+describe('packs', () => {
+  it('are checked, imported, and replaced by force', async () => {
+    using place = harness()
+    plant(place.work, { 'mine/manifest.json': aManifest(), 'mine/extra.txt': 'kept' })
+
+    const checked = await place.json('benchmark-validate', 'mine')
+    const imported = await place.json('benchmark', 'import', 'mine')
+    const again = await place.json('benchmark-import', 'mine')
+    const forced = await place.json('benchmark-import', 'mine', '--force')
+
+    expect(checked).toMatchObject({ exitCode: 0, document: { pack: { benchmarkId: 'ama-memory', totalCases: 1 } } })
+    expect(imported).toMatchObject({ exitCode: 0, document: { pack: { overwritten: false } } })
+    expect(again).toMatchObject({ exitCode: 3, document: { ok: false, error: { code: 'conflict' } } })
+    expect(forced).toMatchObject({ exitCode: 0, document: { pack: { overwritten: true } } })
+    expect(readFileSync(join(place.store, 'benchmarks/ama-memory/extra.txt'), 'utf8')).toBe('kept')
+  })
+
+  it('are refused with file and field', async () => {
+    using place = harness()
+    plant(place.work, { 'mine/manifest.json': aManifest({ cases: [{ id: 'a' }] }) })
+
+    const { exitCode, stderr } = await place.run('benchmark', 'validate', 'mine')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('manifest.json: cases[0].prompt is missing; it must be text')
+  })
+
+  it('that name a runner are checked as the runner reads them', async () => {
+    using place = harness()
+    const runner = { runner: 'retrieval', files: { beliefs: 'beliefs.json', cases: 'cases.json' } }
+    plant(place.work, {
+      'mine/manifest.json': aManifest(runner),
+      'mine/beliefs.json': '[]',
+      'mine/cases.json': '[{"caseId": "case-1"}]',
+    })
+
+    expect(await place.run('benchmark', 'import', 'mine')).toMatchObject({ exitCode: 3 })
+    expect(existsSync(join(place.store, 'benchmarks'))).toBe(false)
+  })
+})
+
+describe('runs', () => {
+  it('are made, accepted, compared and gated', async () => {
+    using place = harness()
+
+    const ran = await place.json('benchmark', 'run', 'retrieval-precision', 'session-drift', '--seed', '7')
+    const snapshot = await place.json('benchmark', 'snapshot', '--snapshot-id', 'required-main', '--notes', 'first')
+    const report = await place.json('benchmark-baseline-report', '--snapshot-id', 'required-main')
+    const gate = await place.json('benchmark', 'gate', '--base', 'evals', '--candidate', 'evals')
+
+    expect(ran).toMatchObject({
+      exitCode: 0,
+      document: { ok: true, runs: [{ passedCases: 60, totalCases: 60, seed: 7 }, { benchmarkId: 'session-drift' }] },
+    })
+    expect(snapshot).toMatchObject({
+      exitCode: 0,
+      document: { snapshot: { sourceRootDir: 'evals', benchmarkCount: 2 } },
+    })
+    expect(report).toMatchObject({ exitCode: 0, document: { passed: true, comparedBenchmarks: 2 } })
+    expect(gate).toMatchObject({ exitCode: 0, document: { passed: true, baselineSnapshotId: 'required-main' } })
+    const [runId] = readdirSync(join(place.store, 'runs')).filter((name) => !name.endsWith('.json'))
+    expect(readdirSync(join(place.store, 'runs', runId ?? '')).sort()).toEqual(['cases.jsonl', 'environment.json'])
+  })
+
+  it('on a system that fails cases end with 1 and name them', async () => {
+    using place = harness()
+
+    const { exitCode, stdout } = await place.run('benchmark', 'run', 'retrieval-precision', '--system', 'none')
+
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('alias-one-word')
+  })
+
+  it('are laid beside each other case by case', async () => {
+    using place = harness()
+    await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'good')
+    await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'bad', '--system', 'none')
+
+    const worse = await place.run('benchmark', 'diff', 'good', 'bad')
+    const same = await place.json('benchmark', 'diff', 'good', 'good')
+
+    expect(worse.exitCode).toBe(1)
+    expect(worse.stdout).toContain('alias-one-word (match differs)')
+    expect(worse.stdout).toContain('- kit-starter relevant 1')
+    expect(worse.stderr).toContain('Different systems: bm25 and none.')
+    expect(same).toMatchObject({ exitCode: 0, document: { broken: [], unchanged: 60 } })
+  })
+
+  it('of some cases only are kept but not compared', async () => {
+    using place = harness()
+
+    const ran = await place.json('benchmark', 'run', 'retrieval-precision', '--filter', 'alias-')
+    const snapshot = await place.run('benchmark', 'snapshot', '--snapshot-id', 'a')
+
+    expect(ran.document.runs[0].totalCases).toBeLessThan(60)
+    expect(snapshot).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no completed run') })
+  })
+
+  it('are partial when interrupted, and completed by --resume without repeating a case', async () => {
+    using place = harness()
+    // A system that does not answer in the middle until the interrupt has come.
+    const env = { ...switchedOn, CREDENCE_EVAL_STORE_DIR: place.store }
+    const server = await stallingServer()
+    try {
+      const child = place.start(
+        ['benchmark', 'run', 'session-drift', '--system', `http:${server.url}`, '--run-id', 'r', '--json'],
+        { env },
+      )
+      await server.stalled
+      child.kill('SIGINT')
+      server.letGo()
+      const ending = await endOf(child)
+
+      expect(ending.exitCode).toBe(130)
+      expect(JSON.parse(ending.stdout)).toMatchObject({ ok: false, runs: [{ runId: 'r', status: 'partial' }] })
+      expect(ending.stderr).toContain('credence benchmark run --resume r')
+      const before = recordsOf(place.store, 'r')
+      const resumed = await endOf(place.start(['benchmark', 'run', '--resume', 'r', '--json'], { env }))
+      expect(JSON.parse(resumed.stdout)).toMatchObject({ runs: [{ status: 'completed', totalCases: 12 }] })
+      expect(recordsOf(place.store, 'r').slice(0, before.length)).toEqual(before)
+      expect(recordsOf(place.store, 'r')).toHaveLength(12)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it.each([
+    [['benchmark', 'run'], 'No pack is given.'],
+    [['benchmark', 'run', 'nowhere'], 'There is no pack "nowhere".'],
+    [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume names the run'],
+    [['benchmark', 'run', 'retrieval-precision', '--repeats', '0'], '--repeats: "0" is not a whole number'],
+    [['benchmark', 'run', 'a', 'b', '--run-id', 'x'], '--run-id is for one pack.'],
+    [['benchmark', 'snapshot'], '--snapshot-id is missing.'],
+    [['benchmark', 'snapshot', '--snapshot-id', '../x'], '"../x" is not a safe id.'],
+    [['benchmark', 'gate', '--base', 'x'], '--candidate is missing.'],
+    [['benchmark', 'gate', '--base', 'x', '--candidate', 'y', '--accept-changed', 'no reason'], 'gives no reason'],
+    [['benchmark', 'capture', 'hello'], 'Nothing says what is right.'],
+    [['shadow', 'replay'], '--candidate-system is missing.'],
+  ])('%j is wrong usage', async (argv, message) => {
+    using place = harness()
+
+    const { exitCode, stderr } = await place.run(...argv)
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(message) })
+  })
+})
+
+describe('benchmark recall', () => {
+  it('silent flag fall-through: half of a combination is wrong usage, not another command', async () => {
+    using place = harness()
+
+    for (const argv of [
+      ['--base', 'evals'],
+      ['--candidate', 'evals'],
+      ['--create-snapshot'],
+      ['--notes', 'x'],
+      ['--snapshot-id', 'a', '--force'],
+      ['--validate', 'x', '--snapshot-id', 'a'],
+    ]) {
+      expect((await place.run('benchmark', 'recall', ...argv)).exitCode).toBe(2)
+    }
+  })
+
+  it('does what its flags say, and says which it did', async () => {
+    using place = harness()
+    plant(place.store, { 'runs/run-001.json': aRun() })
+    plant(place.work, { 'mine/manifest.json': aManifest() })
+    const mode = async (...argv: readonly string[]) => (await place.json('benchmark', 'recall', ...argv)).document
+
+    expect(await mode()).toMatchObject({ schemaVersion: 1, mode: 'status', status: { runs: { total: 1 } } })
+    expect(await mode('--validate', 'mine')).toMatchObject({
+      mode: 'validate',
+      validate: { benchmarkId: 'ama-memory' },
+    })
+    expect(await mode('--snapshot-id', 'a', '--create-snapshot')).toMatchObject({
+      mode: 'snapshot',
+      snapshot: { snapshot: { snapshotId: 'a' } },
+    })
+    expect(await mode('--snapshot-id', 'a')).toMatchObject({
+      mode: 'baseline-report',
+      baselineReport: { passed: true },
+    })
+    expect(await mode('--base', 'evals', '--candidate', 'evals')).toMatchObject({
+      mode: 'ci-gate',
+      ciGate: { passed: true },
+    })
+  })
+})
+
+describe('the gate', () => {
+  it('prints what each reader needs', async () => {
+    using place = harness()
+    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'candidate'), { 'runs/run-001.json': aRun({ passed: 8 }) })
+    const gate = (...argv: readonly string[]) =>
+      place.run('benchmark', 'gate', '--base', 'base', '--candidate', 'candidate', ...argv)
+
+    const [text, md, junit, github] = [
+      await gate(),
+      await gate('--format', 'md'),
+      await gate('--format', 'junit'),
+      await gate('--format', 'github'),
+    ]
+
+    expect([text, md, junit, github].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1])
+    expect(text.stdout).toContain('ama-memory: passRate fell from 0.75 to 0.666667.')
+    expect(md.stdout).toContain('# Benchmark comparison: regression')
+    expect(junit.stdout).toContain('<failure message="ama-memory: passRate fell')
+    expect(github.stdout).toBe(md.stdout)
+    expect(github.stderr).toContain('::error title=Benchmark regression::ama-memory')
+  })
+
+  it('ends with 0, 1, 3 and 4', async () => {
+    using place = harness()
+    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'same'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'worse'), { 'runs/run-001.json': aRun({ passed: 1 }) })
+    plant(join(place.work, 'broken'), { 'runs/run-001.json': '{' })
+    plant(join(place.work, 'fewer'), { 'runs/run-001.json': aRun({ passed: 1, total: 1 }) })
+
+    const codes: (number | null)[] = []
+    for (const candidate of ['same', 'worse', 'broken', 'fewer']) {
+      codes.push((await place.run('benchmark', 'gate', '--base', 'base', '--candidate', candidate)).exitCode)
+    }
+
+    expect(codes).toEqual([0, 1, 3, 4])
+  })
+})
+
+describe('shadow recall', () => {
+  it('records recalls, keeps queries when asked, and replays them', async () => {
+    using place = harness()
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
+    await place.run('recall', 'Is the Albatross ready?', '--scope', 'domain:sea')
+    const unlogged = await place.run('shadow', 'replay', '--candidate-system', 'exact')
+    await place.run('recall', 'Is the Albatross dry?', '--scope', 'domain:sea', '--log-queries')
+
+    const status = await place.json('shadow', 'status')
+    const replay = await place.json('shadow', 'replay', '--candidate-system', 'everything')
+
+    expect(unlogged).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('recall --log-queries') })
+    expect(status).toMatchObject({ exitCode: 0, document: { recording: true, records: 2, bySource: { bm25: 2 } } })
+    expect(replay).toMatchObject({ exitCode: 0, document: { queries: 1, errors: 0, identical: 1 } })
+    const shadows = readdirSync(join(place.store, 'shadow'), { recursive: true, encoding: 'utf8' })
+    const texts = shadows
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => readFileSync(join(place.store, 'shadow', file), 'utf8'))
+    expect(texts).toHaveLength(2)
+    expect(texts.join()).not.toMatch(/albatross|dinghy|ready|dry/iu)
+  })
+
+  it('does not keep recall from working when the store is broken', async () => {
+    using place = harness()
+    writeFileSync(place.store, 'a file where the store should be')
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
+
+    const { exitCode, stdout } = await place.run('recall', 'Is the Albatross ready?', '--scope', 'domain:sea')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('A dinghy.')
+  })
+})
+
+describe('benchmark capture', () => {
+  it('turns a wrong recall into a case that fails until it is right', async () => {
+    using place = harness()
+    const at = ['--scope', 'domain:sea']
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross', ...at)
+    await place.run('remember', 'At nine.', '--name', 'Sunday race', '--alias', 'Sunday', ...at)
+    const message = 'Is the Albatross ready for Sunday?'
+
+    const captured = await place.run(
+      'benchmark',
+      'capture',
+      message,
+      ...at,
+      '--expect',
+      'Albatross',
+      '--reject',
+      'Sunday race',
+    )
+    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is')
+    const ran = await place.json('benchmark', 'run', 'my-cases')
+
+    expect(captured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"Sunday race" must not be there') })
+    expect(precious.document).toMatchObject({ passesNow: true, isFaithful: true })
+    expect(ran).toMatchObject({ exitCode: 1, document: { runs: [{ totalCases: 2, passedCases: 1 }] } })
+  })
+})
+
+const recordsOf = (store: string, runId: string): string[] =>
+  readFileSync(join(store, 'runs', runId, 'cases.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+
+/** Offers the HTTP contract: takes beliefs in, finds nothing, and does not answer the fifth search until let go. */
+async function stallingServer() {
+  const { createServer } = await import('node:http')
+  let searches = 0
+  let markStalled = (): void => {}
+  let letGo = (): void => {}
+  const stalled = new Promise<void>((resolve) => {
+    markStalled = resolve
+  })
+  const freed = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const server = createServer(async (request, response) => {
+    for await (const _ of request);
+    if (request.url === '/search') {
+      searches += 1
+      if (searches === 5) {
+        markStalled()
+        await freed
+      }
+    }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(request.url === '/search' ? { results: [] } : { id: 'x', ok: true }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stalled,
+    letGo,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+describe('a store that a killed process left behind', () => {
+  it('is read without what was being written', async () => {
+    using place = harness()
+    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'r')
+    plant(place.store, {
+      [`runs/.tmp-${2 ** 30}-0a0b0c0d-r.json`]: '{"half',
+      [`benchmarks/.staged-${2 ** 30}-0a0b0c0d-pack/manifest.json`]: '{',
+    })
+
+    const { document } = await place.json('benchmark', 'status')
+
+    expect(document).toMatchObject({ runs: { total: 1, invalid: 0 }, benchmarks: { total: 0, invalid: 0 } })
+  })
+})
