@@ -1,8 +1,8 @@
 // Builds the published package: src/ bundled into a few files under dist/lib/, since every module a one-shot command
 // loads costs it more than half a millisecond, and the types under dist/types/.
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 
@@ -19,6 +19,10 @@ const { status, error } = spawnSync(process.execPath, [compiler, '-p', join(root
 if (error !== undefined) throw error
 if (status !== 0) process.exit(status ?? 1)
 
+const onRecallPath = staticImports(
+  ['cli/main.ts', 'cli/commands/recall.ts', 'open-memory.ts'].map((file) => join(root, 'src', file)),
+)
+
 await build({
   input: { index: join(root, 'src/index.ts'), main: join(root, 'src/cli/main.ts') },
   platform: 'node',
@@ -31,14 +35,21 @@ await build({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: {
-      groups: [
-        {
-          name: 'memory',
-          test: /src[\\/](?:[^\\/]+\.ts$|(?:beliefs|search|memory|store|cli)[\\/](?!commands|evaluation|tour|progress))/,
-        },
-      ],
-    },
+    // What one recall needs is one file, and nothing else is in it.
+    codeSplitting: { groups: [{ name: 'recall', test: (id) => onRecallPath.has(id) }] },
   },
 })
 cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))
+
+/** Every source file that these files load before they do anything. */
+function staticImports(entries: readonly string[]): ReadonlySet<string> {
+  const found = new Set(entries)
+  for (const file of found) {
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export)(?! type\b)[^'"]*from '(\.[^']+)'/gm,
+    )) {
+      found.add(join(dirname(file), path as string))
+    }
+  }
+  return found
+}

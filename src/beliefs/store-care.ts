@@ -11,6 +11,8 @@ export type StoreCare = {
   fingerprint(): Promise<string>
   /** Number and hash of the newest event. Kept outside, it proves that the journal was not cut short. */
   head(): Promise<{ readonly number: number; readonly hash: string }>
+  /** Writes the file anew if forgotten text may still lie in unused parts of it. Small stores do so by themselves. */
+  scrub(): Promise<void>
   /** Writes a complete copy to a new file. */
   backup(file: string): Promise<void>
 }

@@ -14,6 +14,7 @@ const cared = (overrides: Partial<Store & StoreCare> = {}) => {
     rebuild: async () => {},
     fingerprint: async () => 'same',
     head: async () => ({ number: 0, hash: '' }),
+    scrub: async () => {},
     backup: async () => {},
   }
   return { ...memory, store: { ...memory.store, ...care, ...overrides } }

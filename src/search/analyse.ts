@@ -43,25 +43,24 @@ export function analyse(text: string): readonly Atom[] {
   const atoms: Atom[] = []
   const plain = withoutTypesetting(text)
   let end = 0
-  for (const match of plain.matchAll(atomPattern)) {
-    for (const piece of unspaced.test(match[0]) ? charactersOf(match[0]) : [{ raw: match[0], offset: 0 }]) {
-      const word = normaliseWord(piece.raw)
-      if (word === '') continue
-      const start = match.index + piece.offset
-      const between = plain.slice(end, start)
-      const gap = atoms.length === 0 ? 'broken' : gapOf(between)
-      end = start + piece.raw.length
-      atoms.push({
-        word,
-        start,
-        end,
-        gap,
-        joint: gap === 'joined' ? between : '',
-        parts: camelParts(piece.raw),
-        isAllCaps: allCaps.test(piece.raw),
-        isAcronymPlural: acronymPlural.test(piece.raw),
-      })
+  const add = (raw: string, start: number): void => {
+    const isPlain = plainWord.test(raw)
+    const word = isPlain ? raw : normaliseWord(raw)
+    if (word === '') return
+    const between = plain.slice(end, start)
+    const gap = atoms.length === 0 ? 'broken' : gapOf(between)
+    end = start + raw.length
+    const joint = gap === 'joined' ? between : ''
+    // Most words are plain ones, of which there is nothing more to know.
+    if (isPlain) atoms.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
+    else {
+      const [isAllCaps, isAcronymPlural] = [allCaps.test(raw), acronymPlural.test(raw)]
+      atoms.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
     }
+  }
+  for (const match of plain.matchAll(atomPattern)) {
+    if (!unspaced.test(match[0])) add(match[0], match.index)
+    else for (const { raw, offset } of charactersOf(match[0])) add(raw, match.index + offset)
   }
   return atoms
 }
@@ -109,7 +108,6 @@ const letterFolds: Readonly<Record<string, string>> = {
 }
 
 function normaliseWord(raw: string): string {
-  if (plainWord.test(raw)) return raw
   const word = raw
     .normalize('NFKC')
     .toLowerCase()

@@ -30,9 +30,19 @@ const shortestPart = 4
  * up to three letters or over forty, or with anything but plain letters, are left.
  */
 export function singular(word: string): string {
+  const known = answered.get(word)
+  if (known !== undefined) return known
   const regular = regularSingular(word)
-  return Object.hasOwn(irregular, regular) ? (irregular[regular] as string) : regular
+  const one = Object.hasOwn(irregular, regular) ? (irregular[regular] as string) : regular
+  if (answered.size >= mostAnswered) answered.clear()
+  if (word.length <= longestAnswered) answered.set(word, one)
+  return one
 }
+
+// The same few thousand words make up most of what people write; looking each up in the dictionary again is slow.
+const answered = new Map<string, string>()
+const mostAnswered = 20_000
+const longestAnswered = 40
 
 function regularSingular(word: string): string {
   // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.

@@ -192,6 +192,20 @@ describe('the gate', () => {
     expect(await gateStores({ base, candidate })).toMatchObject({ passed: false, exitCode: 4 })
   })
 
+  it('other system: a later run of another system does not stand for the one that was accepted', async () => {
+    const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
+    const candidate = {
+      'runs/run-001.json': of('bm25', {}),
+      'runs/run-002.json': of('none', { runId: 'run-002', passed: 1, completedAt: '2026-03-07T11:00:00.000Z' }),
+    }
+
+    const same = await gated({ system: { name: 'bm25', version: '1' } }, candidate)
+    const none = await gated({ system: { name: 'vector', version: '1' } }, candidate)
+
+    expect(same).toMatchObject({ exitCode: 0, deltas: [{ candidateRunId: 'run-001' }] })
+    expect(none).toMatchObject({ exitCode: 4 })
+  })
+
   it('filtered run: a run over some of the cases neither counts nor hides one that does', async () => {
     const filtered = aRun({
       runId: 'run-002',

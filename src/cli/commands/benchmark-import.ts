@@ -14,12 +14,12 @@ export const benchmarkImport = defineCommand({
   ],
   async run({ args: { path }, options }, session) {
     const { root } = evalStore(session, options)
-    await validated(session, path)
+    const { warnings } = await validated(session, path)
     const pack = await importPack(root, resolve(session.workingDirectory(), path), { force: options.force })
     return {
       document: { ok: true, pack },
       text: () => packText(pack),
-      notes: [`${pack.overwritten ? 'Replaced' : 'Imported to'} ${pack.targetDir}`],
+      notes: [...warnings, `${pack.overwritten ? 'Replaced' : 'Imported to'} ${pack.targetDir}`],
     }
   },
 })

@@ -3,7 +3,6 @@ import { gateStores, reportAgainstBaseline } from '../../eval/harness/ci-gate.ts
 import { storeStatus } from '../../eval/harness/store/status.ts'
 import { type Answer, defineCommand, flag, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import type { Style } from '../output.ts'
 import type { Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'
 import { reportAnswer } from './benchmark-report-format.ts'
@@ -61,6 +60,7 @@ type Given = {
   readonly createSnapshot: boolean
   readonly base: string | undefined
   readonly candidate: string | undefined
+  readonly system: string | undefined
   readonly notes: string | undefined
   readonly gitRef: string | undefined
   readonly createdAt: string | undefined
@@ -92,6 +92,7 @@ function modeOf({ validate, snapshotId, createSnapshot, base, candidate, ...rest
   ]
   if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} do not go together.`, 'Give one of them.')
   const stray = Object.entries({
+    '--system': rest.system,
     '--notes': rest.notes,
     '--git-ref': rest.gitRef,
     '--created-at': rest.createdAt,
@@ -111,8 +112,8 @@ async function answerFor(mode: Mode, root: string, given: Given, session: Sessio
     case 'status':
       return null
     case 'validate': {
-      const pack = await validated(session, mode.path)
-      return { document: pack, text: (_style: Style) => packText(pack) }
+      const { pack, warnings } = await validated(session, mode.path)
+      return { document: pack, text: () => packText(pack), notes: warnings }
     }
     case 'baseline-report': {
       const { settings } = evalStore(session, given)

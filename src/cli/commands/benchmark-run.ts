@@ -73,11 +73,14 @@ export const benchmarkRun = defineCommand({
       const scene = { root, session, evaluation, signal }
       const jobs = given.resume === undefined ? newJobs(packs, given, scene) : [resumedJob(given.resume, scene)]
       const runs: RunSummary[] = []
+      const warnings: string[] = []
       for (const job of jobs) {
         if (signal.aborted) break
-        runs.push(await performed(job, scene))
+        const { summary, warnings: own } = await performed(job, scene)
+        runs.push(summary)
+        warnings.push(...own)
       }
-      return await answerOf(runs, root, signal.aborted)
+      return await answerOf(runs, { root, warnings, isInterrupted: signal.aborted })
     } finally {
       evaluation.progress.clear()
       release()
@@ -103,6 +106,9 @@ type Scene = {
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
 }
+
+/** What came of it, and what the pack says that nobody checks. */
+type Performed = { readonly summary: RunSummary; readonly warnings: readonly string[] }
 
 /** One pack and how it is run. */
 type Job = {
@@ -147,7 +153,7 @@ function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
   }
 }
 
-async function performed({ directory, system, embedder, explain, run }: Job, scene: Scene): Promise<RunSummary> {
+async function performed({ directory, system, embedder, explain, run }: Job, scene: Scene): Promise<Performed> {
   const { root, session, evaluation, signal } = scene
   const subject = await evaluation.backends({ packsDirectory: evaluation.packsDirectory, embedder }).open(system)
   try {
@@ -165,9 +171,11 @@ async function performed({ directory, system, embedder, explain, run }: Job, sce
       },
       onProgress: (done, total) => evaluation.progress.show(benchmarkId, done, total),
     }
-    return run.kind === 'new'
-      ? await runBenchmark(benchmark, run.runId, run.options, context)
-      : await resumeBenchmark(benchmark, run.runId, context)
+    const summary =
+      run.kind === 'new'
+        ? await runBenchmark(benchmark, run.runId, run.options, context)
+        : await resumeBenchmark(benchmark, run.runId, context)
+    return { summary, warnings: benchmark.warnings }
   } finally {
     evaluation.progress.clear()
     await subject.close()
@@ -184,7 +192,14 @@ function newRunId(benchmarkId: string, system: string): string {
   return `${stamp}-${slug(benchmarkId, 60)}-${slug(system, 24)}-${randomBytes(2).toString('hex')}`
 }
 
-async function answerOf(runs: readonly RunSummary[], root: string, isInterrupted: boolean) {
+async function answerOf(
+  runs: readonly RunSummary[],
+  {
+    root,
+    warnings,
+    isInterrupted,
+  }: { readonly root: string; readonly warnings: readonly string[]; readonly isInterrupted: boolean },
+) {
   const failures: string[] = []
   for (const { runId } of runs) failures.push(...(await failuresOf(root, runId)))
   const isFine = runs.every(
@@ -192,9 +207,12 @@ async function answerOf(runs: readonly RunSummary[], root: string, isInterrupted
   )
   const unfinished = runs.filter(({ status }) => status === 'partial').map(({ runId }) => runId)
   return {
-    document: { ok: isFine && !isInterrupted, runs },
+    document: { ok: isFine && !isInterrupted, runs, warnings },
     text: (style: Style) => runsText(runs, failures, style),
-    notes: unfinished.map((runId) => `Complete it with \`credence benchmark run --resume ${runId}\`.`),
+    notes: [
+      ...warnings,
+      ...unfinished.map((runId) => `Complete it with \`credence benchmark run --resume ${runId}\`.`),
+    ],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
 }

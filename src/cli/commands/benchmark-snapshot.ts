@@ -14,6 +14,7 @@ export const snapshotIdOption = option('<id>', 'The name of the baseline.', (giv
 })
 
 export const snapshotOptions = {
+  system: text('<name>', 'Whose runs are taken, where several systems were run.'),
   notes: text('<text>', 'Why these figures are accepted.'),
   gitRef: text('<ref>', 'The commit or branch they belong to.'),
   createdAt: option('<time>', 'The time to write into it, in ISO 8601.', (given) => {
@@ -47,6 +48,7 @@ export const benchmarkSnapshot = defineCommand({
 
 type Options = {
   readonly snapshotId: string
+  readonly system: string | undefined
   readonly notes: string | undefined
   readonly gitRef: string | undefined
   readonly createdAt: string | undefined

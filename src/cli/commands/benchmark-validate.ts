@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { loadRunnable } from '../../eval/harness/runnable-pack.ts'
 import { type PackSummary, validatePack } from '../../eval/harness/store/import-pack.ts'
-import { loadPack } from '../../eval/manifest.ts'
 import { defineCommand, one } from '../command.ts'
 import { harmless } from '../output.ts'
 import type { Session } from '../session.ts'
@@ -19,16 +19,19 @@ export const benchmarkValidate = defineCommand({
     { command: 'credence benchmark validate manifest.json --json', effect: 'Checks a manifest by itself.' },
   ],
   async run({ args: { path } }, session) {
-    const pack = await validated(session, path)
-    return { document: { ok: true, pack }, text: () => packText(pack) }
+    const { pack, warnings } = await validated(session, path)
+    return { document: { ok: true, pack, warnings }, text: () => packText(pack), notes: warnings }
   },
 })
 
-export async function validated(session: Session, given: string): Promise<PackSummary> {
+export async function validated(
+  session: Session,
+  given: string,
+): Promise<{ readonly pack: PackSummary; readonly warnings: readonly string[] }> {
   const path = resolve(session.workingDirectory(), given)
   const pack = await validatePack(path)
-  if (pack.runner !== undefined && statSync(path).isDirectory()) loadPack(path)
-  return pack
+  const warnings = pack.runner !== undefined && statSync(path).isDirectory() ? loadRunnable(path).pack.warnings : []
+  return { pack, warnings }
 }
 
 export function packText(pack: PackSummary): string {

@@ -16,6 +16,8 @@ export type SnapshotRequest = {
   readonly sourceRootDir: string
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
+  /** Whose runs are taken, where several systems were run; without it, whichever ran last. */
+  readonly system?: string | undefined
   readonly force?: boolean
   /** Why a figure of the snapshot to be replaced may get worse. */
   readonly acceptLower?: string | undefined
@@ -34,7 +36,7 @@ export type SnapshotResult = {
  */
 export async function createSnapshot(root: string, request: SnapshotRequest): Promise<SnapshotResult> {
   const snapshotId = safeId(request.snapshotId, 'snapshotId')
-  const { byBenchmark, invalid } = await latestRuns(root)
+  const { byBenchmark, invalid } = await latestRuns(root, () => request.system ?? null)
   const problems: Problem[] = [...invalid.problems]
   const notes: string[] = []
   const benchmarks: BaselineBenchmark[] = []
@@ -44,6 +46,10 @@ export async function createSnapshot(root: string, request: SnapshotRequest): Pr
       notes.push(`${id}: the latest run ${newerUnfinished.runId} is ${newerUnfinished.status}; ${instead}.`)
     }
     if (completed === null) continue
+    if (request.system !== undefined && completed.system?.name !== request.system) {
+      notes.push(`${id}: ${request.system} has no completed run; it is left out.`)
+      continue
+    }
     const audited = await auditRun(root, completed)
     problems.push(...audited.problems)
     if (audited.outdated !== null) throw outdatedRun(id, audited.outdated)

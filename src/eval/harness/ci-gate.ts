@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { MemoryError } from '../../errors.ts'
 import { type DeltaReport, deltaReport, type Reference } from './delta-report.ts'
 import { baselineSide, type GateReason, invalidReason, type JudgeOptions, judge, type Side } from './gate.ts'
+import type { WantedSystem } from './latest-runs.ts'
 import type { Problem } from './parse-artifact.ts'
 import { readBaseline } from './store/documents.ts'
 import { type InvalidCounts, storeSide } from './store-side.ts'
@@ -33,7 +34,7 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
     return deltaReport(judgement, { ...about, reference: { kind: 'nothing' }, invalid: { candidate: noneInvalid } })
   }
   const resolved = await resolveBase(request)
-  const theirs = await storeSide(candidate, { name: 'candidate', requireCleanTree })
+  const theirs = await storeSide(candidate, { name: 'candidate', requireCleanTree, system: systemsOf(resolved.side) })
   const judgement = judge(resolved.side, theirs, { acceptedChanges })
   const invalid = { candidate: theirs.invalid, ...(resolved.invalid === null ? {} : { base: resolved.invalid }) }
   return deltaReport(judgement, { ...about, reference: resolved.reference, invalid })
@@ -51,9 +52,9 @@ export async function reportAgainstBaseline(
       hint: 'Make one with `credence benchmark snapshot --snapshot-id ID`.',
     })
   }
-  const candidate = await storeSide(root, { name: 'store' })
   // An invalid snapshot is among the invalid documents of the store already.
   const base = found.ok ? baselineSide(found.value) : nothing
+  const candidate = await storeSide(root, { name: 'store', system: systemsOf(base) })
   const judgement = judge(base, candidate, options)
   const reference: Reference = found.ok
     ? { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'base' }
@@ -65,6 +66,12 @@ export async function reportAgainstBaseline(
     invalid: { candidate: candidate.invalid },
   })
 }
+
+/** A benchmark is compared on the system that its base was run on. */
+const systemsOf =
+  ({ figures }: Side): WantedSystem =>
+  (id) =>
+    figures.get(id)?.system?.name ?? null
 
 type ResolvedBase = {
   readonly side: Side

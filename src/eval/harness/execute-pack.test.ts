@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { plant } from '../../../test/harness/eval-store.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
 import { findPacks, loadPack } from '../manifest.ts'
@@ -221,5 +223,70 @@ describe('packs, runs and the gate together', () => {
     expect({ ...resumed, runId: '' }).toEqual({ ...whole, runId: '' })
     const [one, other] = [await casesOf(store.path, 'run-1'), await casesOf(store.path, 'run-2')]
     expect(one.records).toEqual(other.records)
+  })
+})
+
+describe('a pack of somebody else', () => {
+  const belief = { id: 'b-1', user: 'ada', name: 'Albatross', content: 'A dinghy.', scopes: ['domain:sea'] }
+  const asked = {
+    caseId: 'case-1',
+    scope: ['domain:sea'],
+    query: 'Is the Albatross dry?',
+    description: 'finds the boat',
+  }
+  const manifest = {
+    schemaVersion: 1,
+    benchmarkId: 'leaks',
+    benchmarkType: 'memory-red-team',
+    title: 'Leaks',
+    attackClass: 'cross-scope-leak',
+    targetSurface: 'recall',
+    author: 'somebody',
+    metrics: [{ name: 'retrievalRecall', direction: 'higher', minEffect: 0.1 }],
+    runner: 'retrieval',
+    files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+    cases: [{ id: 'case-1', prompt: asked.query }],
+  }
+  const files = (fields: object = {}) => ({
+    'manifest.json': { ...manifest, ...fields },
+    'beliefs.json': [belief],
+    'cases.json': [{ ...asked, expect: { relevantBeliefs: { mustInclude: ['b-1'] } } }],
+  })
+
+  it('is run with its own fields, types and metrics', async () => {
+    using place = temporaryDirectory()
+    plant(place.path, files())
+
+    const benchmark = await runnablePack(place.path, aSubject())
+    const run = await runBenchmark(
+      benchmark,
+      'run-1',
+      { repeats: 1, seed: 1 },
+      {
+        root: join(place.path, 'store'),
+        now: () => new Date('2026-03-06T10:00:00Z'),
+        signal,
+        surroundings: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
+      },
+    )
+
+    expect(run).toMatchObject({ status: 'completed', passedCases: 1, metricDeclarations: manifest.metrics })
+  })
+
+  it.each([
+    ['no runner', { runner: undefined }, 'names no runner'],
+    ['an unknown runner', { runner: 'magic' }, 'manifest.json: runner'],
+    ['no case file', { files: { beliefs: 'beliefs.json' } }, 'manifest.json: files.cases'],
+    ['a case that is not in the file', { cases: [...manifest.cases, { id: 'x', prompt: 'x' }] }, 'lists "x"'],
+    ['another prompt', { cases: [{ id: 'case-1', prompt: 'other' }] }, 'the prompt of "case-1"'],
+    ['another case', { cases: [{ id: 'x', prompt: 'x' }] }, 'the case "case-1"'],
+  ])('is refused with %s', async (_name, fields, message) => {
+    using place = temporaryDirectory()
+    plant(place.path, files(fields))
+
+    await expect(runnablePack(place.path, aSubject())).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(message),
+    })
   })
 })

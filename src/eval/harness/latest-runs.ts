@@ -18,32 +18,56 @@ export type LatestRuns = {
   readonly newerUnfinished: RunSummary | null
 }
 
-/** The latest runs of every benchmark in a store, by benchmark id, and what could not be read. */
+/** Which system's runs count for a benchmark; null for whichever ran last. */
+export type WantedSystem = (benchmarkId: string) => string | null
+
+/**
+ * The latest runs of every benchmark in a store, by benchmark id, and what could not be read. Where the wanted system has
+ * no run, the latest of any other shows that.
+ */
 export async function latestRuns(
   root: string,
+  wanted: WantedSystem = () => null,
 ): Promise<{ readonly byBenchmark: ReadonlyMap<string, LatestRuns>; readonly invalid: InvalidFiles }> {
-  const completed = new Map<string, RunSummary>()
-  const unfinished = new Map<string, RunSummary>()
+  const [ofWanted, ofAny] = [new Latest(), new Latest()]
   const invalid = invalidFiles()
   await scan(root, 'runs', ({ checked }) => {
     invalid.see(checked)
     // A run over some of the cases says nothing about the benchmark.
     if (!checked.ok || checked.value.filter !== undefined) return
-    const run = checked.value
-    const latest = run.status === 'completed' ? completed : unfinished
+    const system = wanted(checked.value.benchmarkId)
+    if (system !== null && system === checked.value.system?.name) ofWanted.see(checked.value)
+    ofAny.see(checked.value)
+  })
+  const found = ofAny.benchmarks().flatMap((id) => {
+    const runs = ofWanted.of(id) ?? ofAny.of(id)
+    return runs === null ? [] : [[id, runs] as const]
+  })
+  return { byBenchmark: new Map(found), invalid: invalid.found() }
+}
+
+/** Remembers the latest completed and the latest other run of each benchmark. */
+class Latest {
+  readonly #completed = new Map<string, RunSummary>()
+  readonly #unfinished = new Map<string, RunSummary>()
+
+  see(run: RunSummary): void {
+    const latest = run.status === 'completed' ? this.#completed : this.#unfinished
     const earlier = latest.get(run.benchmarkId)
     if (earlier === undefined || isLater(run, earlier)) latest.set(run.benchmarkId, run)
-  })
-  const ids = [...new Set([...completed.keys(), ...unfinished.keys()])].sort()
-  const byBenchmark = new Map(
-    ids.map((id) => {
-      const done = completed.get(id) ?? null
-      const open = unfinished.get(id) ?? null
-      const isNewer = open !== null && (done === null || Date.parse(open.startedAt) > Date.parse(done.startedAt))
-      return [id, { completed: done, newerUnfinished: isNewer ? open : null }]
-    }),
-  )
-  return { byBenchmark, invalid: invalid.found() }
+  }
+
+  benchmarks(): readonly string[] {
+    return [...new Set([...this.#completed.keys(), ...this.#unfinished.keys()])].sort()
+  }
+
+  of(id: string): LatestRuns | null {
+    const done = this.#completed.get(id) ?? null
+    const open = this.#unfinished.get(id) ?? null
+    if (done === null && open === null) return null
+    const isNewer = open !== null && (done === null || Date.parse(open.startedAt) > Date.parse(done.startedAt))
+    return { completed: done, newerUnfinished: isNewer ? open : null }
+  }
 }
 
 /** By the time of the result; equal times are decided by id, so that the order of reading does not matter. */

@@ -1,6 +1,6 @@
 import { type Figures, figuresOfRun } from './figures.ts'
 import { type GateReason, invalidReason, type Side } from './gate.ts'
-import { auditRun, latestRuns } from './latest-runs.ts'
+import { auditRun, latestRuns, type WantedSystem } from './latest-runs.ts'
 import type { RunSummary } from './schemas/run-summary.ts'
 import { readEnvironment } from './store/documents.ts'
 import { type InvalidFiles, invalidFiles } from './store/invalid-files.ts'
@@ -22,17 +22,17 @@ export type StoreSideOptions = {
   readonly name: string
   /** Refuse runs made from a tree with uncommitted changes, and those that do not say. */
   readonly requireCleanTree?: boolean
+  /** Whose runs count, where several systems were run. */
+  readonly system?: WantedSystem
 }
 
 /**
  * What the latest completed runs of a store stand for. Every invalid document is a reason against it, and so is a run
  * that contradicts its own cases, or a later one that did not complete.
  */
-export async function storeSide(
-  root: string,
-  { name, requireCleanTree = false }: StoreSideOptions,
-): Promise<StoreSide> {
-  const runs = await latestRuns(root)
+export async function storeSide(root: string, options: StoreSideOptions): Promise<StoreSide> {
+  const { name, requireCleanTree = false, system } = options
+  const runs = await latestRuns(root, system)
   const invalid = {
     benchmarks: await invalidIn(root, 'benchmarks'),
     runs: runs.invalid,

@@ -2,20 +2,14 @@ import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
 import { toHex } from '../journal-hash.ts'
-import { backUp } from './backup.ts'
 import { BeliefLookups } from './belief-lookups.ts'
-import { commitChanges } from './commit.ts'
 import { Connection } from './connection.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
-import { deriveAgain, requireOwnDerivation } from './derivation.ts'
-import { fingerprintOf } from './derived-rows.ts'
+import { requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
-import { matchText } from './full-text.ts'
 import { Journal } from './journal.ts'
-import { scrub, scrubSoon } from './scrub.ts'
 import { sizeOf } from './store-file.ts'
 import { Users } from './users.ts'
-import { verifyStore } from './verify.ts'
 
 export { setAsideCorruptStore } from './store-file.ts'
 
@@ -39,8 +33,6 @@ export type SqliteStore = BeliefStore &
   FullText &
   StoreCare & {
     sizes(): Promise<StoreSizes>
-    /** Writes the file anew if forgotten text may still lie in unused parts of it. Small stores do so by themselves. */
-    scrub(): Promise<void>
   }
 
 /** Opens the store in a file, creating it if need be. Any number of processes may have it open at once. */
@@ -58,6 +50,8 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const journal = new Journal(connection)
   const beliefs = new BeliefLookups(connection)
   const forms = new FormLookups(connection)
+  // Loaded when first needed: a recall that is asked once neither writes nor looks after anything.
+  const care = () => import('./care.ts')
 
   /** Reads one state of the store; a user it never heard of has nothing in it. */
   async function reading<Result>(
@@ -73,6 +67,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
 
   return {
     commit: async (commit) => {
+      const { commitChanges, scrubSoon } = await import('./writing.ts')
       const result = commitChanges({ connection, users, journal, random }, commit)
       const isForgetting = commit.changes.some(({ outcome }) => outcome === 'erased')
       if (isForgetting && result.outcome === 'committed') scrubSoon(connection)
@@ -103,17 +98,26 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     everyHolder: (user, keys) => reading(user, new Map(), (userId) => forms.everyHolder(userId, keys)),
     wordsNear: (user, words) => reading(user, new Map(), (userId) => forms.wordsNear(userId, words)),
     population: (view) => reading(view.user, 0, (userId) => forms.population(userId, view)),
-    matchText: (query) => reading(query.user, [], (userId) => matchText(connection, userId, query)),
-    verify: async () => verifyStore(connection),
-    rebuild: async () => connection.write(() => deriveAgain(connection)),
-    fingerprint: async () => connection.read(() => fingerprintOf(connection)),
+    matchText: async (query) => {
+      const { matchText } = await import('./full-text.ts')
+      return reading(query.user, [], (userId) => matchText(connection, userId, query))
+    },
+    verify: async () => (await care()).verifyStore(connection),
+    rebuild: async () => {
+      const { deriveAgain } = await care()
+      connection.write(() => deriveAgain(connection))
+    },
+    fingerprint: async () => {
+      const { fingerprintOf } = await care()
+      return connection.read(() => fingerprintOf(connection))
+    },
     head: async () => {
       const { number, hash } = connection.read(() => journal.head())
       return { number, hash: toHex(hash) }
     },
-    backup: async (target) => backUp(connection, target),
+    backup: async (target) => (await care()).backUp(connection, target),
     sizes: async () => sizesOf(connection),
-    scrub: async () => scrub(connection),
+    scrub: async () => (await care()).scrub(connection),
     close: async () => connection.close(),
   }
 }

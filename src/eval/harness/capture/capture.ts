@@ -5,7 +5,6 @@ import { z } from 'zod'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { loadPack } from '../../manifest.ts'
 import { runPack } from '../../run-pack.ts'
 import type { Subject } from '../../subject.ts'
 import { asJson } from '../files/atomic-write.ts'
@@ -13,6 +12,7 @@ import { leftoverName } from '../files/leftovers.ts'
 import { takeLock } from '../files/lock.ts'
 import { readBounded } from '../files/read-bounded.ts'
 import { parseJson, problemText } from '../parse-artifact.ts'
+import { loadRunnable } from '../runnable-pack.ts'
 import { importPack } from '../store/import-pack.ts'
 import { manifestName, packPath, treePath } from '../store/layout.ts'
 import { asIs, type CapturedCase, capturedCase } from './captured-case.ts'
@@ -69,7 +69,7 @@ export async function captureCase(
   try {
     await mkdir(staged, { mode: 0o700 })
     await writeExtended(packDir, staged, captured, copiedBeliefs(beliefs, captured.caseId))
-    const { pack } = loadPack(staged)
+    const { pack } = loadRunnable(staged)
     if (pack.kind !== 'retrieval') throw new Error('A pack of captured cases is a retrieval pack.')
     const only = { ...pack, cases: pack.cases.filter(({ caseId }) => caseId === captured.caseId) }
     const [record] = (await runPack(only, subject)).records

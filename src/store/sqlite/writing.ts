@@ -1,0 +1,3 @@
+/** What only a process that writes needs. */
+export { commitChanges } from './commit.ts'
+export { scrubSoon } from './scrub.ts'
