@@ -10,7 +10,10 @@ const collapse = (text: string): string =>
     .trim()
 
 /** Two names with the same key are the same name: case, underscores, spacing and what nobody sees do not matter. */
-export const nameKey = (name: string): string => collapse(name)
+export const nameKey = (name: string): string => (plainName.test(name) ? name : collapse(name))
+
+/** Names that are their own key already, which is most of them. */
+const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 
 /** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
 export const isSameStatement = (one: string, other: string): boolean => statementKey(one) === statementKey(other)

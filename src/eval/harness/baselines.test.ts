@@ -53,7 +53,7 @@ describe('taking a snapshot', () => {
           runId: 'b-1',
           passRate: 1,
           seed: 7,
-          caseResults: [{ id: 'case-1', verdict: 'pass', scores: { recallPrecisionAtK: 1, driftScore: null } }],
+          caseResults: [{ id: 'case-1', verdict: 'pass', scores: { recallPrecisionAtK: 1 } }],
         },
       ].sort((one, other) => (one.benchmarkId < other.benchmarkId ? -1 : 1)),
     })

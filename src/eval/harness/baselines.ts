@@ -86,8 +86,14 @@ export function baselineOf(run: RunSummary, results: readonly CaseResult[] | nul
     passRate: passedCases / totalCases,
     totalCases,
     passedCases,
-    ...withoutUndefined({ ...optional, metricDeclarations, caseResults: results === null ? undefined : [...results] }),
+    ...withoutUndefined({ ...optional, metricDeclarations, caseResults: results?.map(withoutNulls) }),
   }
+}
+
+/** What does not apply to a case need not be kept: absent means the same. */
+function withoutNulls({ id, verdict, scores = {} }: CaseResult): CaseResult {
+  const applying = Object.entries(scores).filter(([, score]) => score !== null)
+  return applying.length === 0 ? { id, verdict } : { id, verdict, scores: Object.fromEntries(applying) }
 }
 
 function refuseUnusable(problems: readonly Problem[], benchmarks: readonly BaselineBenchmark[]): void {
