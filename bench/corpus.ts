@@ -62,12 +62,13 @@ const at = '2026-01-01T00:00:00.000Z'
 export const benchScope = 'domain:work'
 
 /**
- * Invented words to name things with. Their number grows more slowly than the store, as vocabularies do (Heaps' law),
- * and some are used far more often than others.
+ * Invented words to name things with. Their number grows more slowly than the store, as vocabularies do (Heaps' law), but
+ * fast enough that a name means about one thing in a small store and in a large one: what is measured is the cost of
+ * finding it, not of returning more.
  */
 function vocabularyFor(count: number, random: () => number): () => string {
-  const words = [...new Set(Array.from({ length: Math.round(10 * count ** 0.7) }, () => inventWord(random)))]
-  return () => words[Math.floor(random() ** 2 * words.length)] as string
+  const words = [...new Set(Array.from({ length: Math.round(20 * count ** 0.75) }, () => inventWord(random)))]
+  return () => words[Math.floor(random() * words.length)] as string
 }
 
 /**

@@ -18,7 +18,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tasks: layer(['beliefs', 'search', 'memory', 'eval']),
   http: layer(['beliefs', 'search', 'memory', 'eval']),
   mcp: layer(['beliefs', 'search', 'memory', 'eval']),
-  cli: layer(['beliefs', 'search', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'], ['errors.ts', 'config.ts', 'nearest.ts', 'open-memory.ts']),
+  cli: layer(
+    ['beliefs', 'search', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
+    ['errors.ts', 'config.ts', 'nearest.ts', 'open-memory.ts'],
+  ),
 }
 
 /** The same for the files at the top of `src`. */

@@ -105,13 +105,20 @@ async function measureCredence(
   return rows
 }
 
+/** Short messages need more of them before the engine has compiled what it runs. */
+const warmUps = (words: number): number => (words === 400 ? 1 : 6)
+
 /** Messages to measure, and others of the same kind to warm up with. */
 const askedMessages = (
   beliefs: readonly BeliefRecord[],
   options: { count: number; words: number; mentions: number; slips?: boolean },
 ) => ({
   inputs: generateMessages(beliefs, { ...options, seed: 7 + options.words }),
-  warmUp: generateMessages(beliefs, { ...options, seed: 70_000 + options.words }),
+  warmUp: generateMessages(beliefs, {
+    ...options,
+    count: options.count * warmUps(options.words),
+    seed: 70_000 + options.words,
+  }),
 })
 
 const kinds = (words: number) => [

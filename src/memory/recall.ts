@@ -93,7 +93,7 @@ async function rankedCandidates(
       (one, other) =>
         other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt,
     )
-  const last = scored[Math.max(budget.maxBeliefs, defaultBudget.maxBeliefs) * 2]
+  const last = scored[budget.maxBeliefs]
   const inReach = last === undefined ? scored : scored.filter(({ score }) => score.value >= last.score.value)
   const beliefs = new Map(
     (

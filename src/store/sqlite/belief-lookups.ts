@@ -6,6 +6,7 @@ import { BoundedCache } from './bounded-cache.ts'
 import type { Connection } from './connection.ts'
 
 const mostCached = 2_000
+const mostStandpoints = 50
 
 /** A prefix and this sorts after everything that starts with the prefix. */
 const lastCharacter = '\u{10ffff}'
@@ -16,10 +17,15 @@ const stored = 'beliefs.id, beliefs.crc, beliefs.body FROM beliefs'
 export class BeliefLookups {
   readonly #connection: Connection
   readonly #cache = new BoundedCache<Belief>(mostCached)
+  /** What every recall of a conversation asks for again: pinned and universal beliefs, by who asks. */
+  readonly #standing = new BoundedCache<readonly Belief[]>(mostStandpoints)
 
   constructor(connection: Connection) {
     this.#connection = connection
-    connection.onChange(() => this.#cache.clear())
+    connection.onChange(() => {
+      this.#cache.clear()
+      this.#standing.clear()
+    })
   }
 
   get(userId: number, id: string): Belief | null {
@@ -120,6 +126,21 @@ export class BeliefLookups {
   }
 
   pinned(userId: number, view: Viewpoint, editedEverywhere: boolean): readonly Belief[] {
+    const asked = JSON.stringify(['pinned', userId, view.agent, view.scopes, editedEverywhere])
+    return this.#standing.get(asked) ?? this.#keep(asked, this.#readPinned(userId, view, editedEverywhere))
+  }
+
+  universal(userId: number, agent: string | null, limit: number): readonly Belief[] {
+    const asked = JSON.stringify(['universal', userId, agent, limit])
+    return this.#standing.get(asked) ?? this.#keep(asked, this.#readUniversal(userId, agent, limit))
+  }
+
+  #keep(asked: string, beliefs: readonly Belief[]): readonly Belief[] {
+    this.#standing.set(asked, beliefs)
+    return beliefs
+  }
+
+  #readPinned(userId: number, view: Viewpoint, editedEverywhere: boolean): readonly Belief[] {
     const agent = agentKey(view.agent)
     const inView = this.#connection
       .statement<[{ userId: number; agent: string; scopes: string }], { belief: string }>(
@@ -142,7 +163,7 @@ export class BeliefLookups {
     ].sort(byReinforcement)
   }
 
-  universal(userId: number, agent: string | null, limit: number): readonly Belief[] {
+  #readUniversal(userId: number, agent: string | null, limit: number): readonly Belief[] {
     const statement = this.#connection.statement<[number, string, number], { belief: string }>(
       `SELECT belief FROM members INDEXED BY members_on_shelf WHERE user_id = ? AND agent = ? AND shelf IS NOT NULL
        ORDER BY shelf, edited DESC, reinforced DESC, belief LIMIT ?`,

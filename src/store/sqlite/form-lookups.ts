@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts'
 import { textHash } from './text-hash.ts'
 
 const mostWords = 20_000
+const mostStandpoints = 50
 
 type FormRow = {
   readonly key: string
@@ -28,6 +29,8 @@ export class FormLookups {
   readonly #lengths = new BoundedCache<readonly number[]>(mostWords)
   readonly #near = new BoundedCache<readonly string[]>(mostWords)
   readonly #postings = new BoundedCache<readonly Posting[]>(mostWords)
+  readonly #populations = new BoundedCache<number>(mostStandpoints)
+  readonly #scopes = new BoundedCache<readonly number[]>(mostStandpoints)
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -35,6 +38,8 @@ export class FormLookups {
       this.#lengths.clear()
       this.#near.clear()
       this.#postings.clear()
+      this.#populations.clear()
+      this.#scopes.clear()
     })
   }
 
@@ -117,6 +122,15 @@ export class FormLookups {
   }
 
   population(userId: number, view: Viewpoint): number {
+    const asked = JSON.stringify([userId, view.agent, view.scopes])
+    const known = this.#populations.get(asked)
+    if (known !== undefined) return known
+    const population = this.#readPopulation(userId, view)
+    this.#populations.set(asked, population)
+    return population
+  }
+
+  #readPopulation(userId: number, view: Viewpoint): number {
     const row = this.#connection
       .statement<[string, number, string], { population: number | null }>(
         `SELECT sum(current) AS population FROM audiences WHERE agent IN ('', ?) AND id IN (
@@ -167,10 +181,15 @@ export class FormLookups {
   }
 
   #scopeIds(userId: number, scopes: readonly string[]): readonly number[] {
+    const asked = JSON.stringify([userId, scopes])
+    const known = this.#scopes.get(asked)
+    if (known !== undefined) return known
     const statement = this.#connection.statement<[number, string], { id: number }>(
       'SELECT id FROM scopes WHERE user_id = ? AND name = ?',
     )
-    return [...new Set(scopes)].flatMap((scope) => statement.get(userId, scope)?.id ?? [])
+    const ids = [...new Set(scopes)].flatMap((scope) => statement.get(userId, scope)?.id ?? [])
+    this.#scopes.set(asked, ids)
+    return ids
   }
 }
 
