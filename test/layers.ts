@@ -30,7 +30,11 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'nearest.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'nearest.ts']),
   'open-memory.ts': layer(['beliefs', 'memory', 'store']),
-  'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'open-memory.ts']),
+  'shadow-recall.ts': layer(['memory', 'eval']),
+  'index.ts': layer(
+    ['beliefs', 'search', 'memory', 'store', 'eval'],
+    ['errors.ts', 'open-memory.ts', 'shadow-recall.ts'],
+  ),
 }
 
 /** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
