@@ -103,11 +103,13 @@ export class FormLookups {
     }
     for (const asked of batches([...writtenAs.keys()])) {
       const rows = this.#connection
-        .statement<number[], { slip: number; word: string }>(
-          `SELECT slips.slip, words.word FROM slips JOIN words ON words.id = slips.word
-           WHERE slips.user_id = ? AND slips.slip IN (${asked.places})`,
+        .statement<(number | null)[], { slip: number; word: string }>(
+          `WITH asked (value) AS (VALUES ${asked.places})
+           SELECT slips.slip, words.word FROM asked
+           CROSS JOIN slips ON slips.user_id = ? AND slips.slip = asked.value
+           CROSS JOIN words ON words.id = slips.word`,
         )
-        .all(userId, ...asked.values)
+        .all(...asked.values, userId)
       for (const { slip, word } of rows) {
         for (const written of writtenAs.get(slip) ?? []) if (isOneEditApart(written, word)) near.get(written)?.add(word)
       }
@@ -147,14 +149,17 @@ export class FormLookups {
     keys: readonly string[],
   ): ReadonlyMap<string, Map<string, Posting>> {
     const found = new Map<string, Map<string, Posting>>()
-    for (const scope of scopes) {
+    // One look-up per owner: asking for either at once makes SQLite step through both for every key.
+    const owners = [...new Set([agentKey(null), agentKey(agent)])]
+    for (const [scope, owner] of scopes.flatMap((scope) => owners.map((owner) => [scope, owner] as const))) {
       for (const asked of batches(keys)) {
         const rows = this.#connection
-          .statement<(number | string)[], FormRow>(
-            `SELECT key, belief, ordinal, breaks, flags, reinforced FROM forms
-             WHERE user_id = ? AND key IN (${asked.places}) AND current = 1 AND scope = ? AND agent IN ('', ?)`,
+          .statement<(number | string | null)[], FormRow>(
+            `WITH asked (value) AS (VALUES ${asked.places})
+             SELECT key, belief, ordinal, breaks, flags, reinforced FROM asked
+             CROSS JOIN forms ON user_id = ? AND key = asked.value AND current = 1 AND scope = ? AND agent = ?`,
           )
-          .all(userId, ...asked.values, scope, agentKey(agent))
+          .all(...asked.values, userId, scope, owner)
         for (const { key, belief, ordinal, breaks, flags, reinforced } of rows) {
           // A belief in several visible scopes has a row for each, all of them saying the same.
           const postings = found.get(key) ?? new Map<string, Posting>()
@@ -198,15 +203,15 @@ const inOrder = (postings: Posting[]): readonly Posting[] =>
 
 const batchSize = 32
 
-/** Splits values into lists of one length, so that one prepared statement serves all; the last is filled up with repeats. */
+/** Splits values into lists of one length, so that one prepared statement serves all; nulls fill up the last and match nothing. */
 function* batches<Value extends number | string>(
   values: readonly Value[],
-): Generator<{ places: string; values: readonly Value[] }> {
+): Generator<{ places: string; values: readonly (Value | null)[] }> {
   for (let from = 0; from < values.length; from += batchSize) {
-    const batch = values.slice(from, from + batchSize)
-    const last = batch.at(-1) as Value
-    yield { places, values: [...batch, ...Array<Value>(batchSize - batch.length).fill(last)] }
+    const batch: (Value | null)[] = values.slice(from, from + batchSize)
+    while (batch.length < batchSize) batch.push(null)
+    yield { places, values: batch }
   }
 }
 
-const places = Array<string>(batchSize).fill('?').join(', ')
+const places = Array<string>(batchSize).fill('(?)').join(', ')

@@ -120,7 +120,7 @@ export class Tallies {
     const drop = this.#connection.statement<[number, string, number]>(
       'DELETE FROM form_heads WHERE user_id = ? AND head = ? AND length = ? AND count <= 0',
     )
-    for (const [head, lengths] of this.#heads) {
+    for (const [head, lengths] of inKeyOrder(this.#heads)) {
       for (const [length, count] of lengths) {
         if (count !== 0) upsert.run(this.#userId, head, length, count)
         if (count < 0) drop.run(this.#userId, head, length)
@@ -140,15 +140,18 @@ export class Tallies {
     const dropSlip = this.#connection.statement<[number, number, number]>(
       'DELETE FROM slips WHERE user_id = ? AND slip = ? AND word = ?',
     )
-    for (const [word, change] of this.#words) {
+    const added: (readonly [slip: number, word: number])[] = []
+    for (const [word, change] of inKeyOrder(this.#words)) {
       if (change === 0) continue
       const row = upsert.get(this.#userId, word, change)
       if (row === undefined) continue
-      if (row.count === change) for (const slip of slipsOf(word)) addSlip.run(this.#userId, slip, row.id)
+      if (row.count === change) for (const slip of slipsOf(word)) added.push([slip, row.id])
       if (row.count > 0) continue
       for (const slip of slipsOf(word)) dropSlip.run(this.#userId, slip, row.id)
       drop.run(row.id)
     }
+    added.sort(([one], [other]) => one - other)
+    for (const [slip, word] of added) addSlip.run(this.#userId, slip, word)
   }
 
   #writeAudiences(): void {
@@ -179,3 +182,7 @@ export class Tallies {
     }
   }
 }
+
+/** Neighbours in the index are written one after the other, so that each of its pages is touched once. */
+const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
+  [...entries].sort(([one], [other]) => (one < other ? -1 : 1))
