@@ -4,7 +4,7 @@ import { beliefFormKeys } from '../search/forms.ts'
 import type { Linked } from '../search/link.ts'
 import { breaksIn } from '../search/readings.ts'
 import type { Context, NearMiss, NearMissReason } from './context.ts'
-import type { LeftOut } from './recall.ts'
+import type { LeftOut } from './room.ts'
 import type { Store } from './store.ts'
 
 /** Beliefs of the user that the message mentions, or that belong here, but which were left out. */

@@ -1,22 +1,16 @@
-import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { nameKey } from '../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { leaf } from '../search/explanation.ts'
-import { formAt, formKeys } from '../search/forms.ts'
+import { formAt } from '../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../search/link.ts'
 import { type Score, scoreLink } from '../search/score.ts'
-import {
-  type Budget,
-  type Context,
-  defaultBudget,
-  type MatchedForm,
-  type NearMiss,
-  type RelevantBelief,
-} from './context.ts'
+import type { Budget, Context, MatchedForm, NearMiss, RelevantBelief } from './context.ts'
 import { nearMissesOf } from './near-misses.ts'
+import { participantsOf } from './participants.ts'
 import { mostPreludeBeliefs, preludeOf } from './prelude.ts'
+import { parseBudget, Room } from './room.ts'
 import type { Workshop } from './workshop.ts'
 
 /** Longest message looked at, in characters. */
@@ -123,64 +117,6 @@ function relevantBelief(message: string, { atoms }: Linked, { belief, score }: C
   return { belief, score: score.value, explanation: score.explanation, matches, through: null }
 }
 
-/** One hop from every relation that was named: its participants in view, after everything named directly. */
-async function participantsOf(
-  store: Workshop['store'],
-  view: Viewpoint,
-  named: readonly RelevantBelief[],
-  pinnedIds: ReadonlySet<string>,
-): Promise<readonly RelevantBelief[]> {
-  const present = new Set([...named.map(({ belief }) => belief.id), ...pinnedIds])
-  const pulled: RelevantBelief[] = []
-  for (const { belief: relation } of named.filter(({ belief }) => belief.type === 'relation')) {
-    for (const participant of await participants(store, view, relation)) {
-      const isWelcome = isCurrent(participant) && participant.type !== 'open_question' && isInView(participant, view)
-      if (!isWelcome || present.has(participant.id)) continue
-      present.add(participant.id)
-      const explanation = leaf(`part of the relation "${relation.name}"`, 0)
-      pulled.push({ belief: participant, score: 0, explanation, matches: [], through: relation.id })
-    }
-  }
-  return pulled
-}
-
-/** A participant is an id, or else the name or alias of beliefs in view. */
-async function participants(store: Workshop['store'], view: Viewpoint, relation: Belief): Promise<readonly Belief[]> {
-  const byId = new Map((await store.getMany(view.user, relation.participants)).map((belief) => [belief.id, belief]))
-  const found: Belief[] = []
-  for (const participant of relation.participants) {
-    const belief = byId.get(participant)
-    if (belief !== undefined) {
-      found.push(await heirByName(store, belief))
-      continue
-    }
-    const postings = await store.postings(
-      view,
-      formKeys(participant).map(({ key }) => key),
-    )
-    const ids = new Set([...postings.values()].flat().map(({ beliefId }) => beliefId))
-    found.push(...(await store.getMany(view.user, [...ids])))
-  }
-  return found
-}
-
-/** A participant that was corrected is still the same thing while what replaced it answers to its name. */
-async function heirByName(store: Workshop['store'], belief: Belief): Promise<Belief> {
-  const called = nameKey(belief.name)
-  let heir = belief
-  const seen = new Set<string>()
-  while (heir.supersededBy !== null && !seen.has(heir.id)) {
-    seen.add(heir.id)
-    const next = await store.get(heir.user, heir.supersededBy)
-    if (next === null || ![next.name, ...next.aliases].some((form) => nameKey(form) === called)) return heir
-    heir = next
-  }
-  return heir
-}
-
-export const isInView = (belief: Belief, view: Viewpoint): boolean =>
-  isVisibleTo(belief.agent, view.agent) && belief.scopes.some((scope) => view.scopes.includes(scope))
-
 /** Person-edited first, then most recently reinforced. */
 const byUrgency = (one: Belief, other: Belief): number =>
   Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other)
@@ -193,90 +129,6 @@ const byRecency = (one: Belief, other: Belief): number =>
   compare(one.id, other.id)
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
-
-export type LeftOut = {
-  readonly belief: Belief
-  readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters'
-  readonly score: number | null
-}
-
-/** Fills the budget tier by tier and remembers what did not fit. */
-class Room {
-  readonly leftOut: LeftOut[] = []
-  readonly #budget: Budget
-  #beliefs = 0
-  #characters = 0
-
-  constructor(budget: Budget) {
-    this.#budget = budget
-  }
-
-  takePinned(beliefs: readonly Belief[]): readonly Belief[] {
-    const taken: Belief[] = []
-    for (const belief of beliefs) {
-      if (taken.length >= this.#budget.maxPinned) this.#leaveOut(belief, 'maxPinned', null)
-      else if (this.#fits(belief, null)) taken.push(belief)
-    }
-    return taken
-  }
-
-  takeRelevant(relevant: readonly RelevantBelief[]): readonly RelevantBelief[] {
-    return relevant.filter(({ belief, score }) => this.#fits(belief, score))
-  }
-
-  /** Questions do not count as beliefs, and take their characters before the rest so that they are never crowded out. */
-  takeQuestions(questions: readonly Belief[]): readonly Belief[] {
-    const taken: Belief[] = []
-    for (const question of questions) {
-      if (taken.length >= this.#budget.maxQuestions) this.#leaveOut(question, 'maxQuestions', null)
-      else if (this.#characters + lengthOf(question) > this.#budget.maxCharacters)
-        this.#leaveOut(question, 'maxCharacters', null)
-      else {
-        this.#characters += lengthOf(question)
-        taken.push(question)
-      }
-    }
-    return taken
-  }
-
-  #fits(belief: Belief, score: number | null): boolean {
-    const limit =
-      this.#beliefs >= this.#budget.maxBeliefs
-        ? ('maxBeliefs' as const)
-        : this.#characters + lengthOf(belief) > this.#budget.maxCharacters
-          ? ('maxCharacters' as const)
-          : null
-    if (limit !== null) {
-      this.#leaveOut(belief, limit, score)
-      return false
-    }
-    this.#beliefs += 1
-    this.#characters += lengthOf(belief)
-    return true
-  }
-
-  #leaveOut(belief: Belief, limit: LeftOut['limit'], score: number | null): void {
-    this.leftOut.push({ belief, limit, score })
-  }
-}
-
-const lengthOf = ({ name, content, why }: Belief): number => name.length + content.length + why.length
-
-function parseBudget(given: Partial<Budget> = {}): Budget {
-  for (const [name, value] of Object.entries(given)) {
-    if (!(name in defaultBudget)) {
-      throw new MemoryError('invalid', `"${name}" is not part of a budget.`, {
-        hint: `Known: ${Object.keys(defaultBudget).join(', ')}.`,
-      })
-    }
-    if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
-      throw new MemoryError('invalid', `The budget's ${name} is ${value}.`, { hint: 'Give a whole number, 0 or more.' })
-    }
-  }
-  // An option that is there but undefined must not lift the limit.
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return { ...defaultBudget, ...set }
-}
 
 const tooLong = (length: number): MemoryError =>
   new MemoryError('invalid', `The message has ${length} characters; at most ${longestMessage} are looked at.`, {

@@ -129,29 +129,50 @@ export class Tallies {
   }
 
   #writeWords(slipsOf: (word: string) => Iterable<number>): void {
-    const upsert = this.#connection.statement<[number, string, number], { id: number; count: number }>(
-      `INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)
-       ON CONFLICT (user_id, word) DO UPDATE SET count = count + excluded.count RETURNING id, count`,
+    const recount = this.#connection.statement<[number, number, string]>(
+      'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ?',
     )
-    const drop = this.#connection.statement<[number]>('DELETE FROM words WHERE id = ?')
-    const addSlip = this.#connection.statement<[number, number, number]>(
-      'INSERT INTO slips (user_id, slip, word) VALUES (?, ?, ?)',
-    )
-    const dropSlip = this.#connection.statement<[number, number, number]>(
-      'DELETE FROM slips WHERE user_id = ? AND slip = ? AND word = ?',
+    const insert = this.#connection.statement<[number, string, number]>(
+      'INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)',
     )
     const added: (readonly [slip: number, word: number])[] = []
     for (const [word, change] of inKeyOrder(this.#words)) {
       if (change === 0) continue
-      const row = upsert.get(this.#userId, word, change)
-      if (row === undefined) continue
-      if (row.count === change) for (const slip of slipsOf(word)) added.push([slip, row.id])
-      if (row.count > 0) continue
-      for (const slip of slipsOf(word)) dropSlip.run(this.#userId, slip, row.id)
-      drop.run(row.id)
+      const { changes } = recount.run(change, this.#userId, word)
+      if (changes > 0) {
+        if (change < 0) this.#dropUnusedWord(word, slipsOf)
+        continue
+      }
+      const id = Number(insert.run(this.#userId, word, change).lastInsertRowid)
+      for (const slip of slipsOf(word)) added.push([slip, id])
     }
-    added.sort(([one], [other]) => one - other)
-    for (const [slip, word] of added) addSlip.run(this.#userId, slip, word)
+    this.#insertSlips(added.sort(([one], [other]) => one - other))
+  }
+
+  #dropUnusedWord(word: string, slipsOf: (word: string) => Iterable<number>): void {
+    const row = this.#connection
+      .statement<[number, string], { id: number }>('SELECT id FROM words WHERE user_id = ? AND word = ? AND count <= 0')
+      .get(this.#userId, word)
+    if (row === undefined) return
+    const dropSlip = this.#connection.statement<[number, number, number]>(
+      'DELETE FROM slips WHERE user_id = ? AND slip = ? AND word = ?',
+    )
+    for (const slip of slipsOf(word)) dropSlip.run(this.#userId, slip, row.id)
+    this.#connection.statement<[number]>('DELETE FROM words WHERE id = ?').run(row.id)
+  }
+
+  /** Many rows a statement: there are ten slips to a new word, and each statement has its price. */
+  #insertSlips(slips: readonly (readonly [slip: number, word: number])[]): void {
+    for (let from = 0; from < slips.length; from += slipsAtOnce) {
+      const some = slips.slice(from, from + slipsAtOnce)
+      const insert = (rows: number) =>
+        this.#connection.statement<number[]>(
+          `INSERT INTO slips (user_id, slip, word) VALUES ${Array(rows).fill('(?, ?, ?)').join(', ')}`,
+        )
+      if (some.length === slipsAtOnce)
+        insert(slipsAtOnce).run(...some.flatMap(([slip, word]) => [this.#userId, slip, word]))
+      else for (const [slip, word] of some) insert(1).run(this.#userId, slip, word)
+    }
   }
 
   #writeAudiences(): void {
@@ -182,6 +203,8 @@ export class Tallies {
     }
   }
 }
+
+const slipsAtOnce = 32
 
 /** Neighbours in the index are written one after the other, so that each of its pages is touched once. */
 const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
