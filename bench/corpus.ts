@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { randomFrom } from '../src/eval/harness/random.ts'
 import type { BeliefRecord } from '../src/memory/belief-record.ts'
-import { pick, seeded } from './random.ts'
 
 /** Everyday words by how common they are (SCOWL's levels), for messages and contents. */
 const wordsAt = (level: number): readonly string[] =>
@@ -18,6 +18,9 @@ export function everydayWord(random: () => number): string {
   const chance = random()
   return pick(random, (levels.find(({ share }) => chance < share) ?? (levels[0] as (typeof levels)[number])).words)
 }
+
+const pick = <Item>(random: () => number, items: readonly Item[]): Item =>
+  items[Math.floor(random() * items.length)] as Item
 
 const onsets = [
   'b',
@@ -84,7 +87,7 @@ export function* generateBeliefs({
   seed: number
   user?: string
 }): Generator<BeliefRecord> {
-  const random = seeded(seed)
+  const random = randomFrom(seed)
   const invented = vocabularyFor(count, random)
   const names = new Set<string>()
   for (let index = 0; index < count; index += 1) {
@@ -146,7 +149,7 @@ export function generateMessages(
     slips = false,
   }: { count: number; words: number; mentions: number; seed: number; slips?: boolean },
 ): readonly string[] {
-  const random = seeded(seed)
+  const random = randomFrom(seed)
   return Array.from({ length: count }, () => {
     const forms = Array.from({ length: mentions }, () => {
       const { name, aliases } = pick(random, beliefs)

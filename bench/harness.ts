@@ -9,7 +9,7 @@ import { storeStatus } from '../src/eval/harness/store/status.ts'
 import { percentile } from '../src/eval/statistics.ts'
 import { type Memory, memoryFrom } from '../src/memory/memory.ts'
 import { openMemoryStore } from '../src/store/memory-store.ts'
-import { runExample, shadowExample } from '../test/harness/seed-documents.ts'
+import { runExample, shadowExample } from '../test/harness/example-documents.ts'
 
 const share = process.argv.includes('--quick') ? 0.01 : 1
 const [runs, shadows, days] = [10_000 * share, 100_000 * share, 20]

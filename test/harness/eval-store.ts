@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { baselineExample, manifestExample, runExample, shadowExample } from './seed-documents.ts'
+import { baselineExample, manifestExample, runExample, shadowExample } from './example-documents.ts'
 
 /** Puts documents into an eval store as they are, valid or not. A text is written as it stands. */
 export function plant(root: string, files: Readonly<Record<string, unknown>>): void {

@@ -15,7 +15,7 @@ import {
   redTeamExample,
   runExample,
   shadowExample,
-} from './seed-documents.ts'
+} from './example-documents.ts'
 
 const seed = Number(process.env.FC_SEED || 20_260_101)
 const rounds = 10_000

@@ -8,7 +8,7 @@ import { checkArtifact } from '../../src/eval/harness/parse-artifact.ts'
 import { runPath, shadowPath } from '../../src/eval/harness/store/layout.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
-import { caseExample } from './seed-documents.ts'
+import { caseExample } from './example-documents.ts'
 
 const benchmark = { benchmarkId: 'ama-memory', runId: 'run-000', passRate: 0.75 }
 

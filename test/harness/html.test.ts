@@ -9,7 +9,7 @@ import { reportPage } from '../../src/eval/harness/html/report-page.ts'
 import { workplace } from '../cli/workplace.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aRun, plant } from './eval-store.ts'
-import { caseExample, environmentExample } from './seed-documents.ts'
+import { caseExample, environmentExample } from './example-documents.ts'
 
 const hostile = `<script>window.broken = true</script>"'&<img src=x onerror=alert(1)>`
 const now = new Date('2026-03-08T10:00:00Z')

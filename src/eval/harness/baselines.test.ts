@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aBaseline, aRun, plant } from '../../../test/harness/eval-store.ts'
-import { caseExample } from '../../../test/harness/seed-documents.ts'
+import { caseExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { createSnapshot } from './baselines.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { aRun, plant } from '../../../test/harness/eval-store.ts'
-import { caseExample } from '../../../test/harness/seed-documents.ts'
+import { caseExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { diffRuns } from './diff.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { manifestExample, runExample } from '../../../test/harness/seed-documents.ts'
+import { manifestExample, runExample } from '../../../test/harness/example-documents.ts'
 import { parseArtifact, required } from './parse-artifact.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

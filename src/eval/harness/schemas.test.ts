@@ -12,7 +12,7 @@ import {
   redTeamExample,
   runExample,
   shadowExample,
-} from '../../../test/harness/seed-documents.ts'
+} from '../../../test/harness/example-documents.ts'
 import { checkArtifact } from './parse-artifact.ts'
 import { isSafeId } from './schemas/primitives.ts'
 import { type ArtifactKind, artifactSchemas } from './schemas.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { caseExample } from '../../../test/harness/seed-documents.ts'
+import { caseExample } from '../../../test/harness/example-documents.ts'
 import { type CaseRecord, verdicts } from './schemas/case-record.ts'
 import { summariseCases } from './summarise-cases.ts'
 

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { caseExample } from '../../../../test/harness/seed-documents.ts'
+import { caseExample } from '../../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import type { CaseRecord } from '../schemas/case-record.ts'
 import { casesOf, openCaseLog } from './case-log.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeF
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aManifest, plant } from '../../../../test/harness/eval-store.ts'
-import { redTeamExample } from '../../../../test/harness/seed-documents.ts'
+import { redTeamExample } from '../../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { importPack, validatePack } from './import-pack.ts'
 import { packLimits } from './pack-source.ts'

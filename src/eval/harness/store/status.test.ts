@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aBaseline, aManifest, aRun, aShadow, plant } from '../../../../test/harness/eval-store.ts'
-import { redTeamExample, shadowExample } from '../../../../test/harness/seed-documents.ts'
+import { redTeamExample, shadowExample } from '../../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { storeStatus } from './status.ts'
 
