@@ -1,36 +1,22 @@
 import type { BeliefRecord } from '../../memory/belief-record.ts'
-import { Corpus } from '../corpus.ts'
 import type { System } from '../system.ts'
+import { controlSystem } from './control.ts'
 
 /**
  * Control: what a few lines of string matching achieve. It knows nothing of plurals, typos, markup inside a form,
  * ordinary words or ranking, and shares no code with the engine.
  */
-export function exactSystem(): System {
-  let corpus = new Corpus()
-  return {
-    name: 'exact',
-    version: '1',
-    description: 'control: returns beliefs in scope whose name or alias occurs in the message letter by letter',
-    tiers: 'relevant',
-    reset: async () => {
-      corpus = new Corpus()
+export const exactSystem = (): System =>
+  controlSystem(
+    {
+      name: 'exact',
+      description: 'control: returns beliefs in scope whose name or alias occurs in the message letter by letter',
     },
-    ingest: async (beliefs) => {
-      corpus = new Corpus(beliefs)
-      return []
-    },
-    update: async (update) => {
-      corpus.apply(update)
-    },
-    recall: async (query) => {
+    (corpus, query) => {
       const found = corpus.candidates(query).filter((belief) => occursIn(belief, query.message))
-      const relevant = [...found, ...corpus.participantsOf(found, query)].map(({ id }) => ({ id, score: null }))
-      return { prelude: null, pinned: [], relevant, questions: [] }
+      return [...found, ...corpus.participantsOf(found, query)]
     },
-    close: async () => {},
-  }
-}
+  )
 
 function occursIn({ name, aliases }: BeliefRecord, message: string): boolean {
   const text = message.toLowerCase()
