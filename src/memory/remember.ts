@@ -148,34 +148,22 @@ export async function proposal<Result>(
   }
 }
 
+const wished = [
+  'aliases',
+  'why',
+  'pinned',
+  'scopes',
+  'type',
+  'subtype',
+  'agent',
+  'participants',
+  'relation',
+  'expertise',
+] as const satisfies readonly (keyof Belief)[]
+
 /** Whether accepting either of two proposals would come to the same. */
 export function isSameWish(one: Belief, other: Belief): boolean {
-  const wish = ({
-    name,
-    aliases,
-    why,
-    pinned,
-    scopes,
-    type,
-    subtype,
-    agent,
-    participants,
-    relation,
-    expertise,
-  }: Belief) =>
-    JSON.stringify([
-      nameKey(name),
-      aliases,
-      why,
-      pinned,
-      scopes,
-      type,
-      subtype,
-      agent,
-      participants,
-      relation,
-      expertise,
-    ])
+  const wish = (belief: Belief) => JSON.stringify([nameKey(belief.name), ...wished.map((field) => belief[field])])
   return isSameStatement(one.content, other.content) && wish(one) === wish(other)
 }
 

@@ -4,38 +4,22 @@ import type { BeliefRecord } from '../../src/memory/belief-record.ts'
 import { importRecords } from '../../src/memory/import.ts'
 import type { Workshop } from '../../src/memory/workshop.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { sample } from '../../src/store/sample-beliefs.contract.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 export const person = { actor: 'person', origin: 'test' } as const
 
 /** A belief with everything filled in, so that a test names only what it is about. */
-export const belief = (fields: Partial<Belief> & Pick<Belief, 'name'>): BeliefRecord => ({
-  id: `id-${fields.name.replaceAll(/\s/gu, '-')}`,
-  user: 'ann',
-  agent: null,
-  type: 'entity',
-  subtype: null,
-  aliases: [],
-  content: `Something about ${fields.name}`,
-  why: '',
-  scopes: ['domain:code'],
-  status: 'active',
-  confidence: 1,
-  pinned: false,
-  editedByPerson: false,
-  supersededBy: null,
-  proposedFor: null,
-  resolvedAt: null,
-  resolvedBy: null,
-  participants: [],
-  relation: null,
-  expertise: null,
-  provenance: { actor: 'person', origin: 'test', sourceId: null, model: null, at },
-  reinforcement: { count: 0, at },
-  createdAt: at,
-  updatedAt: at,
-  ...fields,
-})
+export function belief(fields: Partial<Belief> & Pick<Belief, 'name'>): BeliefRecord {
+  const { version: _version, ...record } = sample({
+    id: `id-${fields.name.replaceAll(/\s/gu, '-')}`,
+    user: 'ann',
+    content: `Something about ${fields.name}`,
+    scopes: ['domain:code'],
+    ...fields,
+  })
+  return record
+}
 
 /** A workshop on an in-memory store, with a clock that ticks a second a call and ids that count. */
 export function workshop(): Workshop {
