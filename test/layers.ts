@@ -12,14 +12,16 @@ const layer = (below: readonly string[], topLevel: readonly string[] = ['errors.
 const LAYERS: Readonly<Record<string, Layer>> = {
   beliefs: layer([]),
   search: layer(['beliefs']),
-  memory: layer(['beliefs', 'search']),
+  files: layer([]),
+  models: layer([]),
+  memory: layer(['beliefs', 'search', 'files', 'models']),
   store: layer(['beliefs', 'search']),
-  eval: layer(['beliefs', 'search', 'memory']),
-  tasks: layer(['beliefs', 'search', 'memory', 'eval']),
-  http: layer(['beliefs', 'search', 'memory', 'eval']),
+  eval: layer(['beliefs', 'search', 'files', 'memory']),
+  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval']),
+  http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
   mcp: layer(['beliefs', 'search', 'memory', 'eval']),
   cli: layer(
-    ['beliefs', 'search', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
+    ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
     ['errors.ts', 'config.ts', 'nearest.ts', 'open-memory.ts'],
   ),
 }
@@ -44,7 +46,14 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@hono/': ['http/'],
   '@modelcontextprotocol/': ['mcp/', 'eval/systems/'],
   '@lat.md/': ['search/', 'eval/systems/'],
-  zod: ['memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts'],
+  'mdast-util-from-markdown': ['memory/', 'tasks/'],
+  mdast: ['memory/', 'tasks/'],
+  yaml: ['tasks/'],
+  fflate: ['tasks/'],
+  'jsonc-parser': ['cli/'],
+  'smol-toml': ['cli/'],
+  diff: ['cli/'],
+  zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts'],
 }
 
 /** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */

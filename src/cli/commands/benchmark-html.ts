@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { writeAtomically } from '../../eval/harness/files/atomic-write.ts'
 import { reportData } from '../../eval/harness/html/report-data.ts'
 import { reportPage } from '../../eval/harness/html/report-page.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
 import { defineCommand, rest, text } from '../command.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'

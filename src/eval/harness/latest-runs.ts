@@ -1,4 +1,4 @@
-import { codeOf } from './files/leftovers.ts'
+import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from './pack-hash.ts'
 import type { Problem } from './parse-artifact.ts'
 import type { CaseResult } from './schemas/baseline.ts'

@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { codeOf } from './files/leftovers.ts'
-import { linesOf } from './files/lines.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import { linesOf } from '../../files/lines.ts'
 import { parseJson } from './parse-artifact.ts'
 
 /** One recall, with its text: kept only where somebody asked for it, and readable by its owner alone. */

@@ -1,6 +1,6 @@
 import { MemoryError } from '../../errors.ts'
-import { sweepLeftovers } from './files/leftovers.ts'
-import { takeLock } from './files/lock.ts'
+import { sweepLeftovers } from '../../files/leftovers.ts'
+import { takeLock } from '../../files/lock.ts'
 import { summaryOf } from './run-summary-of.ts'
 import type { CaseRecord } from './schemas/case-record.ts'
 import type { Environment } from './schemas/environment.ts'

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf, sweepLeftovers } from './files/leftovers.ts'
+import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
 import { dayOf, treePath } from './store/layout.ts'
 
 export type Retention = {

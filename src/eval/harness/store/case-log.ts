@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { linesOf } from '../files/lines.ts'
+import { linesOf } from '../../../files/lines.ts'
 import { type Checked, checkArtifact, type Problem, parseArtifact, required } from '../parse-artifact.ts'
 import type { CaseRecord } from '../schemas/case-record.ts'
 import { caseLogPath } from './layout.ts'

@@ -1,6 +1,6 @@
 import { type Dir, type Dirent, opendirSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../files/leftovers.ts'
+import { codeOf } from '../../../files/leftovers.ts'
 import { type Problem, wholeDocument } from '../parse-artifact.ts'
 import { manifestName, type StoreTree } from './layout.ts'
 

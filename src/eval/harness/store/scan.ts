@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { readBounded } from '../files/read-bounded.ts'
 import { type Checked, parseArtifact } from '../parse-artifact.ts'
+import { readBounded } from '../read-bounded.ts'
 import type { Artifact } from '../schemas.ts'
 import type { StoreTree } from './layout.ts'
 import { type Place, placesIn } from './places.ts'

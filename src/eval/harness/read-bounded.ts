@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs'
-import { type Checked, wholeDocument } from '../parse-artifact.ts'
-import { codeOf } from './leftovers.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import { type Checked, wholeDocument } from './parse-artifact.ts'
 
 /** Larger documents are refused. */
 export const largestDocument = 64 * 1024 * 1024

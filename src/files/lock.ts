@@ -1,5 +1,5 @@
 import { readFile, rename, rm } from 'node:fs/promises'
-import { MemoryError } from '../../../errors.ts'
+import { MemoryError } from '../errors.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { codeOf, isRunning } from './leftovers.ts'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
+import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { takeLock } from './lock.ts'
 
 describe('a lock', () => {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
-import { type Line, linesOf } from './lines.ts'
+import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { type Line, linesOf } from '../../files/lines.ts'
 import { readBounded } from './read-bounded.ts'
 
 const refusal = (message: string) => ({ ok: false, problems: [{ file: 'f', field: '(document)', message }] })

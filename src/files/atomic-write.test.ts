@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
+import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { sweepLeftovers } from './leftovers.ts'
 
