@@ -1,0 +1,60 @@
+/** What a model may be asked to call. `parameters` is a JSON Schema of an object. */
+export type ToolDefinition = {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+export type ToolCall = {
+  readonly id: string
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+export type ChatMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly ToolCall[] }
+  | {
+      readonly role: 'tool'
+      readonly callId: string
+      readonly name: string
+      readonly text: string
+      readonly isError: boolean
+    }
+
+/** Tokens, as the endpoint counted them; 0 where it said nothing. */
+export type Usage = {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+}
+
+export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+export type ChatRequest = {
+  readonly system?: string
+  readonly messages: readonly ChatMessage[]
+  readonly tools?: readonly ToolDefinition[]
+  /** Asks for a JSON document of this schema. What comes back is still to be checked by whoever asked. */
+  readonly schema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
+  readonly temperature?: number
+  readonly maxOutputTokens?: number
+  readonly signal: AbortSignal
+}
+
+export type ChatReply = {
+  readonly text: string
+  readonly toolCalls: readonly ToolCall[]
+  readonly stopReason: 'end' | 'tools' | 'length' | 'refusal' | 'other'
+  readonly usage: Usage
+  /** The model that answered, in the endpoint's words. */
+  readonly model: string
+}
+
+/** A model behind an endpoint. `reply` throws a MemoryError `unavailable` when the endpoint cannot be used. */
+export type ChatModel = {
+  readonly provider: 'openai' | 'anthropic'
+  readonly model: string
+  reply(request: ChatRequest): Promise<ChatReply>
+}

@@ -1,0 +1,55 @@
+export const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
+export type GradingType = (typeof gradingTypes)[number]
+
+/** A file that lies in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
+export type WorkspaceFile =
+  | { readonly kind: 'inline'; readonly path: string; readonly content: string }
+  | { readonly kind: 'asset'; readonly path: string; readonly asset: string }
+
+export type TaskSession = {
+  readonly id: string
+  readonly prompt: string
+  /** Whether it begins a new conversation. The first always does. */
+  readonly isFresh: boolean
+}
+
+/** What an answer must and must not hold; our own addition to the format. Texts are compared without case and layout. */
+export type AnswerCheck = {
+  readonly id: string
+  /** The session whose answer is looked at. */
+  readonly session: string
+  /** Each inner list are ways to say the same thing; one of each must be there. */
+  readonly expect: readonly (readonly string[])[]
+  readonly forbid: readonly string[]
+  /** The answer must say that this is not known. */
+  readonly mustNotKnow: boolean
+  /** `task`: written in the task. `derived`: read out of its criteria and expected behaviour. */
+  readonly source: 'task' | 'derived'
+}
+
+/** A job for an agent, as its file has it. Nothing of what the file says is lost: `frontMatter` is the whole of it. */
+export type Task = {
+  readonly id: string
+  readonly name: string
+  readonly category: string
+  readonly gradingType: GradingType
+  /** For all sessions together. */
+  readonly timeoutSeconds: number
+  readonly workspaceFiles: readonly WorkspaceFile[]
+  readonly gradingWeights: { readonly automated: number; readonly judge: number }
+  readonly prerequisites: readonly string[]
+  /** Never empty: a task without sessions is one session with its prompt. */
+  readonly sessions: readonly TaskSession[]
+  readonly prompt: string
+  readonly expectedBehavior: string
+  readonly criteria: readonly string[]
+  /** Python that defines `grade(transcript, workspace_path)`. */
+  readonly automatedChecks: string | null
+  readonly rubric: string | null
+  readonly answerChecks: readonly AnswerCheck[]
+  readonly frontMatter: Readonly<Record<string, unknown>>
+  readonly file: string
+  /** Hash of the file's bytes. */
+  readonly sha256: string
+  readonly warnings: readonly string[]
+}

@@ -1,0 +1,67 @@
+export type TextBlock = { readonly type: 'text'; readonly text: string }
+export type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string }
+/** `arguments` and `params` hold the same: graders read one or the other. */
+export type ToolCallBlock = {
+  readonly type: 'toolCall'
+  readonly id: string
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+export type TranscriptUsage = {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly totalTokens: number
+}
+
+/** A message as graders expect it. `content` is always a list of blocks. */
+export type TranscriptMessage =
+  | { readonly role: 'user'; readonly content: readonly TextBlock[] }
+  | {
+      readonly role: 'assistant'
+      readonly content: readonly (TextBlock | ThinkingBlock | ToolCallBlock)[]
+      readonly model?: string
+      readonly provider?: string
+      readonly stopReason?: string
+      readonly usage?: TranscriptUsage
+    }
+  | {
+      readonly role: 'toolResult'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly content: readonly TextBlock[]
+      readonly isError: boolean
+    }
+
+/** One line of a transcript. `session` opens each conversation; `custom` with `boundary` stands between two sessions. */
+export type TranscriptEntry =
+  | {
+      readonly type: 'session'
+      readonly version: 3
+      readonly id: string
+      readonly timestamp: string
+      readonly cwd: string
+    }
+  | {
+      readonly type: 'message'
+      readonly id: string
+      readonly parentId: string | null
+      readonly timestamp: string
+      readonly message: TranscriptMessage
+    }
+  | {
+      readonly type: 'custom'
+      readonly id: string
+      readonly parentId: string | null
+      readonly timestamp: string
+      readonly customType: 'boundary'
+      readonly data: {
+        readonly session: string
+        readonly conversationId: string
+        readonly isFresh: boolean
+        readonly priorMessages: number
+      }
+    }
