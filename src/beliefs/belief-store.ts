@@ -66,5 +66,11 @@ export type BeliefStore = {
   /** What one event did, belief by belief. */
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
+  /**
+   * Runs several reads together: where nothing is written meanwhile they see one state of the store, and cost less than
+   * one by one. `work` waits for nothing but this store.
+   */
+  together<Result>(work: () => Promise<Result>): Promise<Result>
+
   close(): Promise<void>
 }

@@ -34,8 +34,10 @@ const mostNearMisses = 50
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
 export async function recall(workshop: Workshop, request: RecallRequest): Promise<Context> {
-  const { context, misses } = await assemble(workshop, request)
-  return request.nearMisses === true ? { ...context, nearMisses: (await misses()).slice(0, mostNearMisses) } : context
+  return workshop.store.together(async () => {
+    const { context, misses } = await assemble(workshop, request)
+    return request.nearMisses === true ? { ...context, nearMisses: (await misses()).slice(0, mostNearMisses) } : context
+  })
 }
 
 /** The context, and a way to every near miss there is. */

@@ -40,8 +40,10 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const atoms = analyse(message)
   if (atoms.length === 0) return { atoms, links: [], population: 0, readings: [] }
   const words = wordsOf(atoms)
-  const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
-  const exact = [...readPhrases(words, lengths), ...readCompounds(atoms)].filter((reading) =>
+  const heads = [...new Set([...words.literal, ...words.singular])]
+  const lengths = await index.formLengths(view.user, heads)
+  const seconds = await index.secondWords(view.user, [...lengths.keys()])
+  const exact = [...readPhrases(words, { lengths, seconds }), ...readCompounds(atoms)].filter((reading) =>
     standsAlone(atoms, reading),
   )
   const exactPostings = await index.postings(view, keysOf(exact))

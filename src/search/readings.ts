@@ -19,15 +19,24 @@ export const wordsOf = (atoms: readonly Atom[]): Words => {
   return { literal, singular: atoms.map(singularOf) }
 }
 
-/** Every run of words that begins like a form and is as long as one. `formLengths` says which lengths to try. */
-export function readPhrases(words: Words, formLengths: ReadonlyMap<string, readonly number[]>): readonly Reading[] {
+/** How forms begin: how many words those have that begin with a word, and what may follow it where that is known. */
+export type Beginnings = {
+  readonly lengths: ReadonlyMap<string, readonly number[]>
+  readonly seconds: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Every run of words that begins like a form and is as long as one. */
+export function readPhrases(words: Words, { lengths, seconds }: Beginnings): readonly Reading[] {
   const readings: Reading[] = []
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
     for (const spelling of [words.literal, words.singular]) {
-      for (const length of formLengths.get(spelling[first] as string) ?? []) {
+      const head = spelling[first] as string
+      const second = spelling[first + 1]
+      const isAlone = second === undefined || seconds.get(head)?.has(second) === false
+      for (const length of lengths.get(head) ?? []) {
         const last = first + length - 1
-        if (last >= spelling.length) continue
+        if (last >= spelling.length || (isAlone && length > 1)) continue
         const key = keyBetween(spelling, first, last)
         if (tried.has(key)) continue
         tried.add(key)

@@ -11,9 +11,12 @@ const questionWords = new Set(
   to us was we were what when where which who why will with would you your`.split(/\s+/u),
 )
 
+/** Whether a word says what a question is about, and not how it is put. */
+export const isInformative = (word: string): boolean => !questionWords.has(word)
+
 /** What a question asks for: its words without those every question has, unless nothing else is left. */
 export function askedWords(question: string): readonly string[] {
   const words = [...new Set(searchableWords(question))]
-  const informative = words.filter((word) => !questionWords.has(word))
+  const informative = words.filter(isInformative)
   return informative.length > 0 ? informative : words
 }

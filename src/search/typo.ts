@@ -13,11 +13,19 @@ const prefix = 2
 const lettersOnly = /^\p{L}+$/u
 
 /** Whether a slip may be looked for in a written word at all. */
-export const isForgivable = (written: string): boolean =>
-  written.length >= shortestForgiven - 1 &&
-  written.length <= longestForgiven &&
-  lettersOnly.test(written) &&
-  (written.length >= longWord || !isEveryday(written))
+export const isForgivable = (written: string): boolean => {
+  if (written.length < shortestForgiven - 1 || written.length > longestForgiven) return false
+  const known = answered.get(written)
+  if (known !== undefined) return known
+  const answer = lettersOnly.test(written) && (written.length >= longWord || !isEveryday(written))
+  if (answered.size >= mostAnswered) answered.clear()
+  answered.set(written, answer)
+  return answer
+}
+
+// Most of a message is words that were looked up in the dictionary a moment ago.
+const answered = new Map<string, boolean>()
+const mostAnswered = 20_000
 
 /** Whether a word of a form is long and plain enough to be meant by a slip. */
 export const isMeantWord = (word: string): boolean =>

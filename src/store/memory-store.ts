@@ -132,6 +132,7 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
     lastUndoable: async (user) => journal.lastUndoable(user),
     history: async (user, beliefId) => journal.history(user, beliefId),
     revisions: async (user, number) => journal.revisions(user, number),
+    secondWords: async () => new Map(),
     formLengths: async (user, heads) => collect(heads, (head) => of(user).formLengths(head)),
     postings: async (view, keys) => postings(view, keys),
     everyHolder: async (user, keys) =>
@@ -147,6 +148,7 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
     matchText: async (query) => matchText(query),
+    together: (work) => work(),
     close: async () => {},
   }
 }

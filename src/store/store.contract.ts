@@ -422,6 +422,21 @@ export function describeStore(name: string, open: () => AnyStore): void {
       expect([...(await store.formLengths('bob', ['main']))]).toEqual([])
     })
 
+    it('by their second words, where it has them at hand: every one of them, and never an old state', async () => {
+      const two = sample({ id: 'b1', name: 'Main database', aliases: ['main'] })
+      const store = await holding(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
+      const asOftenAsInATalk = async (): Promise<readonly string[] | 'not at hand'> => {
+        await store.formLengths('ada', ['main'])
+        for (let time = 0; time < 5; time += 1) await store.secondWords('ada', ['main', 'unheard'])
+        const seconds = (await store.secondWords('ada', ['main', 'unheard'])).get('main')
+        return seconds === undefined ? 'not at hand' : [...seconds].sort()
+      }
+
+      expect([['branch', 'database'], 'not at hand']).toContainEqual(await asOftenAsInATalk())
+      await committed(store, commitOf([present(next(two, { name: 'Main square' }))]))
+      expect([['branch', 'square'], 'not at hand']).toContainEqual(await asOftenAsInATalk())
+    })
+
     it('by a word with one slip in it', async () => {
       const kept = sample({ id: 'b1', name: 'Kubernetes' })
       const store = await holding(
@@ -454,6 +469,25 @@ export function describeStore(name: string, open: () => AnyStore): void {
       expect(await store.population({ ...view, scopes: ['project:ledger', 'domain:code', 'domain:code'] })).toBe(2)
       expect(await store.population({ ...view, agent: 'codex' })).toBe(2)
       expect(await store.population({ ...view, scopes: [] })).toBe(0)
+    })
+  })
+
+  describe(`${name} reads together`, () => {
+    it('what was read one by one, also after somebody failed or wrote in between', async () => {
+      const store = await holding(sample({ id: 'b1' }))
+      const wrote = async () => committed(store, commitOf([present(sample({ id: 'b2', name: 'Second' }))]))
+
+      const [first, second] = await store.together(async () => {
+        const before = await store.getMany('ada', ['b1', 'b2'])
+        await expect(store.together(() => Promise.reject(new Error('inner')))).rejects.toThrow('inner')
+        await wrote()
+        return [before, await store.getMany('ada', ['b1', 'b2'])]
+      })
+
+      expect([ids(first as Belief[]), ids(second as Belief[])]).toEqual([['b1'], ['b1', 'b2']])
+      await expect(store.together(() => Promise.reject(new Error('outer')))).rejects.toThrow('outer')
+      await committed(store, commitOf([present(sample({ id: 'b3', name: 'Third' }))]))
+      expect((await store.list({ user: 'ada' }, { limit: 9, offset: 0 })).total).toBe(3)
     })
   })
 

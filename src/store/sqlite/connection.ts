@@ -24,6 +24,10 @@ export class Connection {
   #files: string
   #dataVersion = -1
   #isClosed = false
+  /** How many are reading together. */
+  #together = 0
+  /** Whether the transaction that those share is open. */
+  #isHeld = false
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
@@ -53,12 +57,48 @@ export class Connection {
 
   /** Runs several statements on one state of the store. Nothing is to be kept, and a damaged store cannot be committed. */
   read<Result>(work: () => Result): Result {
-    return this.#transaction('BEGIN', 'ROLLBACK', work)
+    if (this.#together === 0) return this.#transaction('BEGIN', 'ROLLBACK', work)
+    try {
+      this.#hold()
+      return work()
+    } catch (error) {
+      this.#isHeld = false
+      this.#rollback(error)
+      throw translateSqliteError(error, this.file)
+    }
+  }
+
+  /**
+   * Reads within `work` share one transaction, and with it one state of the store, until somebody writes on this
+   * connection: beginning, looking for changes and ending take as long as a read itself.
+   */
+  async together<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#together += 1
+    try {
+      return await work()
+    } finally {
+      this.#together -= 1
+      if (this.#together === 0) this.#letGo()
+    }
+  }
+
+  #hold(): void {
+    if (this.#isHeld) return
+    this.statement<[]>('BEGIN').run()
+    this.#refresh()
+    this.#isHeld = true
+  }
+
+  #letGo(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.statement<[]>('ROLLBACK').run()
   }
 
   /** Runs statements that take effect together, durably, when this returns; or not at all. */
   write<Result>(work: () => Result): Result {
     if (this.#options.isReadonly) throw readonlyStore(this.file)
+    this.#letGo()
     this.#requireSameFiles()
     try {
       return this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
@@ -69,6 +109,7 @@ export class Connection {
 
   /** Runs what cannot be part of a transaction. */
   alone<Result>(work: () => Result): Result {
+    this.#letGo()
     try {
       return work()
     } catch (error) {
@@ -81,6 +122,7 @@ export class Connection {
    * done now, mostly because another process is reading; what was committed is safe in the log all the same.
    */
   emptyLog(): boolean {
+    this.#letGo()
     try {
       const [result] = this.#database().pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
       return result?.busy === 0
@@ -122,6 +164,7 @@ export class Connection {
 
   #disconnect(): void {
     this.#statements.clear()
+    this.#isHeld = false
     this.#db?.close()
     this.#db = null
   }

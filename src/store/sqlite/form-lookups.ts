@@ -4,12 +4,25 @@ import { slipKeys } from '../../search/index-entries.ts'
 import { isOneEditApart } from '../../search/typo.ts'
 import { compareText } from '../text-order.ts'
 import { agentKey, unpackFlags } from './belief-row.ts'
-import { BoundedCache } from './bounded-cache.ts'
+import { BoundedCache, CachePerOwner } from './bounded-cache.ts'
 import type { Connection } from './connection.ts'
 import { textHash } from './text-hash.ts'
 
 const mostWords = 20_000
 const mostStandpoints = 50
+
+/** A word asked about this often in one state of the store will be asked about again. */
+const oftenAsked = 3
+/** A word that begins more forms than this tells little by what may follow it. */
+const mostSeconds = 512
+
+/** What is known of a word as the first of forms. */
+type Head = {
+  readonly lengths: readonly number[]
+  asked: number
+  /** Null when not read, or too many. */
+  seconds: ReadonlySet<string> | null
+}
 
 type FormRow = {
   readonly key: string
@@ -26,16 +39,17 @@ type FormRow = {
  */
 export class FormLookups {
   readonly #connection: Connection
-  readonly #lengths = new BoundedCache<readonly number[]>(mostWords)
-  readonly #near = new BoundedCache<readonly string[]>(mostWords)
-  readonly #postings = new BoundedCache<readonly Posting[]>(mostWords)
+  readonly #heads = new CachePerOwner<number, Head>(mostWords)
+  readonly #near = new CachePerOwner<number, readonly string[]>(mostWords)
+  /** By where it is seen from. */
+  readonly #postings = new CachePerOwner<string, readonly Posting[]>(mostWords)
   readonly #populations = new BoundedCache<number>(mostStandpoints)
   readonly #scopes = new BoundedCache<readonly number[]>(mostStandpoints)
 
   constructor(connection: Connection) {
     this.#connection = connection
     connection.onChange(() => {
-      this.#lengths.clear()
+      this.#heads.clear()
       this.#near.clear()
       this.#postings.clear()
       this.#populations.clear()
@@ -45,9 +59,24 @@ export class FormLookups {
 
   formLengths(userId: number, heads: readonly string[]): ReadonlyMap<string, readonly number[]> {
     const found = new Map<string, readonly number[]>()
-    for (const head of new Set(heads)) {
-      const lengths = this.#lengthsOf(userId, head)
-      if (lengths.length > 0) found.set(head, lengths)
+    const cache = this.#heads.of(userId)
+    for (const word of heads) {
+      const { lengths } = cache.get(word) ?? this.#readHead(userId, word, cache)
+      if (lengths.length > 0) found.set(word, lengths)
+    }
+    return found
+  }
+
+  /** For words that keep coming; reading them for every word would cost more than it saves. */
+  secondWords(userId: number, heads: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+    const found = new Map<string, ReadonlySet<string>>()
+    const cache = this.#heads.of(userId)
+    for (const word of heads) {
+      const head = cache.get(word)
+      if (head === undefined) continue
+      head.asked += 1
+      if (head.asked === oftenAsked) head.seconds = this.#readSeconds(userId, word)
+      if (head.seconds !== null) found.set(word, head.seconds)
     }
     return found
   }
@@ -58,16 +87,17 @@ export class FormLookups {
     const seenFrom = JSON.stringify([userId, view.agent, scopes])
     const found = new Map<string, readonly Posting[]>()
     const unknown: string[] = []
+    const cache = this.#postings.of(seenFrom)
     for (const key of new Set(keys)) {
       // Words come again in a conversation; phrases that mean nothing hardly do, and would crowd them out.
-      const known = key.includes(' ') ? undefined : this.#postings.get(`${seenFrom}\n${key}`)
+      const known = key.includes(' ') ? undefined : cache.get(key)
       if (known === undefined) unknown.push(key)
       else if (known.length > 0) found.set(key, known)
     }
     const read = this.#readPostings(userId, view.agent, scopes, unknown)
     for (const key of unknown) {
       const postings = inOrder([...(read.get(key)?.values() ?? [])])
-      if (!key.includes(' ')) this.#postings.set(`${seenFrom}\n${key}`, postings)
+      if (!key.includes(' ')) cache.set(key, postings)
       if (postings.length > 0) found.set(key, postings)
     }
     return found
@@ -88,10 +118,12 @@ export class FormLookups {
   wordsNear(userId: number, words: readonly string[]): ReadonlyMap<string, readonly string[]> {
     const writtenAs = new Map<number, string[]>()
     const near = new Map<string, Set<string>>()
+    const found = new Map<string, readonly string[]>()
+    const cache = this.#near.of(userId)
     for (const written of new Set(words)) {
-      const known = this.#near.get(`${userId} ${written}`)
+      const known = cache.get(written)
       if (known !== undefined) {
-        if (known.length > 0) near.set(written, new Set(known))
+        if (known.length > 0) found.set(written, known)
         continue
       }
       near.set(written, new Set())
@@ -114,10 +146,9 @@ export class FormLookups {
         for (const written of writtenAs.get(slip) ?? []) if (isOneEditApart(written, word)) near.get(written)?.add(word)
       }
     }
-    const found = new Map<string, readonly string[]>()
     for (const [written, meant] of near) {
       const sorted = [...meant].sort(compareText)
-      this.#near.set(`${userId} ${written}`, sorted)
+      cache.set(written, sorted)
       if (sorted.length > 0) found.set(written, sorted)
     }
     return found
@@ -171,18 +202,27 @@ export class FormLookups {
     return found
   }
 
-  #lengthsOf(userId: number, head: string): readonly number[] {
-    const key = `${userId} ${head}`
-    const known = this.#lengths.get(key)
-    if (known !== undefined) return known
+  #readHead(userId: number, word: string, cache: BoundedCache<Head>): Head {
     const lengths = this.#connection
-      .statement<[number, string], { length: number }>(
+      .statement<[number, string], number>(
         'SELECT length FROM form_heads WHERE user_id = ? AND head = ? ORDER BY length',
       )
-      .all(userId, head)
-      .map(({ length }) => length)
-    this.#lengths.set(key, lengths)
-    return lengths
+      .pluck()
+      .all(userId, word)
+    const head = { lengths, asked: 0, seconds: null }
+    cache.set(word, head)
+    return head
+  }
+
+  #readSeconds(userId: number, head: string): ReadonlySet<string> | null {
+    // Between the words of a key there is one space, and nothing sorts between it and "!".
+    const keys = this.#connection
+      .statement<[number, string, string, number], string>(
+        'SELECT key FROM forms WHERE user_id = ? AND key >= ? AND key < ? LIMIT ?',
+      )
+      .pluck()
+      .all(userId, `${head} `, `${head}!`, mostSeconds + 1)
+    return keys.length > mostSeconds ? null : new Set(keys.map((key) => key.split(' ', 2)[1] as string))
   }
 
   #scopeIds(userId: number, scopes: readonly string[]): readonly number[] {

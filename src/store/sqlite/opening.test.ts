@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
+import { linkMessage } from '../../search/link.ts'
 import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
 import { committed } from '../store.contract.ts'
 import { safeSettings } from './database.ts'
@@ -103,6 +104,40 @@ describe('an open store', () => {
     expect([...(await other.wordsNear('ada', ['rediss']))]).toEqual([['rediss', ['redis']]])
     await one.close()
     await other.close()
+  })
+
+  it('reads one state together, whatever another one writes meanwhile, and the newest afterwards', async () => {
+    const file = newFile()
+    const [one, other] = [openAt(file), openAt(file)]
+    const belief = sample({ id: 'b1', content: 'Before.' })
+    await committed(one, commitOf([present(belief)]))
+
+    const seen = await other.together(async () => {
+      const before = await other.get('ada', 'b1')
+      await committed(one, commitOf([present(next(belief, { content: 'After.' }))]))
+      return [before?.content, (await other.get('ada', 'b1'))?.content]
+    })
+
+    expect(seen).toEqual(['Before.', 'Before.'])
+    expect((await other.get('ada', 'b1'))?.content).toBe('After.')
+    await one.close()
+    await other.close()
+  })
+
+  it('finds every phrase of a word that has become familiar', async () => {
+    const store = openAt(newFile())
+    const names = ['main', 'main square', 'main square fountain', 'mains', 'mainly']
+    for (const [index, name] of names.entries())
+      await committed(store, commitOf([present(sample({ id: `b${index}`, name }))]))
+    const view = { user: 'ada', agent: null, scopes: sample({ id: 'any' }).scopes }
+    const found = async (message: string) =>
+      (await linkMessage(message, view, store)).links.map((link) => link.posting.beliefId).sort()
+
+    const first = await found('the main square fountain')
+    for (let time = 0; time < 6; time += 1) expect(await found('the main square fountain')).toEqual(first)
+
+    expect(first).toEqual(['b0', 'b1', 'b2', 'b3'])
+    await store.close()
   })
 
   it('refuses to write to a file that was taken away from under it', async () => {

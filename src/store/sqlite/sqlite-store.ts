@@ -94,6 +94,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     history: (user, beliefId) => reading(user, [], (userId) => journal.history(userId, beliefId)),
     revisions: (user, event) => reading(user, [], (userId) => journal.revisions(userId, event)),
     formLengths: (user, heads) => reading(user, new Map(), (userId) => forms.formLengths(userId, heads)),
+    secondWords: (user, heads) => reading(user, new Map(), (userId) => forms.secondWords(userId, heads)),
     postings: (view, keys) => reading(view.user, new Map(), (userId) => forms.postings(userId, view, keys)),
     everyHolder: (user, keys) => reading(user, new Map(), (userId) => forms.everyHolder(userId, keys)),
     wordsNear: (user, words) => reading(user, new Map(), (userId) => forms.wordsNear(userId, words)),
@@ -118,6 +119,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     backup: async (target) => (await care()).backUp(connection, target),
     sizes: async () => sizesOf(connection),
     scrub: async () => (await care()).scrub(connection),
+    together: (work) => connection.together(work),
     close: async () => connection.close(),
   }
 }
