@@ -8,6 +8,7 @@ import type { RetrievalPack } from './pack.ts'
 import { invalid } from './parse-cases.ts'
 import { parseJsonFile, readTextFile } from './read-file.ts'
 import { mean } from './statistics.ts'
+import type { System } from './system.ts'
 import { vectorSystem } from './systems/vector.ts'
 import type { KnownVectors } from './vector-file.ts'
 
@@ -40,47 +41,48 @@ const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
  * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
  */
 export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors): Promise<Calibration> {
-  const rankings = await rank(pack, embedder, known)
-  const score = (k: number, threshold: number | null): number =>
-    mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
-  const tried = kTried.flatMap((k) =>
-    thresholdsTried.map((threshold) => ({ k, threshold, meanF1: score(k, threshold) })),
-  )
-  const best = Math.max(...tried.map(({ meanF1 }) => meanF1))
-  const equals = tried.filter(({ meanF1 }) => meanF1 === best)
-  const k = Math.min(...equals.map((choice) => choice.k))
-  const plateau = equals.filter((choice) => choice.k === k)
-  const { threshold } = plateau[Math.floor(plateau.length / 2)] as (typeof plateau)[number]
+  const options = { name: 'ranking', description: '', embedder, known, ...everything, notes: [] }
+  const rankings = await rankingsOf(pack, vectorSystem(options))
   return {
     schemaVersion: 1,
     model: embedder.model,
-    k,
-    threshold,
-    meanF1: best,
-    uncalibratedMeanF1: score(paperProtocol.k, paperProtocol.threshold),
+    ...bestCut(rankings, thresholdsTried),
+    uncalibratedMeanF1: meanF1Of(rankings, paperProtocol.k, paperProtocol.threshold),
     pack: pack.id,
     packHash: pack.hash,
     cases: rankings.length,
   }
 }
 
-type Ranking = {
+/** Everything in view, however unlike. */
+export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
+
+/** What one case wants, and what a system finds for it, best first. */
+export type Ranking = {
   readonly expected: readonly string[]
   readonly hits: readonly { readonly id: string; readonly score: number }[]
 }
 
-/** Everything in view by similarity, for every case that says what is relevant. */
-async function rank(pack: RetrievalPack, embedder: Embedder, known: KnownVectors): Promise<readonly Ranking[]> {
-  const options = {
-    name: 'ranking',
-    description: '',
-    embedder,
-    known,
-    k: Number.POSITIVE_INFINITY,
-    threshold: null,
-    notes: [],
-  }
-  const system = vectorSystem(options)
+const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number | null): number =>
+  mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
+
+/** The k and the threshold with the highest mean F1. */
+export function bestCut(
+  rankings: readonly Ranking[],
+  thresholds: readonly number[],
+): { readonly k: number; readonly threshold: number; readonly meanF1: number } {
+  const tried = kTried.flatMap((k) =>
+    thresholds.map((threshold) => ({ k, threshold, meanF1: meanF1Of(rankings, k, threshold) })),
+  )
+  const best = Math.max(...tried.map(({ meanF1 }) => meanF1))
+  const equals = tried.filter(({ meanF1 }) => meanF1 === best)
+  const k = Math.min(...equals.map((choice) => choice.k))
+  const plateau = equals.filter((choice) => choice.k === k)
+  return plateau[Math.floor(plateau.length / 2)] as (typeof plateau)[number]
+}
+
+/** What a system that returns everything in view finds, for every case that says what is relevant. */
+export async function rankingsOf(pack: RetrievalPack, system: System): Promise<readonly Ranking[]> {
   const corpus = new Corpus(pack.beliefs)
   await system.ingest(pack.beliefs)
   const rankings: Ranking[] = []

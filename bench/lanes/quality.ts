@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { MemoryError } from '../../src/errors.ts'
+import { Backends } from '../../src/eval/backends.ts'
+import { bestCut, rankingsOf } from '../../src/eval/calibration.ts'
+import { type ComparisonRow, comparisonRow } from '../../src/eval/comparison.ts'
+import { loadPack } from '../../src/eval/manifest.ts'
+import type { Pack, RetrievalPack } from '../../src/eval/pack.ts'
+import { runPack } from '../../src/eval/run-pack.ts'
+import type { Subject } from '../../src/eval/subject.ts'
+import { defaultEmbedder, openEmbedder } from '../../src/eval/systems/embedders/open-embedder.ts'
+import { readMcpMapping } from '../../src/eval/systems/mcp-mapping.ts'
+import { mcpSystem } from '../../src/eval/systems/mcp-system.ts'
+import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { libraries } from '../peers/libraries.ts'
+import { type Peer, peerSystem, uncutSystem } from '../peers/ranker.ts'
+import type { Lane } from '../run.ts'
+
+/** What a list of results is usually cut to, and what the published comparison cuts to. */
+const topK = 20
+
+const packIds = ['retrieval-precision', 'retrieval-hard', 'session-drift']
+const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
+const examples = fileURLToPath(new URL('../../examples/systems', import.meta.url))
+
+/** How good the answers are, ours and others', on the same cases behind the same screen. */
+export const qualityLane: Lane = {
+  name: 'quality',
+  summary: 'answers on our retrieval packs, beside search libraries and memory servers',
+  async run({ quick, log }) {
+    const packs = (quick ? packIds.slice(0, 1) : packIds).map((id) => loadPack(`${packsDirectory}/${id}`).pack)
+    const backends = new Backends({
+      openStore: () => openMemoryStore({ random: randomBytes }),
+      version: 'bench',
+      clock: () => performance.now(),
+      openEmbedder: () => openEmbedder(defaultEmbedder),
+      packsDirectory,
+    })
+    const rows: ComparisonRow[] = []
+    const skipped: { readonly system: string; readonly reason: string }[] = []
+    for (const { name, open } of contestants(backends, quick)) {
+      try {
+        const row = await measure(name, await open(), packs)
+        rows.push(row)
+        log(
+          `  ${name.padEnd(24)} ${row.total.totalPassed}/${row.total.totalCases}  precision ${row.meanPrecision}  recall ${row.meanRecall}`,
+        )
+      } catch (error) {
+        if (!(error instanceof MemoryError && error.code === 'unavailable')) throw error
+        skipped.push({ system: name, reason: error.message })
+        log(`  ${name.padEnd(24)} skipped: ${error.message}`)
+      }
+    }
+    return { packs: packs.map(({ id }) => id), topK, rows, skipped }
+  },
+}
+
+type Contestant = { readonly name: string; readonly open: () => Promise<Subject> }
+
+function contestants(backends: Backends, quick: boolean): readonly Contestant[] {
+  const own = (quick ? (['bm25'] as const) : (['bm25', 'vector', 'vector-calibrated', 'hybrid', 'none'] as const)).map(
+    (name) => ({ name: `credence ${name}`, open: () => backends.open(name) }),
+  )
+  const calibration = loadPack(`${packsDirectory}/calibration`).pack as RetrievalPack
+  const peers = libraries.flatMap((peer) => [
+    {
+      name: peer.name,
+      open: async () => backends.behindScreen(peerSystem(peer, peer.name, { k: topK, threshold: null })),
+    },
+    {
+      name: `${peer.name}, calibrated`,
+      open: async () =>
+        backends.behindScreen(peerSystem(peer, `${peer.name}, calibrated`, await cutFor(peer, calibration))),
+    },
+  ])
+  const servers = ['server-memory', 'server-memory-words'].map((name) => ({
+    name,
+    open: async () => backends.behindScreen(mcpSystem({ mapping: installedMapping(name) })),
+  }))
+  return [...own, ...peers, ...servers]
+}
+
+/** The k and threshold that suit a peer best, chosen on cases that are in none of the packs. */
+async function cutFor(peer: Peer, calibration: RetrievalPack) {
+  const rankings = await rankingsOf(calibration, uncutSystem(peer))
+  const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((one, other) => one - other)
+  const thresholds = peer.hasScores
+    ? Array.from({ length: 200 }, (_, step) => scores[Math.floor((step * (scores.length - 1)) / 199)] ?? 0)
+    : [0]
+  const { k, threshold } = bestCut(rankings, [...new Set(thresholds)])
+  return { k, threshold }
+}
+
+/** The published mapping, with the installed program instead of one that npm would have to look up. */
+const installedMapping = (name: string) => ({
+  ...readMcpMapping(`${examples}/${name}.json`),
+  command: process.execPath,
+  args: [createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/dist/index.js')],
+})
+
+async function measure(name: string, subject: Subject, packs: readonly Pack[]): Promise<ComparisonRow> {
+  try {
+    const runs = []
+    for (const pack of packs) runs.push(await runPack(pack, subject))
+    return comparisonRow(name, runs)
+  } finally {
+    await subject.close()
+  }
+}

@@ -1,0 +1,74 @@
+import { everything } from '../../src/eval/calibration.ts'
+import { Corpus } from '../../src/eval/corpus.ts'
+import type { System } from '../../src/eval/system.ts'
+import type { BeliefRecord } from '../../src/memory/belief-record.ts'
+
+/** Somebody else's search over the texts of beliefs. */
+export type Peer = {
+  readonly name: string
+  readonly version: string
+  /** The settings it runs with, and where they are recommended. */
+  readonly settings: string
+  /** Whether its hits have scores; without them only the number of hits can be chosen. */
+  readonly hasScores: boolean
+  /** Takes in a corpus. The ranker gives everything it finds, best first. */
+  index(beliefs: readonly BeliefRecord[]): Promise<Ranker> | Ranker
+}
+
+export type Ranker = {
+  rank(message: string): Promise<readonly RankedHit[]> | readonly RankedHit[]
+  close?(): void
+}
+export type RankedHit = { readonly id: string; readonly score: number }
+
+/** What is kept of what it finds. */
+export type Cut = { readonly k: number; readonly threshold: number | null }
+
+/**
+ * A peer as a system under evaluation. User, scope, life cycle and pins are kept for it, as for our own backends, so that
+ * only the matching differs. After a change it takes in the corpus again when it is next asked.
+ */
+export function peerSystem(peer: Peer, name: string, { k, threshold }: Cut): System {
+  let corpus = new Corpus()
+  let ranker: Ranker | null = null
+  const forget = (): void => {
+    ranker?.close?.()
+    ranker = null
+  }
+  return {
+    name,
+    version: peer.version,
+    description: `${peer.settings}; ${cutText({ k, threshold })}`,
+    tiers: 'relevant',
+    reset: async () => {
+      corpus = new Corpus()
+      forget()
+    },
+    ingest: async (beliefs) => {
+      corpus = new Corpus(beliefs)
+      forget()
+      return []
+    },
+    update: async (update) => {
+      corpus.apply(update)
+      forget()
+    },
+    recall: async (query) => {
+      ranker ??= await peer.index(corpus.all())
+      const inView = new Map(corpus.candidates(query).map((belief) => [belief.id, belief]))
+      const hits = (query.message.trim() === '' ? [] : await ranker.rank(query.message))
+        .filter(({ id, score }) => inView.has(id) && (threshold === null || score >= threshold))
+        .slice(0, k)
+      const found = hits.map(({ id }) => inView.get(id) as BeliefRecord)
+      const pulled = corpus.participantsOf(found, query).map(({ id }) => ({ id, score: 0 }))
+      return { prelude: null, pinned: [], relevant: [...hits, ...pulled], questions: [] }
+    },
+    close: async () => forget(),
+  }
+}
+
+/** The same, without a cut: what a cut is chosen on. */
+export const uncutSystem = (peer: Peer): System => peerSystem(peer, peer.name, everything)
+
+const cutText = ({ k, threshold }: Cut): string =>
+  `${k === Number.POSITIVE_INFINITY ? 'everything' : `the best ${k}`}${threshold === null ? '' : ` with a score of at least ${threshold.toPrecision(3)}`}`
