@@ -16,6 +16,7 @@ export class Projection {
   readonly #connection: Connection
   readonly #userId: number
   readonly #tallies: Tallies
+  readonly #forms: { readonly key: string; readonly columns: readonly unknown[] }[] = []
 
   constructor(connection: Connection, userId: number) {
     this.#connection = connection
@@ -74,6 +75,7 @@ export class Projection {
   }
 
   finish(): void {
+    this.#writeForms()
     this.#tallies.write(slipsOf)
   }
 
@@ -115,18 +117,31 @@ export class Projection {
     ]
   }
 
+  /** Written by `finish`, or before when there are very many. */
   #insertForms(derived: DerivedBelief): void {
-    const statement = this.#connection.statement<unknown[]>(
-      `INSERT INTO forms (user_id, key, current, scope, agent, belief, ordinal, breaks, flags, reinforced)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
     const { agent, belief, flags, reinforced } = derived
     const current = Number(derived.current)
     for (const scope of derived.scopes.map((name) => this.#tallies.scopeId(name))) {
       for (const { key, ordinal, breaks } of derived.forms) {
-        statement.run(this.#userId, key, current, scope, agent, belief.id, ordinal, breaks, flags, reinforced)
+        const columns = [this.#userId, key, current, scope, agent, belief.id, ordinal, breaks, flags, reinforced]
+        this.#forms.push({ key, columns })
       }
     }
+    if (this.#forms.length >= mostFormsKept) this.#writeForms()
+  }
+
+  /** In the order of the index, so that each page of it is touched once, and many rows a statement. */
+  #writeForms(): void {
+    const forms = this.#forms.splice(0).sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    const insert = (rows: number) =>
+      this.#connection.statement<unknown[]>(
+        `INSERT INTO forms (user_id, key, current, scope, agent, belief, ordinal, breaks, flags, reinforced)
+         VALUES ${Array(rows).fill('(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      )
+    const whole = forms.length - (forms.length % formsAtOnce)
+    for (let from = 0; from < whole; from += formsAtOnce)
+      insert(formsAtOnce).run(...forms.slice(from, from + formsAtOnce).flatMap(({ columns }) => columns))
+    for (const { columns } of forms.slice(whole)) insert(1).run(...columns)
   }
 
   #deleteForms(derived: DerivedBelief): void {
@@ -159,6 +174,9 @@ export class Projection {
     return texts.map((words) => words.reduce((text, word) => `${text} ${indexedTerm(this.#userId, word)}`, ''))
   }
 }
+
+const formsAtOnce = 16
+const mostFormsKept = 200_000
 
 /** One user's words are other words than another's, so no search ever passes over foreign rows. */
 export const indexedTerm = (userId: number, word: string): string => `${userId}:${word}`

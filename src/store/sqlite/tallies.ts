@@ -132,19 +132,20 @@ export class Tallies {
     const recount = this.#connection.statement<[number, number, string]>(
       'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ?',
     )
-    const insert = this.#connection.statement<[number, string, number]>(
-      'INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)',
+    const add = this.#connection.statement<[number, string, number], { id: number; count: number }>(
+      `INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)
+       ON CONFLICT (user_id, word) DO UPDATE SET count = count + excluded.count RETURNING id, count`,
     )
     const added: (readonly [slip: number, word: number])[] = []
     for (const [word, change] of inKeyOrder(this.#words)) {
-      if (change === 0) continue
-      const { changes } = recount.run(change, this.#userId, word)
-      if (changes > 0) {
-        if (change < 0) this.#dropUnusedWord(word, slipsOf)
-        continue
+      if (change < 0) {
+        recount.run(change, this.#userId, word)
+        this.#dropUnusedWord(word, slipsOf)
+      } else if (change > 0) {
+        const row = add.get(this.#userId, word, change)
+        // A word that was there before counts more than was added now.
+        if (row?.count === change) for (const slip of slipsOf(word)) added.push([slip, row.id])
       }
-      const id = Number(insert.run(this.#userId, word, change).lastInsertRowid)
-      for (const slip of slipsOf(word)) added.push([slip, id])
     }
     this.#insertSlips(added.sort(([one], [other]) => one - other))
   }
