@@ -1,18 +1,31 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { FilledStores } from './filled-stores.ts'
+import { harnessLane } from './lanes/harness.ts'
+import { profileLane } from './lanes/profile.ts'
+import { qualityLane } from './lanes/quality.ts'
 import { recallLane } from './lanes/recall.ts'
+import { scifactLane } from './lanes/scifact.ts'
 import { startUpLane } from './lanes/start-up.ts'
+import { writesLane } from './lanes/writes.ts'
 import { updatePerformancePage } from './performance-page.ts'
 
 /** One thing that is measured. What it returns is written to the results as it is. */
 export type Lane = {
   readonly name: string
   readonly summary: string
-  run(options: { readonly quick: boolean; readonly log: (line: string) => void }): Promise<object>
+  run(options: LaneOptions): Promise<object>
 }
 
-const lanes: readonly Lane[] = [recallLane, startUpLane]
+export type LaneOptions = {
+  /** Small sizes, to see that everything runs. */
+  readonly quick: boolean
+  readonly log: (line: string) => void
+  readonly stores: FilledStores
+}
+
+const lanes: readonly Lane[] = [qualityLane, scifactLane, recallLane, profileLane, writesLane, startUpLane, harnessLane]
 
 const usage = `Usage: npm run bench -- [lane…] [--quick] [--no-write]
 
@@ -36,9 +49,14 @@ async function main(): Promise<number> {
   if (unknown.length > 0) return say(`There is no lane "${unknown[0]}".\n\n${usage}`, 2)
 
   const results: Record<string, object> = {}
-  for (const lane of lanes.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
-    console.error(`== ${lane.name}: ${lane.summary}`)
-    results[lane.name] = await lane.run({ quick: values.quick, log: (line) => console.error(line) })
+  const stores = new FilledStores()
+  try {
+    for (const lane of lanes.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+      console.error(`== ${lane.name}: ${lane.summary}`)
+      results[lane.name] = await lane.run({ quick: values.quick, log: (line) => console.error(line), stores })
+    }
+  } finally {
+    stores.remove()
   }
   const report = {
     at: new Date().toISOString(),

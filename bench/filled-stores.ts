@@ -1,0 +1,79 @@
+import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BeliefRecord } from '../src/memory/belief-record.ts'
+import { importRecords } from '../src/memory/import.ts'
+import { openWorkshop, storeFile } from '../src/open-memory.ts'
+import { generateBeliefs } from './corpus.ts'
+
+/** A memory directory with beliefs in it, and what was seen while it was filled. */
+export type FilledStore = {
+  readonly dir: string
+  readonly beliefs: number
+  /** Up to a thousand of its beliefs, evenly spread. */
+  readonly sample: readonly BeliefRecord[]
+  readonly perSecond: number
+  readonly bytesPerBelief: number
+}
+
+const batch = 10_000
+
+/** Stores of each size, filled once for all lanes of a run. They are read from; who writes takes a copy. */
+export class FilledStores {
+  readonly #root = mkdtempSync(join(tmpdir(), 'credence-bench-'))
+  readonly #filled = new Map<number, FilledStore>()
+  #copies = 0
+
+  async of(size: number): Promise<FilledStore> {
+    const known = this.#filled.get(size)
+    if (known !== undefined) return known
+    const store = await fill(join(this.#root, `beliefs-${size}`), size)
+    this.#filled.set(size, store)
+    return store
+  }
+
+  /** A directory of its own with the same beliefs. Nobody has the store open, so its file can be copied. */
+  async copyOf(size: number): Promise<FilledStore> {
+    const store = await this.of(size)
+    this.#copies += 1
+    const dir = join(this.#root, `copy-${this.#copies}`)
+    cpSync(store.dir, dir, { recursive: true })
+    return { ...store, dir }
+  }
+
+  /** An empty directory. */
+  place(name: string): string {
+    this.#copies += 1
+    return join(this.#root, `${name}-${this.#copies}`)
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true, force: true })
+  }
+}
+
+/** Bulk ingest through the import use case, in batches, timed without the making of the beliefs. */
+async function fill(dir: string, size: number): Promise<FilledStore> {
+  const workshop = openWorkshop(dir)
+  const sample: BeliefRecord[] = []
+  const every = Math.max(1, Math.floor(size / 1_000))
+  let pending: { place: string; record: BeliefRecord }[] = []
+  let spentMs = 0
+  const flush = async (): Promise<void> => {
+    const start = performance.now()
+    await importRecords(workshop, { user: 'local', author: { actor: 'import', origin: 'bench' } }, pending)
+    spentMs += performance.now() - start
+    pending = []
+  }
+  let index = 0
+  for (const record of generateBeliefs({ count: size, seed: 1 })) {
+    if (index % every === 0) sample.push(record)
+    pending.push({ place: `belief ${index}`, record })
+    index += 1
+    if (pending.length === batch) await flush()
+  }
+  if (pending.length > 0) await flush()
+  await workshop.store.close()
+  const bytesPerBelief = Math.round(statSync(storeFile(dir)).size / size)
+  return { dir, beliefs: size, sample, perSecond: Math.round(size / (spentMs / 1_000)), bytesPerBelief }
+}

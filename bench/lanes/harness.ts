@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Backends } from '../../src/eval/backends.ts'
+import { reportData } from '../../src/eval/harness/html/report-data.ts'
+import { reportPage } from '../../src/eval/harness/html/report-page.ts'
+import { runnablePack } from '../../src/eval/harness/runnable-pack.ts'
+import { type CaseOutcome, runBenchmark } from '../../src/eval/harness/runner.ts'
+import { withShadow } from '../../src/eval/harness/shadow-memory.ts'
+import { storeStatus } from '../../src/eval/harness/store/status.ts'
+import { percentile } from '../../src/eval/statistics.ts'
+import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
+import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { environmentExample, runExample, shadowExample } from '../../test/harness/example-documents.ts'
+import type { Lane } from '../run.ts'
+
+const days = 20
+
+/** What the evaluation harness costs, each beside the least that has to be done. */
+export const harnessLane: Lane = {
+  name: 'harness',
+  summary: 'cases a second, a report of 10,000 cases, the status of 100,000 shadow records, a watched recall',
+  async run({ quick, log, stores }) {
+    const share = quick ? 0.01 : 1
+    const figures = {
+      cases: await casesPerSecond(stores.place('runs')),
+      report: await reportOf(stores.place('report'), 10_000 * share),
+      status: await statusBesideReading(stores.place('status'), 10_000 * share, 100_000 * share),
+      shadow: await recallBesideShadow(stores.place('shadow')),
+    }
+    log(`  ${figures.cases.perSecond} cases a second`)
+    log(`  report of ${figures.report.cases} cases: ${figures.report.ms.toFixed(0)} ms`)
+    log(`  status beside reading the files: ${figures.status.ratio.toFixed(2)}x`)
+    log(`  watched recall beside a plain one: ${figures.shadow.ratio.toFixed(2)}x`)
+    return figures
+  },
+}
+
+const context = (root: string) => ({
+  root,
+  now: () => new Date(),
+  signal: new AbortController().signal,
+  surroundings: environmentExample,
+})
+const once = { repeats: 1, seed: 1 }
+
+/** A whole pack with every case written down durably, as `credence benchmark run` does it. */
+async function casesPerSecond(root: string) {
+  const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
+  const backends = new Backends({
+    openStore: () => openMemoryStore({ random: randomBytes }),
+    version: 'bench',
+    clock: () => performance.now(),
+    openEmbedder: () => Promise.reject(new Error('no vectors are needed here')),
+    packsDirectory,
+  })
+  const subject = await backends.open('bm25')
+  const benchmark = await runnablePack(`${packsDirectory}/retrieval-hard`, subject)
+  const start = performance.now()
+  const { totalCases } = await runBenchmark(benchmark, 'measured', once, context(root))
+  const seconds = (performance.now() - start) / 1_000
+  await subject.close()
+  return { cases: totalCases, perSecond: Math.round(totalCases / seconds) }
+}
+
+async function reportOf(root: string, count: number) {
+  const cases = Array.from({ length: count }, (_, index) => ({ id: `case-${index}`, prompt: `Question ${index}?` }))
+  const outcome = ({ id }: { id: string }, index: number): CaseOutcome => ({
+    caseId: id,
+    verdict: index % 7 === 0 ? 'fail' : 'pass',
+    scores: { precision: (index % 10) / 10, recall: 1 },
+    returned: [{ id: `belief-${index}`, score: 1, rank: 1 }],
+    failures: index % 7 === 0 ? ['Something else was expected.'] : [],
+    timings: { recall: (index % 13) / 10 },
+  })
+  const execute = async function* (): AsyncGenerator<CaseOutcome> {
+    yield* cases.map(outcome)
+  }
+  const manifest = { benchmarkId: 'made-up', cases }
+  const made = { manifest, packHash: environmentExample.packHash, packFiles: {}, system: { name: 'made-up', version: '1' } }
+  await runBenchmark({ ...made, execute }, 'measured', once, context(root))
+  const start = performance.now()
+  const page = reportPage(await reportData(root, { runIds: ['measured'], now: new Date() }))
+  return { cases: count, ms: performance.now() - start, bytes: Buffer.byteLength(page) }
+}
+
+async function statusBesideReading(root: string, runs: number, shadows: number) {
+  makeStore(root, runs, shadows)
+  const rounds = []
+  // Turn by turn, so that what slows the machine down slows both.
+  for (let round = 0; round < 5; round += 1) {
+    const begin = performance.now()
+    readEverything(root)
+    const between = performance.now()
+    await storeStatus(root)
+    rounds.push({ readMs: between - begin, statusMs: performance.now() - between })
+  }
+  const [readMs, statusMs] = [median(rounds.map((one) => one.readMs)), median(rounds.map((one) => one.statusMs))]
+  return { runs, shadows, readMs, statusMs, ratio: statusMs / readMs, rssMegabytes: process.memoryUsage().rss / 1e6 }
+}
+
+function makeStore(root: string, runs: number, shadows: number): void {
+  mkdirSync(join(root, 'runs'), { recursive: true })
+  for (let index = 0; index < runs; index += 1) {
+    writeFileSync(join(root, 'runs', `run-${index}.json`), JSON.stringify({ ...runExample, runId: `run-${index}` }))
+  }
+  for (let day = 1; day <= days; day += 1) {
+    const name = `2026-03-${String(day).padStart(2, '0')}`
+    mkdirSync(join(root, 'shadow', name), { recursive: true })
+    for (let index = 0; index < shadows / days; index += 1) {
+      const record = { ...shadowExample, traceId: `t${index}`, recordedAt: `${name}T10:00:00.000Z` }
+      writeFileSync(join(root, 'shadow', name, `t${index}.json`), JSON.stringify(record))
+    }
+  }
+}
+
+function readEverything(root: string): void {
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) readFileSync(join(entry.parentPath, entry.name))
+  }
+}
+
+async function recallBesideShadow(root: string) {
+  let ids = 0
+  const workshop = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => `b-${++ids}` }
+  const author = { actor: 'person', origin: 'bench' } as const
+  const memory = memoryFrom(workshop, { user: 'local', scopes: ['domain:bench'], agent: null, author })
+  for (let index = 0; index < 300; index += 1) {
+    await memory.remember({ name: `subject ${index} alpha`, content: 'Something about it.', type: 'entity' })
+  }
+  const watched = withShadow(memory, {
+    root,
+    now: () => new Date(),
+    clock: () => performance.now(),
+    onProblem: (error) => {
+      throw error
+    },
+  })
+  const [plain, shadowed]: [number[], number[]] = [[], []]
+  for (let round = 0; round < 20; round += 1) {
+    plain.push(...(await recallTimes(memory)))
+    shadowed.push(...(await recallTimes(watched)))
+  }
+  await watched.close()
+  return { plainP50Ms: median(plain), shadowedP50Ms: median(shadowed), ratio: median(shadowed) / median(plain) }
+}
+
+async function recallTimes(memory: Memory): Promise<readonly number[]> {
+  const times: number[] = []
+  for (let index = 0; index < 50; index += 1) {
+    const start = performance.now()
+    await memory.recall(`What about subject ${index} alpha and subject 7 alpha?`)
+    times.push(performance.now() - start)
+  }
+  return times
+}
+
+const median = (values: readonly number[]): number => percentile(values, 50) ?? 0

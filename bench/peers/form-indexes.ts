@@ -1,0 +1,66 @@
+import { create, insertMultiple, search } from '@orama/orama'
+import Database from 'better-sqlite3'
+import FlexSearch from 'flexsearch'
+import MiniSearch from 'minisearch'
+import type { BeliefRecord } from '../../src/memory/belief-record.ts'
+
+/** A library holding the names and aliases of beliefs: what our recall looks through, and no more. */
+export type FormIndexPeer = {
+  readonly name: string
+  /** How many beliefs it is asked to hold: what it takes in within a minute or so. */
+  readonly largest: number
+  build(beliefs: Iterable<BeliefRecord>): Promise<FormSearch> | FormSearch
+}
+export type FormSearch = { search(message: string): unknown; close(): void }
+
+const formsOf = ({ id, name, aliases }: BeliefRecord) => ({ id, name, aliases: aliases.join(' | ') })
+const most = 20
+
+/** Without prefixes and typos, where a library has them as an option: the least work it can be asked to do. */
+export const formIndexPeers: readonly FormIndexPeer[] = [
+  {
+    name: 'minisearch',
+    largest: 100_000,
+    build: (beliefs) => {
+      const index = new MiniSearch<ReturnType<typeof formsOf>>({ fields: ['name', 'aliases'] })
+      for (const belief of beliefs) index.add(formsOf(belief))
+      return { search: (message) => index.search(message, { boost: { name: 2 } }).slice(0, most), close: () => {} }
+    },
+  },
+  {
+    name: 'sqlite fts5',
+    largest: 1_000_000,
+    build: (beliefs) => {
+      const db = new Database(':memory:')
+      db.exec("CREATE VIRTUAL TABLE forms USING fts5(name, aliases, tokenize = 'unicode61')")
+      const insert = db.prepare('INSERT INTO forms (name, aliases) VALUES (@name, @aliases)')
+      db.transaction(() => {
+        for (const belief of beliefs) insert.run(formsOf(belief))
+      })()
+      const match = db.prepare(
+        `SELECT rowid FROM forms WHERE forms MATCH ? ORDER BY bm25(forms, 2.0, 1.0) LIMIT ${most}`,
+      )
+      const anyOf = (message: string): string =>
+        [...new Set(message.split(/\W+/u))].map((word) => `"${word}"`).join(' OR ')
+      return { search: (message) => match.all(anyOf(message)), close: () => db.close() }
+    },
+  },
+  {
+    name: 'flexsearch',
+    largest: 100_000,
+    build: (beliefs) => {
+      const index = new FlexSearch.Document({ document: { id: 'id', index: ['name', 'aliases'] }, tokenize: 'strict' })
+      for (const belief of beliefs) index.add(formsOf(belief))
+      return { search: (message) => index.search(message, { suggest: true, limit: most }), close: () => {} }
+    },
+  },
+  {
+    name: 'orama',
+    largest: 100_000,
+    build: async (beliefs) => {
+      const index = create({ schema: { name: 'string', aliases: 'string' } as const })
+      await insertMultiple(index, [...beliefs].map(formsOf), 1_000)
+      return { search: (message) => search(index, { term: message, boost: { name: 2 }, limit: most }), close: () => {} }
+    },
+  },
+]
