@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { FilledStores } from './filled-stores.ts'
@@ -7,9 +7,10 @@ import { profileLane } from './lanes/profile.ts'
 import { qualityLane } from './lanes/quality.ts'
 import { recallLane } from './lanes/recall.ts'
 import { scifactLane } from './lanes/scifact.ts'
+import { serveLane } from './lanes/serve.ts'
 import { startUpLane } from './lanes/start-up.ts'
 import { writesLane } from './lanes/writes.ts'
-import { updatePerformancePage } from './performance-page.ts'
+import { type Report, updatePerformancePage } from './page/performance-page.ts'
 
 /** One thing that is measured. What it returns is written to the results as it is. */
 export type Lane = {
@@ -25,7 +26,16 @@ export type LaneOptions = {
   readonly stores: FilledStores
 }
 
-const lanes: readonly Lane[] = [qualityLane, scifactLane, recallLane, profileLane, writesLane, startUpLane, harnessLane]
+const lanes: readonly Lane[] = [
+  qualityLane,
+  scifactLane,
+  recallLane,
+  profileLane,
+  writesLane,
+  startUpLane,
+  serveLane,
+  harnessLane,
+]
 
 const usage = `Usage: npm run bench -- [lane…] [--quick] [--no-write]
 
@@ -58,11 +68,13 @@ async function main(): Promise<number> {
   } finally {
     stores.remove()
   }
-  const report = {
+  const report: Report = {
     at: new Date().toISOString(),
     command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim(),
     machine: machine(),
-    results,
+    versions: versions(),
+    // Each lane returns what its section of the page shows.
+    results: results as Report['results'],
   }
   console.log(JSON.stringify(report, null, 2))
   if (values.quick || values['no-write']) return 0
@@ -85,5 +97,25 @@ const machine = () => ({
   node: process.version,
   platform: `${process.platform} ${process.arch}`,
 })
+
+/** Of everything that was measured. */
+function versions(): Readonly<Record<string, string>> {
+  const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
+    packages: Readonly<Record<string, { readonly version: string }>>
+  }
+  return Object.fromEntries(
+    measured.map((name) => [name, lock.packages[`node_modules/${name}`]?.version ?? 'not installed']),
+  )
+}
+
+const measured = [
+  'better-sqlite3',
+  'minisearch',
+  '@orama/orama',
+  'flexsearch',
+  '@modelcontextprotocol/server-memory',
+  '@modelcontextprotocol/server',
+  'hono',
+]
 
 process.exitCode = await main()

@@ -78,7 +78,12 @@ async function reportOf(root: string, count: number) {
     yield* cases.map(outcome)
   }
   const manifest = { benchmarkId: 'made-up', cases }
-  const made = { manifest, packHash: environmentExample.packHash, packFiles: {}, system: { name: 'made-up', version: '1' } }
+  const made = {
+    manifest,
+    packHash: environmentExample.packHash,
+    packFiles: {},
+    system: { name: 'made-up', version: '1' },
+  }
   await runBenchmark({ ...made, execute }, 'measured', once, context(root))
   const start = performance.now()
   const page = reportPage(await reportData(root, { runIds: ['measured'], now: new Date() }))

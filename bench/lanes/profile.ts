@@ -93,7 +93,10 @@ async function profiled(work: () => Promise<void>): Promise<readonly ProfileRow[
   const spent = new Map<string, number>()
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
   for (const [index, id] of (profile.samples ?? []).entries()) {
-    const part = partOf(nodes.get(id)?.callFrame)
+    const frame = nodes.get(id)?.callFrame
+    // Starting and ending the profile is not part of what is looked at.
+    if (frame?.url === 'node:inspector') continue
+    const part = partOf(frame)
     spent.set(part, (spent.get(part) ?? 0) + (profile.timeDeltas?.[index] ?? 0))
   }
   const total = [...spent.values()].reduce((sum, time) => sum + time, 0)

@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { benchScope, generateMessages } from '../corpus.ts'
+import { milliseconds, type Spread, spreadOf } from '../measure.ts'
+import type { Lane } from '../run.ts'
+
+const credence = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
+const program = (name: string): string => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url))
+const writers = 8
+
+export type ServeRow = {
+  readonly what: string
+  readonly clients: number
+  readonly perSecond: number
+  readonly spread: Spread
+}
+
+/** Recall through the servers, beside the least that such a server can do. */
+export const serveLane: Lane = {
+  name: 'serve',
+  summary: 'recall over HTTP and MCP, beside a bare route and a bare tool; the event loop while others write',
+  async run({ quick, log, stores }) {
+    const size = quick ? 1_000 : 100_000
+    const { dir, sample } = await stores.copyOf(size)
+    const messages = generateMessages(sample, { count: quick ? 50 : 500, words: 40, mentions: 2, seed: 11 })
+    const rows: ServeRow[] = []
+    const keep = (row: ServeRow): void => {
+      rows.push(row)
+      log(
+        `  ${row.what.padEnd(18)} ${String(row.clients).padStart(2)} clients p50 ${milliseconds(row.spread.p50)} ms, ${Math.round(row.perSecond)} a second`,
+      )
+    }
+    const loopFile = `${dir}/loop.json`
+    const server = await startServer(dir, loopFile)
+    const bare = await startBareRoute(await sizeOfAnswer(server, messages[0] ?? ''))
+    try {
+      for (const clients of quick ? [1, 8] : [1, 8, 32]) {
+        keep({ what: 'bare hono route', clients, ...(await underLoad(clients, messages, bare.ask)) })
+        keep({ what: 'recall over HTTP', clients, ...(await underLoad(clients, messages, server.ask)) })
+      }
+      server.child.kill('SIGUSR2')
+      const texts = messages.slice(0, quick ? 20 : 200)
+      keep({ what: 'add over HTTP', clients: writers, ...(await underLoad(writers, texts, server.add)) })
+    } finally {
+      await ended(bare.child)
+      await ended(server.child)
+    }
+    for (const clients of quick ? [1, 8] : [1, 8, 32]) {
+      keep({ what: 'bare MCP tool', clients, ...(await throughMcp([program('bare-tool')], 'echo', clients, messages)) })
+      const argv = [credence, 'mcp', '--dir', dir, '--scope', benchScope]
+      keep({ what: 'MCP memory_search', clients, ...(await throughMcp(argv, 'memory_search', clients, messages)) })
+    }
+    const stalls = { writers, ...(JSON.parse(readFileSync(loopFile, 'utf8')) as { p99Ms: number; longestMs: number }) }
+    log(`  event loop late by ${milliseconds(stalls.longestMs)} ms at most while ${writers} clients write`)
+    return { beliefs: size, rows, stalls }
+  },
+}
+
+type Ask = (message: string) => Promise<number>
+
+/** As many at a time as there are clients, each asking again as soon as it has its answer. */
+async function underLoad(clients: number, messages: readonly string[], ask: (message: string) => Promise<unknown>) {
+  for (const message of messages.slice(0, 50)) await ask(message)
+  const tookMs: number[] = []
+  const waiting = [...messages]
+  const start = performance.now()
+  const client = async (): Promise<void> => {
+    for (let message = waiting.pop(); message !== undefined; message = waiting.pop()) {
+      const begin = performance.now()
+      await ask(message)
+      tookMs.push(performance.now() - begin)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  const perSecond = tookMs.length / ((performance.now() - start) / 1_000)
+  return { perSecond, spread: spreadOf(tookMs) }
+}
+
+async function startServer(dir: string, loopFile: string): Promise<{ child: ChildProcess; ask: Ask; add: Ask }> {
+  const argv = ['--import', program('watch-loop'), credence, 'serve', '--dir', dir, '--port', '0', '--json']
+  const { child, stdout } = started([...argv, '--scope', benchScope], { BENCH_LOOP_FILE: loopFile })
+  const { port, link } = JSON.parse(await firstDocument(stdout)) as { port: number; link: string }
+  const token = new URL(link).hash.replace('#token=', '')
+  const poster = posterTo(port, { authorization: `Bearer ${token}` })
+  let added = 0
+  return {
+    child,
+    ask: (message) => poster('/api/v1/recall', { message, scopes: [benchScope] }),
+    add: (message) => {
+      added += 1
+      return poster('/api/v1/beliefs', { name: `added while serving ${added}`, content: message, type: 'entity' })
+    },
+  }
+}
+
+async function startBareRoute(answerBytes: number): Promise<{ child: ChildProcess; ask: Ask }> {
+  const { child, stdout } = started([program('bare-route'), String(answerBytes)])
+  const { port } = JSON.parse(await firstDocument(stdout)) as { port: number }
+  const poster = posterTo(port, {})
+  return { child, ask: (message) => poster('/', { message, scopes: [benchScope] }) }
+}
+
+/** So that the bare route has as much to send. */
+const sizeOfAnswer = (server: { readonly ask: Ask }, message: string): Promise<number> => server.ask(message)
+
+function started(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } })
+  return { child, stdout: child.stdout }
+}
+
+/** What a program prints until it is a whole JSON document. */
+async function firstDocument(stdout: Readable): Promise<string> {
+  let text = ''
+  for await (const line of createInterface({ input: stdout })) {
+    text += line
+    try {
+      JSON.parse(text)
+      return text
+    } catch {
+      // Not whole yet.
+    }
+  }
+  throw new Error(`the program ended after "${text}"`)
+}
+
+/** Posts JSON over kept connections, and says how many bytes came back. */
+function posterTo(port: number, headers: Readonly<Record<string, string>>) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  return (path: string, body: object): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = JSON.stringify(body)
+      const options = { host: '127.0.0.1', port, path, method: 'POST', agent }
+      const asked = request({ ...options, headers: { ...headers, 'content-type': 'application/json' } }, (response) => {
+        let bytes = 0
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+        })
+        response.on('error', reject)
+        response.on('end', () => {
+          if ((response.statusCode ?? 500) < 300) resolve(bytes)
+          else reject(new Error(`${path} answered ${response.statusCode}`))
+        })
+      })
+      asked.on('error', reject)
+      asked.end(sent)
+    })
+}
+
+/** One server as a host starts it, with as many calls under way as there are clients. */
+async function throughMcp(argv: readonly string[], tool: string, clients: number, messages: readonly string[]) {
+  const client = new Client({ name: 'bench', version: '1' })
+  const transport = new StdioClientTransport({ command: process.execPath, args: [...argv], stderr: 'ignore' })
+  await client.connect(transport)
+  try {
+    return await underLoad(clients, messages, async (query) => {
+      const { isError } = await client.callTool({ name: tool, arguments: { query } })
+      if (isError === true) throw new Error(`${tool} refused`)
+    })
+  } finally {
+    await client.close()
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
+}

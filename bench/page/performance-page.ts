@@ -1,0 +1,81 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { ingestSection, type RecallFigures, recallPlot, recallSection } from './recall-section.ts'
+import {
+  type HarnessFigures,
+  harnessSection,
+  type ProfileFigures,
+  profileSection,
+  type QualityFigures,
+  qualitySection,
+  type ScifactFigures,
+  type ServeFigures,
+  type StartUpFigures,
+  scifactSection,
+  serveSection,
+  startUpSection,
+  type WritesFigures,
+  writesSection,
+} from './sections.ts'
+
+/** What a run of the benchmark found, as it is kept in bench/results. */
+export type Report = {
+  readonly at: string
+  readonly command: string
+  readonly machine: {
+    readonly cpu: string
+    readonly cores: number
+    readonly memoryGiB: number
+    readonly node: string
+    readonly platform: string
+  }
+  readonly versions: Readonly<Record<string, string>>
+  readonly results: Partial<Results>
+}
+
+type Results = {
+  readonly quality: QualityFigures
+  readonly scifact: ScifactFigures
+  readonly recall: RecallFigures
+  readonly profile: ProfileFigures
+  readonly writes: WritesFigures
+  readonly 'start-up': StartUpFigures
+  readonly serve: ServeFigures
+  readonly harness: HarnessFigures
+}
+
+const page = new URL('../../docs/performance.md', import.meta.url)
+const images = new URL('../../docs/images/', import.meta.url)
+
+/** Puts the figures of a run between the markers of their sections. Text outside the markers is left alone. */
+export function updatePerformancePage(report: Report): void {
+  const { quality, scifact, recall, profile, writes, 'start-up': startUp, serve, harness } = report.results
+  const sections: Readonly<Record<string, string | undefined>> = {
+    quality: quality && qualitySection(quality),
+    scifact: scifact && scifactSection(scifact),
+    recall: recall && recallSection(recall),
+    ingest: recall && ingestSection(recall),
+    profile: profile && profileSection(profile),
+    writes: writes && writesSection(writes),
+    'start-up': startUp && startUpSection(startUp),
+    serve: serve && serveSection(serve),
+    harness: harness && harnessSection(harness),
+  }
+  let text = readFileSync(page, 'utf8')
+  for (const [name, body] of Object.entries(sections))
+    if (body !== undefined) text = between(text, name, `${provenance(report)}\n\n${body}`)
+  writeFileSync(page, text)
+  if (recall === undefined) return
+  mkdirSync(images, { recursive: true })
+  writeFileSync(new URL('recall-growth.svg', images), recallPlot(recall))
+}
+
+function between(text: string, section: string, body: string): string {
+  const [open, close] = [`<!-- ${section}:begin -->`, `<!-- ${section}:end -->`]
+  const start = text.indexOf(open)
+  const end = text.indexOf(close)
+  if (start < 0 || end < 0) throw new Error(`docs/performance.md has no section ${section}`)
+  return `${text.slice(0, start + open.length)}\n${body}\n${text.slice(end)}`
+}
+
+const provenance = ({ at, command, machine }: Report): string =>
+  `Measured ${at.slice(0, 10)} with \`${command}\` on ${machine.cores} cores (${machine.cpu}), ${machine.memoryGiB} GiB, Node ${machine.node}, ${machine.platform}.`

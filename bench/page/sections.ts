@@ -1,0 +1,157 @@
+import type { ComparisonRow } from '../../src/eval/comparison.ts'
+import type { ProfileRow } from '../lanes/profile.ts'
+import type { ConcurrentWrites, WriteRow } from '../lanes/writes.ts'
+import { milliseconds, type Spread } from '../measure.ts'
+import { count, percent, table, times } from './table.ts'
+
+export type QualityFigures = {
+  readonly packs: readonly string[]
+  readonly topK: number
+  readonly rows: readonly ComparisonRow[]
+  readonly skipped: readonly { readonly system: string; readonly reason: string }[]
+}
+
+export const qualitySection = ({ packs, rows, skipped }: QualityFigures): string =>
+  [
+    `Packs: ${packs.join(', ')}.`,
+    '',
+    table(
+      ['system', 'passed', 'precision', 'recall', 'how it is asked'],
+      rows.map(({ backend, total, meanPrecision, meanRecall, description }) => [
+        backend,
+        `${total.totalPassed}/${total.totalCases}${total.errors > 0 ? `, ${total.errors} errors` : ''}`,
+        meanPrecision?.toFixed(3) ?? '',
+        meanRecall?.toFixed(3) ?? '',
+        description,
+      ]),
+    ),
+    ...skipped.map(({ system, reason }) => `\nNot run: ${system}. ${reason}`),
+  ].join('\n')
+
+export type ScifactFigures =
+  | { readonly skipped: string }
+  | { readonly documents: number; readonly queries: number; readonly ndcgAt10: number; readonly anchor: number }
+
+export const scifactSection = (figures: ScifactFigures): string =>
+  'skipped' in figures
+    ? `Not run: ${figures.skipped}.`
+    : `NDCG@10 ${figures.ndcgAt10.toFixed(3)} over ${count(figures.queries)} queries and ${count(figures.documents)} documents (at least ${figures.anchor} is wanted).`
+
+export type ProfileFigures = {
+  readonly beliefs: number
+  readonly words: number
+  readonly recall: Spread
+  readonly floor: { readonly lookUps: number; readonly spread: Spread }
+  readonly parts: readonly ProfileRow[]
+}
+
+export const profileSection = ({ beliefs, words, recall, floor, parts }: ProfileFigures): string =>
+  [
+    `At ${count(beliefs)} beliefs and ${words} words: recall p50 ${milliseconds(recall.p50)} ms; ${floor.lookUps.toFixed(0)} look-ups of the same keys in a map of a million p50 ${milliseconds(floor.spread.p50)} ms; ${times(recall.p50 / floor.spread.p50)} the floor.`,
+    '',
+    table(
+      ['share of the time', 'where'],
+      parts.map(({ part, share }) => [percent(share), part]),
+    ),
+  ].join('\n')
+
+export type WritesFigures = { readonly rows: readonly WriteRow[]; readonly concurrent: ConcurrentWrites }
+
+export function writesSection({ rows, concurrent }: WritesFigures): string {
+  const bare = (beliefs: number): number =>
+    rows.find((row) => row.what === 'bare insert' && row.beliefs === beliefs)?.spread.p50 ?? Number.NaN
+  return [
+    table(
+      ['change', 'beliefs', 'p50 ms', 'p99 ms', 'beside the bare insert'],
+      rows.map(({ what, beliefs, spread }) => [
+        what,
+        count(beliefs),
+        milliseconds(spread.p50),
+        milliseconds(spread.p99),
+        times(spread.p50 / bare(beliefs)),
+      ]),
+    ),
+    '',
+    `${concurrent.processes} processes writing at once: ${count(concurrent.perSecond)} durable adds a second, ${concurrent.isAllThere ? `all ${count(concurrent.writes)} there once` : 'and NOT all of them there'}.`,
+  ].join('\n')
+}
+
+export type StartUpFigures = {
+  readonly rows: readonly { readonly program: string; readonly beliefs: number; readonly spread: Spread }[]
+  readonly imports?: readonly { readonly module: string; readonly ms: number }[]
+}
+
+export function startUpSection({ rows, imports = [] }: StartUpFigures): string {
+  const floor = rows[0]?.spread.p50 ?? Number.NaN
+  return [
+    table(
+      ['program', 'beliefs', 'p50 ms', 'p95 ms', 'beside `node -e 0`'],
+      rows.map(({ program, beliefs, spread }) => [
+        `\`${program}\``,
+        program.startsWith('node') ? '' : count(beliefs),
+        milliseconds(spread.p50),
+        milliseconds(spread.p95),
+        times(spread.p50 / floor),
+      ]),
+    ),
+    ...(imports.length === 0
+      ? []
+      : [
+          '',
+          'What importing costs, each in a process of its own:',
+          '',
+          table(
+            ['module', 'ms'],
+            imports.map(({ module, ms }) => [module, ms.toFixed(1)]),
+          ),
+        ]),
+  ].join('\n')
+}
+
+export type HarnessFigures = {
+  readonly cases: { readonly cases: number; readonly perSecond: number }
+  readonly report: { readonly cases: number; readonly ms: number; readonly bytes: number }
+  readonly status: {
+    readonly runs: number
+    readonly shadows: number
+    readonly statusMs: number
+    readonly ratio: number
+  }
+  readonly shadow: { readonly ratio: number }
+}
+
+export const harnessSection = ({ cases, report, status, shadow }: HarnessFigures): string =>
+  [
+    `- ${count(cases.perSecond)} cases a second, each written down durably (${count(cases.cases)} cases).`,
+    `- A report of ${count(report.cases)} cases: ${report.ms.toFixed(0)} ms, ${(report.bytes / 1e6).toFixed(1)} MB.`,
+    `- The status of ${count(status.runs)} runs and ${count(status.shadows)} shadow records: ${status.statusMs.toFixed(0)} ms, ${times(status.ratio)} reading the files.`,
+    `- A recall with its shadow record beside one without: ${times(shadow.ratio)}.`,
+  ].join('\n')
+
+export type ServeFigures = {
+  readonly beliefs: number
+  readonly rows: readonly {
+    readonly what: string
+    readonly clients: number
+    readonly perSecond: number
+    readonly spread: Spread
+  }[]
+  readonly stalls: { readonly writers: number; readonly p99Ms: number; readonly longestMs: number }
+}
+
+export const serveSection = ({ beliefs, rows, stalls }: ServeFigures): string =>
+  [
+    table(
+      ['what is asked', 'clients', 'p50 ms', 'p95 ms', 'p99 ms', 'a second'],
+      rows.map(({ what, clients, perSecond, spread }) => [
+        what,
+        clients,
+        milliseconds(spread.p50),
+        milliseconds(spread.p95),
+        milliseconds(spread.p99),
+        count(Math.round(perSecond)),
+      ]),
+    ),
+    '',
+    `${count(beliefs)} beliefs. While ${stalls.writers} clients write, the event loop is late by ${milliseconds(stalls.p99Ms)} ms at p99 and ${milliseconds(stalls.longestMs)} ms at most.`,
+  ].join('\n')

@@ -1,0 +1,11 @@
+type Cell = string | number
+
+/** A Markdown table. */
+export const table = (head: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+export const count = (value: number): string => value.toLocaleString('en')
+
+export const times = (value: number): string => `${value.toFixed(value < 10 ? 2 : 0)}x`
+
+export const percent = (value: number): string => `${(value * 100).toFixed(1)} %`

@@ -1,0 +1,12 @@
+// The least an MCP server can do with a search: a tool that answers what it is asked.
+import { McpServer } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { z } from 'zod'
+
+serveStdio(() => {
+  const server = new McpServer({ name: 'bare', version: '1' })
+  server.registerTool('echo', { inputSchema: z.object({ query: z.string() }) }, async ({ query }) => ({
+    content: [{ type: 'text', text: query }],
+  }))
+  return server
+})
