@@ -46,9 +46,7 @@ const deepest = 500
 
 /** Looks through names, aliases, content and why, for someone who asks. Exact hits come first. */
 export async function search(workshop: Workshop, asked: SearchRequest): Promise<SearchResult> {
-  const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
-  const request = { ...asked, includeRetired }
-  const { user, query, agent = null, limit = 10, offset = 0 } = request
+  const { limit = 10, offset = 0 } = asked
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100)
     throw new MemoryError('invalid', `The limit ${limit} is out of range.`, {
       hint: 'Give a whole number from 1 to 100.',
@@ -57,8 +55,20 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
     throw new MemoryError('invalid', `The offset ${offset} is out of range.`, {
       hint: 'Give a whole number, 0 or more.',
     })
+  const hits = await everyHit(workshop, asked)
+  return { hits: hits.slice(offset, offset + limit), total: hits.length }
+}
+
+/** All that is found, best first, however many that are. */
+export async function everyHit(
+  workshop: Workshop,
+  asked: Omit<SearchRequest, 'limit' | 'offset'>,
+): Promise<readonly SearchHit[]> {
+  const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
+  const request = { ...asked, includeRetired }
+  const { user, query, agent = null } = request
   const words = askedWords(query)
-  if (words.length === 0) return { hits: [], total: 0 }
+  if (words.length === 0) return []
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
 
   const everyScope = scopes ?? (await workshop.store.scopes(user)).map(({ scope }) => scope)
@@ -70,6 +80,8 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
     agent,
     scopes,
     words,
+    // At least half of the words asked for, so that one common word does not make a hit of everything.
+    atLeast: Math.ceil(words.length / 2),
     includeRetired,
     limit: deepest,
   })
@@ -80,7 +92,7 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
   )
   // What is retired has no mention that counts, but may still be called by its whole name.
   const others = beliefs
-    .filter((belief) => !known.has(belief.id) && passes(belief, request) && sharesEnough(belief, words))
+    .filter((belief) => !known.has(belief.id) && passes(belief, request))
     .map(
       (belief): SearchHit => ({
         match: !isCurrent(belief) && isMentioned(belief, linked) ? 'exact' : 'possible',
@@ -89,8 +101,7 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
         highlights: highlights(belief, words),
       }),
     )
-  const hits = [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
-  return { hits: hits.slice(offset, offset + limit), total: hits.length }
+  return [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
 }
 
 const isExact = ({ match }: SearchHit): boolean => match === 'exact'
@@ -128,12 +139,6 @@ const passes = (belief: Belief, { types, statuses, includeRetired, agent = null 
   (statuses === undefined || statuses.includes(belief.status)) &&
   (includeRetired === true || isCurrent(belief)) &&
   isVisibleTo(belief.agent, agent)
-
-/** At least half of the words asked for, so that one common word does not make a hit of everything. */
-function sharesEnough(belief: Belief, words: readonly string[]): boolean {
-  const present = new Set(fieldsOf(belief).flatMap(({ text }) => analyse(text).map(({ word }) => singular(word))))
-  return words.filter((word) => present.has(word)).length * 2 >= words.length
-}
 
 function highlights(belief: Belief, words: readonly string[]): readonly Highlight[] {
   const wanted = new Set(words)

@@ -46,6 +46,8 @@ export type FullText = {
     readonly agent: string | null
     readonly scopes: readonly string[] | null
     readonly words: readonly string[]
+    /** Only beliefs that hold at least this many of the words. Default 1. */
+    readonly atLeast?: number
     readonly includeRetired: boolean
     readonly limit: number
   }): Promise<readonly TextHit[]>

@@ -67,7 +67,7 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
   }
 
   function matchText(query: Parameters<FullText['matchText']>[0]): readonly TextHit[] {
-    const { user, agent, scopes, includeRetired, limit } = query
+    const { user, agent, scopes, includeRetired } = query
     const inView = matching(user, (belief) => {
       if (!includeRetired && !isCurrent(belief)) return false
       return isVisibleTo(belief.agent, agent) && (scopes === null || isIn(belief, scopes))
@@ -80,7 +80,7 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
         return counts.some(([, count]) => count > 0) ? [{ beliefId, length, counts: Object.fromEntries(counts) }] : []
       }),
     )
-    return rankText(matches, { beliefs: inView.length, words }, limit)
+    return rankText(matches, { beliefs: inView.length, words }, query)
   }
 
   return {

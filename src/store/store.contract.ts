@@ -510,6 +510,20 @@ export function describeStore(name: string, open: () => AnyStore): void {
       expect(await store.matchText({ ...base, words: [] })).toEqual([])
     })
 
+    it('with as many of the words as are asked for, however often it has one of them', async () => {
+      const store = await holding(
+        sample({ id: 'one', content: 'Tea, tea, and more tea.' }),
+        sample({ id: 'two', content: 'Green tea.' }),
+        sample({ id: 'three', name: 'Green', why: 'Tea with milk.' }),
+      )
+      const having = async (atLeast: number): Promise<readonly string[]> =>
+        (await store.matchText({ ...base, words: ['tea', 'green', 'milk'], atLeast })).map(({ beliefId }) => beliefId)
+
+      expect([...(await having(1))].sort()).toEqual(['one', 'three', 'two'])
+      expect([...(await having(2))].sort()).toEqual(['three', 'two'])
+      expect(await having(3)).toEqual(['three'])
+    })
+
     it('in view, and in what is retired only when asked', async () => {
       const old = sample({ id: 'old', content: 'Tea.', status: 'superseded', supersededBy: 'new' })
       const store = await holding(

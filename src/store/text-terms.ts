@@ -50,25 +50,28 @@ export type TextBase = { readonly beliefs: number; readonly words: number }
 
 /**
  * BM25 over all fields together, each occurrence counted by the weight of its field. Frequencies are those of the view,
- * so nothing outside it can move a score. `matches` holds, for each term asked for, the beliefs that have it.
+ * so nothing outside it can move a score. `matches` holds, for each term asked for, the beliefs that have it; of those
+ * with fewer than `atLeast` terms none is returned.
  */
 export function rankText(
   matches: readonly (readonly TermMatch[])[],
   base: TextBase,
-  limit: number,
+  { limit, atLeast = 1 }: { readonly limit: number; readonly atLeast?: number | undefined },
 ): readonly TextHit[] {
   const averageLength = Math.max(1, base.words / Math.max(1, base.beliefs))
-  const scores = new Map<string, number>()
+  const scores = new Map<string, { score: number; terms: number }>()
   for (const holders of matches) {
     const idf = inverseDocFreq({ docFreq: holders.length, docCount: base.beliefs })
     for (const { beliefId, length, counts } of holders) {
       const termFreq = textFields.reduce((total, field) => total + fieldWeights[field] * (counts[field] ?? 0), 0)
       const gain = idf * saturation({ termFreq, length, averageLength })
-      scores.set(beliefId, (scores.get(beliefId) ?? 0) + gain)
+      const { score, terms } = scores.get(beliefId) ?? { score: 0, terms: 0 }
+      scores.set(beliefId, { score: score + gain, terms: terms + 1 })
     }
   }
   return [...scores]
-    .map(([beliefId, score]) => ({ beliefId, score }))
+    .filter(([, { terms }]) => terms >= atLeast)
+    .map(([beliefId, { score }]) => ({ beliefId, score }))
     .sort((one, other) => other.score - one.score || compareText(one.beliefId, other.beliefId))
     .slice(0, limit)
 }

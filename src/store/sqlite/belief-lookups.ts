@@ -7,6 +7,8 @@ import type { Connection } from './connection.ts'
 
 const mostCached = 2_000
 const mostStandpoints = 50
+/** So many beliefs of a scope are gathered in a few milliseconds. */
+const crowd = 5_000
 
 /** A prefix and this sorts after everything that starts with the prefix. */
 const lastCharacter = '\u{10ffff}'
@@ -19,12 +21,15 @@ export class BeliefLookups {
   readonly #cache = new BoundedCache<Belief>(mostCached)
   /** What every recall of a conversation asks for again: pinned and universal beliefs, by who asks. */
   readonly #standing = new BoundedCache<readonly Belief[]>(mostStandpoints)
+  /** How many each list holds: counting looks at all of them, and whoever turns pages asks again and again. */
+  readonly #totals = new BoundedCache<number>(mostStandpoints)
 
   constructor(connection: Connection) {
     this.#connection = connection
     connection.onChange(() => {
       this.#cache.clear()
       this.#standing.clear()
+      this.#totals.clear()
     })
   }
 
@@ -98,23 +103,58 @@ export class BeliefLookups {
   }
 
   list(userId: number, filter: BeliefFilter, { limit, offset }: { limit: number; offset: number }): Page<Belief> {
-    const { conditions, values } = conditionsOf(userId, filter)
+    const { conditions, values } = conditionsOf(userId, filter, this.#isCrowded(userId, filter.scopes ?? []))
     const where = ['user_id = ?', ...conditions].join(' AND ')
     const ids = this.#connection
       .statement<unknown[], { id: string }>(
         `SELECT id FROM beliefs WHERE ${where} ORDER BY updated_at DESC, name_key, id LIMIT ? OFFSET ?`,
       )
       .all(userId, ...values, limit, offset)
-    const total = this.#connection
-      .statement<unknown[], { total: number }>(`SELECT count(*) AS total FROM beliefs WHERE ${where}`)
-      .get(userId, ...values)?.total
     return {
       items: this.getMany(
         userId,
         ids.map(({ id }) => id),
       ),
-      total: total ?? 0,
+      total: this.#total(userId, filter),
     }
+  }
+
+  #total(userId: number, filter: BeliefFilter): number {
+    const asked = JSON.stringify([userId, filter])
+    const known = this.#totals.get(asked) ?? this.#tally(userId, filter)
+    if (known !== undefined) return known
+    const { conditions, values } = conditionsOf(userId, filter, false)
+    const total = this.#connection
+      .statement<unknown[], { total: number }>(
+        `SELECT count(*) AS total FROM beliefs WHERE ${['user_id = ?', ...conditions].join(' AND ')}`,
+      )
+      .get(userId, ...values)?.total
+    this.#totals.set(asked, total ?? 0)
+    return total ?? 0
+  }
+
+  /** What is counted with every commit: the beliefs of one scope, and how many of them are current. */
+  #tally(userId: number, { user: _user, scopes, current, ...rest }: BeliefFilter): number | undefined {
+    const [scope, ...others] = scopes ?? []
+    if (scope === undefined || others.length > 0 || Object.values(rest).some((value) => value !== undefined)) return
+    const row = this.#connection
+      .statement<[number, string], { beliefs: number; current: number }>(
+        'SELECT beliefs, current FROM scopes WHERE user_id = ? AND name = ?',
+      )
+      .get(userId, scope)
+    if (row === undefined) return 0
+    return current === undefined ? row.beliefs : current ? row.current : row.beliefs - row.current
+  }
+
+  /** Whether so many beliefs are in these scopes that a page of them is found sooner by looking at the latest first. */
+  #isCrowded(userId: number, scopes: readonly string[]): boolean {
+    if (scopes.length === 0) return false
+    const inScopes = this.#connection
+      .statement<[number, string], { beliefs: number | null }>(
+        'SELECT sum(beliefs) AS beliefs FROM scopes WHERE user_id = ? AND name IN (SELECT value FROM json_each(?))',
+      )
+      .get(userId, JSON.stringify(scopes))?.beliefs
+    return (inScopes ?? 0) > crowd
   }
 
   scopes(userId: number): readonly { readonly scope: string; readonly beliefs: number }[] {
@@ -181,22 +221,25 @@ export class BeliefLookups {
   }
 }
 
+/** Does not look at the belief, so that it is worked out once and not for each of them. */
+const isAmongMembers = `id IN (SELECT members.belief FROM json_each(?) AS asked
+  CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
+  CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id)`
+
+/** Looks each belief up, which is less where only the first few are wanted and most are members. */
+const isMember = `EXISTS (SELECT 1 FROM json_each(?) AS asked
+  CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
+  CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id AND members.belief = beliefs.id)`
+
 /** The parts of a query a filter asks for. Lists are passed as JSON, so that there are few different queries. */
 function conditionsOf(
   userId: number,
   filter: BeliefFilter,
+  isCrowded: boolean,
 ): { conditions: readonly string[]; values: readonly unknown[] } {
   const { scopes, types, statuses, pinned, current, proposals } = filter
   const parts: readonly (readonly [isAsked: boolean, condition: string, ...values: unknown[]])[] = [
-    [
-      scopes !== undefined,
-      // Does not look at the belief, so that it is worked out once and not for each of them.
-      `id IN (SELECT members.belief FROM json_each(?) AS asked
-              CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
-              CROSS JOIN members ON members.user_id = scopes.user_id AND members.scope = scopes.id)`,
-      JSON.stringify(scopes ?? []),
-      userId,
-    ],
+    [scopes !== undefined, isCrowded ? isMember : isAmongMembers, JSON.stringify(scopes ?? []), userId],
     [types !== undefined, 'type IN (SELECT value FROM json_each(?))', JSON.stringify(types?.map(typeCode) ?? [])],
     [
       statuses !== undefined,

@@ -13,7 +13,7 @@ type Occurrence = { readonly id: string; readonly words: number; readonly field:
  * so only the occurrences are taken from it and scored here, within the view.
  */
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
-  const { includeRetired, limit } = query
+  const { includeRetired } = query
   const audiences = JSON.stringify(audiencesInView(connection, userId, query))
   // The pluses keep SQLite from looking each belief up once per audience.
   const occurrences = connection.statement<[string, string, number], Occurrence>(
@@ -25,7 +25,7 @@ export function matchText(connection: Connection, userId: number, query: Query):
   const matches = [...new Set(query.words.map(textTerm))].map((term) =>
     byBelief(occurrences.all(indexedTerm(userId, term), audiences, Number(!includeRetired))),
   )
-  return rankText(matches, textBase(connection, audiences, includeRetired), limit)
+  return rankText(matches, textBase(connection, audiences, includeRetired), query)
 }
 
 function audiencesInView(connection: Connection, userId: number, { agent, scopes }: Query): readonly number[] {
