@@ -9,6 +9,8 @@ export type ToolCall = {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** What the model wrote instead of a JSON object; `arguments` is empty then. */
+  readonly malformed?: string
 }
 
 export type ChatMessage =
