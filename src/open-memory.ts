@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { universalScope } from './beliefs/scope.ts'
 import { type Memory, memoryFrom, type Standpoint } from './memory/memory.ts'
+import { caughtUp } from './memory/mirror/caught-up.ts'
+import { keepInStep } from './memory/mirror/keep-in-step.ts'
 import type { Workshop } from './memory/workshop.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 
@@ -16,6 +18,15 @@ export type MemoryOptions = {
   readonly agent?: string | null
   /** Who is writing. Default a person through `library`; give `{ actor: 'agent', origin: 'your-agent' }` for a model. */
   readonly author?: Standpoint['author']
+  /** How long a call waits for another process that is writing, in milliseconds. Default 10000. */
+  readonly busyTimeoutMs?: number
+  /**
+   * Makes the mirror `MEMORY.md` in the directory when there is none, at the first change or at `close`. Where there is
+   * one it is kept in step whether this is given or not: when a change returns, the file says it too.
+   */
+  readonly mirror?: boolean
+  /** Told when the mirror could not be brought up to date. A change never fails because of it. */
+  readonly onMirrorProblem?: (problem: Error) => void
 }
 
 export const defaultUser = 'local'
@@ -30,14 +41,20 @@ export function openMemory({
   scopes = [universalScope],
   agent = null,
   author,
+  busyTimeoutMs,
+  mirror = false,
+  onMirrorProblem = () => {},
 }: MemoryOptions): Memory {
   const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
-  return memoryFrom(openWorkshop(dir), standpoint)
+  const options = { dir, user, make: mirror, onProblem: onMirrorProblem }
+  const workshop = keepInStep(openWorkshop(dir, busyTimeoutMs), options)
+  return caughtUp(memoryFrom(workshop, standpoint), workshop.catchUp)
 }
 
 /** The store of a directory with a real clock and real chance. */
-export function openWorkshop(dir: string) {
-  const store = openSqliteStore({ file: storeFile(dir), random: randomBytes })
+export function openWorkshop(dir: string, busyTimeoutMs?: number) {
+  const patience = busyTimeoutMs === undefined ? {} : { busyTimeoutMs }
+  const store = openSqliteStore({ file: storeFile(dir), random: randomBytes, ...patience })
   return { store, now: () => new Date(), newId } satisfies Workshop
 }
 

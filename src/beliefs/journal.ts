@@ -12,6 +12,8 @@ export const eventKinds = [
   'propose',
   'accept',
   'reject',
+  'confirm',
+  'retire',
   'forget',
   'import',
   'undo',

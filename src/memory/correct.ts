@@ -8,7 +8,8 @@ import { inherit, newBelief, proposal, replacedBy, superseded } from './remember
 import { type ChangeRequest, change, created, stateAfter, type Workshop } from './workshop.ts'
 
 export type CorrectRequest = ChangeRequest &
-  BeliefReference & {
+  BeliefReference &
+  VersionExpectation & {
     readonly content: string
     /** A new name; the old one stays as an alias. */
     readonly name?: string
@@ -64,10 +65,19 @@ export async function correct(workshop: Workshop, request: CorrectRequest): Prom
   )
 }
 
+/** Which version somebody was looking at when they decided on a change. */
+export type VersionExpectation = {
+  /** If the belief has changed since, nothing is done. */
+  readonly expectedVersion?: number
+}
+
 /** Finds a belief that can still be changed, or says what became of it. */
-export async function currentBelief(workshop: Workshop, reference: BeliefReference): Promise<Belief> {
+export async function currentBelief(
+  workshop: Workshop,
+  reference: BeliefReference & VersionExpectation,
+): Promise<Belief> {
   const belief = await findBelief(workshop, reference)
-  if (isCurrent(belief)) return belief
+  if (isCurrent(belief)) return requireVersion(belief, reference)
   if (belief.supersededBy !== null) {
     throw new MemoryError(
       'conflict',
@@ -85,6 +95,16 @@ export async function currentBelief(workshop: Workshop, reference: BeliefReferen
   throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") is no longer open to change.`, {
     hint: 'See what happened to it with `credence history`.',
   })
+}
+
+/** Nobody decides about what they have not seen. */
+export function requireVersion(belief: Belief, { expectedVersion }: VersionExpectation): Belief {
+  if (expectedVersion === undefined || expectedVersion === belief.version) return belief
+  throw new MemoryError(
+    'conflict',
+    `The belief ${belief.id} ("${belief.name}") is at version ${belief.version} now, not ${expectedVersion}.`,
+    { hint: 'Somebody changed it meanwhile. Look at it again, then repeat the change if it is still wanted.' },
+  )
 }
 
 async function refuseTakenName({ store }: Workshop, old: Belief, belief: Belief): Promise<void> {

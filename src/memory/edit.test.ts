@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { about, agent, everything, importer, lasting, now, otherAgent, tell } from '../../test/memory/at-hand.ts'
-import { workshop } from '../../test/recall/beliefs-at-hand.ts'
-import { addAliases, pin, reinforce, removeAliases, setWhy, unpin } from './edit.ts'
+import { person, workshop } from '../../test/recall/beliefs-at-hand.ts'
+import { correct } from './correct.ts'
+import { addAliases, type Edits, editBelief, pin, reinforce, removeAliases, setWhy, unpin } from './edit.ts'
+import { forget } from './forget.ts'
 import { accept, proposals, reject } from './proposals.ts'
 import { recall } from './recall.ts'
+import { undo } from './undo.ts'
 
 const aliased = (reference: string, ...aliases: string[]) => ({ ...about(reference), aliases })
 
@@ -169,5 +172,78 @@ describe('a key', () => {
     expect((await accept(memory, keyed)).event).toBe(first.event)
     await expect(reject(memory, keyed)).rejects.toMatchObject({ code: 'conflict' })
     expect(await now(memory, belief)).toMatchObject({ status: 'active' })
+  })
+})
+
+describe('several edits at once', () => {
+  it('are one change, which undo takes back as one', async () => {
+    const memory = workshop()
+    await tell(memory, 'db', 'Postgres', { aliases: ['database'] })
+    const edits = {
+      why: 'Use SQL.',
+      pinned: true,
+      addAliases: ['pg'],
+      removeAliases: ['database'],
+      scopes: ['domain:ops'],
+    }
+
+    const { belief, event } = await editBelief(memory, { ...about('db'), edits })
+    expect(belief).toMatchObject({ why: 'Use SQL.', pinned: true, aliases: ['pg'], scopes: ['domain:ops'], version: 2 })
+    expect((await memory.store.event('ann', event as number))?.kind).toBe('edit')
+    const { restored } = await undo(memory, { user: 'ann', author: person })
+
+    expect(restored).toMatchObject([{ why: '', pinned: false, aliases: ['database'], scopes: ['domain:code'] }])
+  })
+
+  it('are called by the narrowest name', async () => {
+    const memory = workshop()
+    await tell(memory, 'db', 'Postgres')
+    const kindOf = async (edits: Edits) => {
+      const { event } = await editBelief(memory, { ...about('db'), edits })
+      return (await memory.store.event('ann', event as number))?.kind
+    }
+
+    expect(await kindOf({ pinned: true })).toBe('pin')
+    expect(await kindOf({ pinned: false })).toBe('unpin')
+    expect(await kindOf({ addAliases: ['pg'] })).toBe('alias')
+    expect(await kindOf({ addAliases: ['sql'], pinned: true })).toBe('edit')
+  })
+
+  it('do not move a belief to where its name is taken, or to nowhere', async () => {
+    const memory = workshop()
+    const { belief } = await tell(memory, 'db', 'Postgres')
+    await tell(memory, 'db', 'MySQL', { scopes: ['project:old'] })
+    const moved = (scopes: readonly string[]) => editBelief(memory, { ...about(belief.id), edits: { scopes } })
+
+    await expect(moved(['domain:code', 'project:old'])).rejects.toMatchObject({ code: 'conflict' })
+    await expect(moved([])).rejects.toMatchObject({ code: 'invalid' })
+    await expect(moved(['nowhere'])).rejects.toMatchObject({ code: 'invalid' })
+    expect(await now(memory, belief)).toMatchObject({ scopes: ['domain:code'], version: 1 })
+  })
+})
+
+describe('an expected version', () => {
+  it('lets a change through only while nobody else has changed the belief', async () => {
+    const memory = workshop()
+    const { belief } = await tell(memory, 'db', 'Postgres')
+    await pin(memory, about(belief.id))
+    const stale = { ...about(belief.id), expectedVersion: 1 }
+    const refused = { code: 'conflict', message: expect.stringContaining('version 2 now, not 1') }
+
+    await expect(editBelief(memory, { ...stale, edits: { why: 'x' } })).rejects.toMatchObject(refused)
+    await expect(correct(memory, { ...stale, content: 'MySQL' })).rejects.toMatchObject(refused)
+    await expect(forget(memory, stale)).rejects.toMatchObject(refused)
+    expect(await now(memory, belief)).toMatchObject({ version: 2, content: 'Postgres' })
+    expect((await correct(memory, { ...stale, expectedVersion: 2, content: 'MySQL' })).outcome).toBe('corrected')
+  })
+
+  it('does not stand in the way of a repeated request with a key', async () => {
+    const memory = workshop()
+    const { belief } = await tell(memory, 'db', 'Postgres')
+    const request = { ...about(belief.id), expectedVersion: 1, key: 'k', edits: { pinned: true } }
+
+    const first = await editBelief(memory, request)
+
+    expect(await editBelief(memory, request)).toEqual(first)
   })
 })

@@ -2,14 +2,15 @@ import { mayChange } from '../beliefs/authority.ts'
 import type { Belief } from '../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../beliefs/identity.ts'
 import type { EventKind } from '../beliefs/journal.ts'
+import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { currentBelief } from './correct.ts'
+import { currentBelief, type VersionExpectation } from './correct.ts'
 import { limits, parseForm, parseText } from './draft.ts'
 import type { BeliefReference } from './find-belief.ts'
 import { proposal } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter, type Workshop } from './workshop.ts'
 
-export type EditRequest = ChangeRequest & BeliefReference
+export type EditRequest = ChangeRequest & BeliefReference & VersionExpectation
 
 /** `unchanged`: it was like that already. `proposed`: the author may not change it, so someone else must decide. */
 export type Edited = {
@@ -35,40 +36,83 @@ export const addAliases = (
   workshop: Workshop,
   request: EditRequest & { readonly aliases: readonly string[] },
 ): Promise<Edited> =>
-  edit(workshop, { ...request, operation: 'add aliases' }, 'alias', (belief) => {
-    const aliases = mergeAliases(
-      belief.name,
-      belief.aliases,
-      request.aliases.map((alias) => parseForm('alias', alias)),
-    )
-    if (aliases.length > limits.aliases) {
-      throw new MemoryError('invalid', `A belief has at most ${limits.aliases} aliases.`, {
-        hint: 'Remove some first.',
-      })
-    }
-    return { aliases }
-  })
+  edit(workshop, { ...request, operation: 'add aliases' }, 'alias', (belief) => ({
+    aliases: withAliases(belief, belief.aliases, request.aliases),
+  }))
 
 export const removeAliases = (
   workshop: Workshop,
   request: EditRequest & { readonly aliases: readonly string[] },
 ): Promise<Edited> =>
-  edit(workshop, { ...request, operation: 'remove aliases' }, 'alias', (belief) => {
-    const unwanted = new Set(request.aliases.map(nameKey))
-    const missing = [...unwanted].filter((key) => !belief.aliases.some((alias) => nameKey(alias) === key))
-    if (missing.length > 0) {
-      throw new MemoryError('not_found', `"${belief.name}" has no alias "${missing[0]}".`, {
-        hint: `Its aliases: ${belief.aliases.join(', ') || 'none'}.`,
-      })
-    }
-    return { aliases: belief.aliases.filter((alias) => !unwanted.has(nameKey(alias))) }
-  })
+  edit(workshop, { ...request, operation: 'remove aliases' }, 'alias', (belief) => ({
+    aliases: withoutAliases(belief, request.aliases),
+  }))
 
 /** Changes what an agent should do about a belief, without changing what is true. */
 export const setWhy = (workshop: Workshop, request: EditRequest & { readonly why: string }): Promise<Edited> =>
-  edit(workshop, { ...request, operation: 'set why' }, 'edit', () => ({
-    why: request.why.trim() === '' ? '' : parseText('why', request.why, limits.why),
-  }))
+  edit(workshop, { ...request, operation: 'set why' }, 'edit', () => ({ why: parseWhy(request.why) }))
+
+/** Everything that can be changed about a belief without making another statement of it. */
+export type Edits = {
+  readonly why?: string
+  readonly pinned?: boolean
+  readonly addAliases?: readonly string[]
+  readonly removeAliases?: readonly string[]
+  /** All the scopes it is to have. */
+  readonly scopes?: readonly string[]
+}
+
+/** Makes several edits as one change, which undo takes back as one. */
+export const editBelief = (workshop: Workshop, request: EditRequest & { readonly edits: Edits }): Promise<Edited> =>
+  edit(workshop, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) =>
+    editedFields(belief, request.edits),
+  )
+
+/** The fields of a belief that edits would change, checked. */
+export function editedFields(belief: Belief, edits: Edits): Partial<Belief> {
+  const { why, pinned, addAliases: added = [], removeAliases: removed = [], scopes } = edits
+  if (scopes?.length === 0) {
+    throw new MemoryError('invalid', 'A belief needs at least one scope.', { hint: 'Forget it if it holds nowhere.' })
+  }
+  return {
+    ...(why === undefined ? {} : { why: parseWhy(why) }),
+    ...(pinned === undefined ? {} : { pinned }),
+    ...(added.length + removed.length === 0
+      ? {}
+      : { aliases: withAliases(belief, withoutAliases(belief, removed), added) }),
+    ...(scopes === undefined ? {} : { scopes: parseScopes(scopes) }),
+  }
+}
+
+/** The narrowest word for what is done, so that a journal reads well. */
+function kindOf({ why, pinned, addAliases: added, removeAliases: removed, scopes }: Edits): EventKind {
+  if (why !== undefined || scopes !== undefined) return 'edit'
+  if (pinned === undefined) return 'alias'
+  return added !== undefined || removed !== undefined ? 'edit' : pinned ? 'pin' : 'unpin'
+}
+
+const parseWhy = (why: string): string => (why.trim() === '' ? '' : parseText('why', why, limits.why))
+
+function withAliases(belief: Belief, known: readonly string[], added: readonly string[]): readonly string[] {
+  const aliases = mergeAliases(
+    belief.name,
+    known,
+    added.map((alias) => parseForm('alias', alias)),
+  )
+  if (aliases.length <= limits.aliases) return aliases
+  throw new MemoryError('invalid', `A belief has at most ${limits.aliases} aliases.`, { hint: 'Remove some first.' })
+}
+
+function withoutAliases(belief: Belief, removed: readonly string[]): readonly string[] {
+  const unwanted = new Set(removed.map(nameKey))
+  const missing = [...unwanted].filter((key) => !belief.aliases.some((alias) => nameKey(alias) === key))
+  if (missing.length > 0) {
+    throw new MemoryError('not_found', `"${belief.name}" has no alias "${missing[0]}".`, {
+      hint: `Its aliases: ${belief.aliases.join(', ') || 'none'}.`,
+    })
+  }
+  return belief.aliases.filter((alias) => !unwanted.has(nameKey(alias)))
+}
 
 async function edit(
   workshop: Workshop,
@@ -84,6 +128,7 @@ async function edit(
       const { actor } = request.author
       if (isUnchanged(belief, fields(belief, at)))
         return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
+      await refuseTakenScopes(workshop, belief, fields(belief, at).scopes ?? [])
       if (kind !== 'reinforce' && !mayChange(actor, belief)) {
         const provenance = { ...request.author, sourceId: null, model: null, at }
         const wish = {
@@ -124,3 +169,18 @@ const isUnchanged = (belief: Belief, fields: Partial<Belief>): boolean =>
   Object.entries(fields).every(
     ([field, value]) => JSON.stringify(belief[field as keyof Belief]) === JSON.stringify(value),
   )
+
+/** In each scope a name belongs to one belief. */
+async function refuseTakenScopes({ store }: Workshop, belief: Belief, scopes: readonly string[]): Promise<void> {
+  const entered = scopes.filter((scope) => !belief.scopes.includes(scope))
+  if (entered.length === 0) return
+  const taken = (await store.holders(belief.user, belief.name, entered)).find(({ id }) => id !== belief.id)
+  if (taken === undefined) return
+  throw new MemoryError(
+    'conflict',
+    `The name "${belief.name}" already belongs to ${taken.id} in ${entered.join(' ')}.`,
+    {
+      hint: `Correct ${taken.id} instead, or choose another scope.`,
+    },
+  )
+}

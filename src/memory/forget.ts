@@ -2,12 +2,14 @@ import { mayChange } from '../beliefs/authority.ts'
 import type { Belief } from '../beliefs/belief.ts'
 import { isSameStatement } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
+import { requireVersion, type VersionExpectation } from './correct.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
 import { chainOf } from './history.ts'
 import { type ChangeRequest, change, erased, type Workshop } from './workshop.ts'
 
 export type ForgetRequest = ChangeRequest &
-  BeliefReference & {
+  BeliefReference &
+  VersionExpectation & {
     /** Also forgets everything it superseded and was superseded by. */
     readonly wholeChain?: boolean
   }
@@ -44,7 +46,7 @@ export async function forget(workshop: Workshop, request: ForgetRequest): Promis
 async function doomedBy(workshop: Workshop, request: ForgetRequest): Promise<readonly Belief[]> {
   const withdrawn = await withdrawnBelief(workshop, request)
   if (withdrawn !== null) return [withdrawn]
-  const belief = await findBelief(workshop, request)
+  const belief = requireVersion(await findBelief(workshop, request), request)
   const chain = (await chainOf(workshop, belief)).filter(
     ({ id, content }) => request.wholeChain === true || id === belief.id || isSameStatement(content, belief.content),
   )

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { about, agent, tell } from '../../test/memory/at-hand.ts'
 import { workshop } from '../../test/recall/beliefs-at-hand.ts'
 import { correct } from './correct.ts'
-import { type ListRequest, listBeliefs } from './list.ts'
+import { findBeliefs, type ListRequest, listBeliefs } from './list.ts'
 import { resolve } from './resolve.ts'
 
 const filled = async () => {
@@ -44,5 +44,26 @@ describe('the list of beliefs', () => {
   it('refuses a page that makes no sense and a scope that is none', async () => {
     for (const request of [{ limit: 0 }, { limit: 1_001 }, { limit: 1.5 }, { offset: -1 }, { scopes: ['code'] }])
       await expect(contents(request)).rejects.toMatchObject({ code: 'invalid' })
+  })
+})
+
+describe('finding', () => {
+  it('filters as a list does, and says what matched', async () => {
+    const memory = workshop()
+    await tell(memory, 'redis', 'Sessions are cached.', { pinned: true })
+    await tell(memory, 'kafka', 'Events, not sessions.')
+    await tell(memory, 'sessions', 'Those of the website.', { scopes: ['project:web'] })
+    await correct(memory, { ...about('kafka'), content: 'Events only.' })
+    const found = async (more: object = {}) => {
+      const { items, total } = await findBeliefs(memory, { user: 'ann', query: 'sessions', ...more })
+      return [total, ...items.map(({ belief: { name }, match }) => `${name} ${match}`)]
+    }
+
+    expect(await found({ current: true })).toEqual([2, 'sessions exact', 'redis possible'])
+    expect(await found({ current: false })).toEqual([1, 'kafka possible'])
+    expect(await found({ scopes: ['domain:code'], current: true })).toEqual([1, 'redis possible'])
+    expect(await found({ pinned: true })).toEqual([1, 'redis possible'])
+    expect(await found({ current: true, limit: 1, offset: 1 })).toEqual([2, 'redis possible'])
+    expect(await found({ proposals: true })).toEqual([0])
   })
 })

@@ -4,15 +4,18 @@ import type { JournalEvent } from '../beliefs/journal.ts'
 import type { Context } from './context.ts'
 import type { Corrected, CorrectRequest } from './correct.ts'
 import type { BeliefDraft } from './draft.ts'
-import type { Edited } from './edit.ts'
+import type { Edited, Edits } from './edit.ts'
 import type { Receipt } from './forget.ts'
 import type { History } from './history.ts'
 import type { Imported } from './import.ts'
+import type { Learned, LearnRequest } from './learn/learn.ts'
 import type { Proposal } from './proposals.ts'
 import { type RecallRequest, recall } from './recall.ts'
+import type { Remedies } from './remedy.ts'
+import type { RemedyRequest } from './remedy-candidate.ts'
 import type { Remembered } from './remember.ts'
 import type { Resolved, ResolveRequest } from './resolve.ts'
-import type { SearchRequest, SearchResult } from './search.ts'
+import type { SearchHit, SearchRequest, SearchResult } from './search.ts'
 import type { Undone } from './undo.ts'
 import type { Why } from './why.ts'
 import type { Author, Workshop } from './workshop.ts'
@@ -27,6 +30,7 @@ export type Standpoint = {
 
 type Own<Request> = Omit<Request, 'user' | 'author' | 'reference'>
 type Keyed = { readonly key?: string }
+type Versioned = { readonly expectedVersion?: number }
 
 /** A memory, seen from one standpoint. A belief is pointed at by its id, the beginning of it, its name or an alias. */
 export type Memory = {
@@ -36,23 +40,41 @@ export type Memory = {
         readonly model?: string
       },
   ): Promise<Remembered>
+  /** Takes in what somebody says in a conversation, statement by statement. */
+  learn(text: string, options?: Partial<Omit<Own<LearnRequest>, 'text' | 'view' | 'agent'>>): Promise<Learned>
   recall(message: string, options?: Partial<Own<RecallRequest>>): Promise<Context>
   search(query: string, options?: Omit<Own<SearchRequest>, 'query'>): Promise<SearchResult>
   why(message: string, reference: string, options?: Partial<Own<RecallRequest>>): Promise<Why>
+  /** What would make a belief appear for a message, or stay away. */
+  remedies(
+    message: string,
+    reference: string,
+    options: Partial<Own<RemedyRequest>> & Pick<RemedyRequest, 'wish'>,
+  ): Promise<Remedies>
   correct(reference: string, correction: Own<CorrectRequest>): Promise<Corrected>
   reinforce(reference: string, options?: Keyed): Promise<Edited>
+  /** Makes an unconfirmed belief the person's own word. Only a person can. */
+  confirm(reference: string, options?: Keyed): Promise<Edited>
   pin(reference: string, options?: Keyed): Promise<Edited>
   unpin(reference: string, options?: Keyed): Promise<Edited>
   addAliases(reference: string, aliases: readonly string[], options?: Keyed): Promise<Edited>
   removeAliases(reference: string, aliases: readonly string[], options?: Keyed): Promise<Edited>
   setWhy(reference: string, why: string, options?: Keyed): Promise<Edited>
+  /** Several of these as one change; `scopes` are all that it is to have. */
+  edit(reference: string, edits: Edits, options?: Keyed & Versioned): Promise<Edited>
   resolve(question: string, by?: ResolveRequest['by'], options?: Keyed): Promise<Resolved>
-  forget(reference: string, options?: { readonly wholeChain?: boolean } & Keyed): Promise<Receipt>
+  forget(reference: string, options?: { readonly wholeChain?: boolean } & Keyed & Versioned): Promise<Receipt>
   undo(event?: number, options?: Keyed): Promise<Undone>
-  get(reference: string): Promise<Belief>
+  /** `scopes`: where to look first when several beliefs have the name. */
+  get(reference: string, options?: { readonly scopes?: readonly string[] }): Promise<Belief>
   list(
     options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
   ): Promise<Page<Belief>>
+  /** Like `list`, of those that hold the words of a query, best first. */
+  find(
+    query: string,
+    options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
+  ): Promise<Page<SearchHit>>
   history(reference: string): Promise<History>
   events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEvent[]>
   scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
@@ -91,12 +113,25 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         ...(sourceId === undefined ? {} : { sourceId }),
         ...(model === undefined ? {} : { model }),
       }),
+    learn: async (text, options = {}) =>
+      (await import('./learn/learn.ts')).learn(workshop, {
+        scopes,
+        ...options,
+        user,
+        author,
+        agent,
+        view: scopes,
+        text,
+      }),
     recall: (message, options = {}) => recall(workshop, { ...view, ...options, user, message }),
     search: async (query, options = {}) => (await load()).search(workshop, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
       (await load()).why(workshop, { ...view, ...options, user, message, reference }),
+    remedies: async (message, reference, options) =>
+      (await load()).remedies(workshop, { ...view, ...options, user, message, reference }),
     correct: async (reference, correction) => (await load()).correct(workshop, at(reference, correction)),
     reinforce: async (reference, options) => (await load()).reinforce(workshop, at(reference, options)),
+    confirm: async (reference, options) => (await load()).confirm(workshop, at(reference, options)),
     pin: async (reference, options) => (await load()).pin(workshop, at(reference, options)),
     unpin: async (reference, options) => (await load()).unpin(workshop, at(reference, options)),
     addAliases: async (reference, aliases, options) =>
@@ -105,13 +140,16 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
       (await load()).removeAliases(workshop, { ...at(reference, options), aliases }),
     setWhy: async (reference, text, options) =>
       (await load()).setWhy(workshop, { ...at(reference, options), why: text }),
+    edit: async (reference, edits, options) =>
+      (await load()).editBelief(workshop, { ...at(reference, options), edits }),
     resolve: async (question, by, options) =>
       (await load()).resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
     forget: async (reference, options) => (await load()).forget(workshop, at(reference, options)),
     undo: async (event, options = {}) =>
       (await load()).undo(workshop, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
-    get: async (reference) => (await load()).findBelief(workshop, at(reference)),
+    get: async (reference, options) => (await load()).findBelief(workshop, at(reference, options)),
     list: async (options = {}) => (await load()).listBeliefs(workshop, { ...options, user }),
+    find: async (query, options = {}) => (await load()).findBeliefs(workshop, { ...options, user, query }),
     history: async (reference) => (await load()).history(workshop, at(reference)),
     events: async (options = {}) => (await load()).recentEvents(workshop, user, { limit: 50, ...options }),
     scopes: () => workshop.store.scopes(user),

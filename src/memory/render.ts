@@ -12,12 +12,12 @@ export function renderContext(context: Context): string {
       'About the person',
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
-    section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(item)),
+    section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(beliefLine)),
     section(
       'Relevant to this message',
-      context.relevant.map(({ belief }) => item(belief)),
+      context.relevant.map(({ belief }) => beliefLine(belief)),
     ),
-    section('Still open', context.questions.map(item)),
+    section('Still open', context.questions.map(beliefLine)),
   ].filter((text) => text !== '')
   if (sections.length === 0) return ''
   return [
@@ -33,7 +33,8 @@ export function renderContext(context: Context): string {
 const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
-function item(belief: Belief): string {
+/** A belief as one line of a list, fit for a prompt. */
+export function beliefLine(belief: Belief): string {
   const doubts = [
     ...(belief.status === 'inferred' ? ['inferred'] : []),
     ...(belief.status === 'exploratory' && belief.type !== 'open_question' ? ['not settled'] : []),
@@ -45,16 +46,22 @@ function item(belief: Belief): string {
 }
 
 /**
- * On one line, with invisible characters gone (but for the single joiners and variation marks that some scripts and
- * emoji need) and angle brackets of any width disarmed, so that no text can open or close a tag.
+ * On one line, with invisible characters gone and angle brackets of any width disarmed, so that no text can open or
+ * close a tag.
  */
 const safe = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(/[\s\u0085]+/gu, ' ')
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]+/gu, (run) => neededJoiners.exec(run)?.[0] ?? '')
+  visibleText(text.replace(/[\s\u0085]+/gu, ' '))
     .replace(/[<＜﹤]/gu, '‹')
     .replace(/[>＞﹥]/gu, '›')
     .trim()
+
+/** A text without invisible characters, but for line breaks and the single joiners and marks that some scripts and emoji need. */
+export const visibleText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(
+      /(?:(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}])+/gu,
+      (run) => neededJoiners.exec(run)?.[0] ?? '',
+    )
 
 const neededJoiners = /^[\ufe0e\ufe0f]?[\u200c\u200d]?/u

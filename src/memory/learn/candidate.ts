@@ -18,6 +18,15 @@ export type Candidate = {
   readonly certainty: 'said' | 'inferred'
   /** `statement`: new or said again. `correction`: takes the place of what it names. `retraction`: no longer so, and nothing instead. */
   readonly kind: 'statement' | 'correction' | 'retraction'
+  /** What it says no longer holds, in the speaker's words: the X of "not X but Y". Tells a correction what it is about. */
+  readonly replaces?: readonly string[]
+  /** Holds one value at a time ("my X is Y"), so that another value takes the place of the one before. */
+  readonly isSlot?: boolean
+  /** A pronoun in the content that stands for something said before, and that something where the message tells it. */
+  readonly pronoun?: string
+  /** For relations: who or what is connected, and how. */
+  readonly participants?: readonly string[]
+  readonly relation?: string
 }
 
 /** A part of a message that gives no belief, and why. */
@@ -32,6 +41,7 @@ export type Refusal = {
     | 'do_not_store'
     | 'instruction'
     | 'secret'
+    | 'taken_back'
     | 'about_nobody'
     | 'too_long'
     | 'unfounded'
@@ -47,5 +57,7 @@ export type Heard = { readonly text: string; readonly earlier?: readonly string[
 /** Finds statements in what a person said. */
 export type Extractor = {
   readonly name: string
+  /** The model that finds them, where one does. What it finds is never trusted as the person's own word. */
+  readonly model?: string
   extract(heard: Heard, signal?: AbortSignal): Promise<Extraction>
 }

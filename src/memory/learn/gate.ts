@@ -1,0 +1,48 @@
+import { limits } from '../draft.ts'
+import type { Candidate, Extraction, Refusal } from './candidate.ts'
+import { secretIn } from './secrets.ts'
+
+/** Longer statements are documents, not beliefs. */
+export const longestStatement = 1_000
+
+/** The most beliefs one message gives. */
+export const mostBeliefs = 200
+
+/** What holds for every extractor: no secrets, nothing too long, nothing twice. Reads nothing but the message. */
+export function gate({ candidates, refused }: Extraction): Extraction {
+  const taken: Candidate[] = []
+  const turnedAway: Refusal[] = [...refused]
+  const seen = new Set<string>()
+  for (const candidate of candidates) {
+    const refusal = refusalOf(candidate, taken.length)
+    if (refusal !== null) {
+      turnedAway.push({ text: shown(candidate, refusal.reason), span: candidate.span, ...refusal })
+      continue
+    }
+    const key = `${candidate.name.toLowerCase()}\n${candidate.content.toLowerCase()}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    taken.push({ ...candidate, aliases: candidate.aliases.slice(0, limits.aliases) })
+  }
+  return { candidates: taken, refused: turnedAway.sort((one, other) => one.span.start - other.span.start) }
+}
+
+type Reason = Pick<Refusal, 'reason' | 'explanation'>
+
+function refusalOf({ content, name }: Candidate, taken: number): Reason | null {
+  const secret = secretIn(content) ?? secretIn(name)
+  if (secret !== null)
+    return { reason: 'secret', explanation: `It holds ${secret}, which does not belong in a memory.` }
+  if (content.length > longestStatement) {
+    const explanation = `It has ${content.length} characters; a belief of at most ${longestStatement} is taken from a conversation.`
+    return { reason: 'too_long', explanation }
+  }
+  if (taken >= mostBeliefs) {
+    return { reason: 'too_long', explanation: `${mostBeliefs} beliefs were taken from this message already.` }
+  }
+  return null
+}
+
+/** A refused secret is not repeated. */
+const shown = ({ name, content }: Candidate, reason: Refusal['reason']): string =>
+  reason === 'secret' ? `${secretIn(name) === null ? name : 'something secret'}: …` : content

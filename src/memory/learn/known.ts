@@ -1,0 +1,97 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import { visibleScopes } from '../../beliefs/scope.ts'
+import { analyse } from '../../search/analyse.ts'
+import { formKeys } from '../../search/forms.ts'
+import type { Workshop } from '../workshop.ts'
+import type { Candidate } from './candidate.ts'
+
+/** From where one looks: whose beliefs, and which of them are in view. */
+export type View = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] }
+
+/** What a candidate says again, or takes the place of; null when nothing in view is meant. */
+export async function knownBelief(workshop: Workshop, view: View, candidate: Candidate): Promise<Belief | null> {
+  const scopes = visibleScopes(view.scopes)
+  const inView = { ...view, scopes }
+  const sharing = await sharingForms(workshop, inView, [candidate.name, ...candidate.aliases])
+  const same = sharing.find(({ belief }) => isSameStatement(belief.content, candidate.content))
+  if (same !== undefined) return same.belief
+  const named = sharing.find(({ belief }) => nameKey(belief.name) === nameKey(candidate.name))
+  if (candidate.kind === 'statement') {
+    if (named !== undefined) return named.belief
+    return candidate.isSlot === true ? slotOf(candidate, sharing) : null
+  }
+  return meantBy(workshop, inView, candidate, sharing)
+}
+
+type Sharing = { readonly belief: Belief; readonly forms: readonly string[] }
+
+/** Current beliefs in view that are found by one of the forms, each with the forms it is found by. */
+async function sharingForms(workshop: Workshop, view: View, forms: readonly string[]): Promise<readonly Sharing[]> {
+  const formsByKey = new Map<string, string>()
+  for (const form of forms) for (const { key } of formKeys(form)) if (!formsByKey.has(key)) formsByKey.set(key, form)
+  const shared = new Map<string, Set<string>>()
+  for (const [key, postings] of await workshop.store.postings(view, [...formsByKey.keys()])) {
+    for (const { beliefId } of postings) {
+      const own = shared.get(beliefId) ?? new Set()
+      shared.set(beliefId, own.add(formsByKey.get(key) as string))
+    }
+  }
+  const beliefs = await workshop.store.getMany(view.user, [...shared.keys()])
+  return beliefs.filter(isCurrent).map((belief) => ({ belief, forms: [...(shared.get(belief.id) ?? [])] }))
+}
+
+/** "My favourite language is Go" is about the same as "my favourite programming language is Rust". */
+function slotOf({ name, type }: Candidate, sharing: readonly Sharing[]): Belief | null {
+  if (analyse(name).length < 2) return null
+  const holders = sharing.filter(({ belief, forms }) => belief.type === type && forms.includes(name))
+  return holders.length === 1 ? (holders[0]?.belief ?? null) : null
+}
+
+/** "Did I start" is a way to ask for many things, and says nothing about which is meant. */
+const asksOnly = /^(?:do|did|am|are|i|we|when|start(?:ing)? date)\b/iu
+
+/** What a correction is about: what it calls by name, what it says no longer holds, then what shares most with it. */
+async function meantBy(
+  workshop: Workshop,
+  view: View,
+  candidate: Candidate,
+  sharing: readonly Sharing[],
+): Promise<Belief | null> {
+  const scores = new Map<string, { belief: Belief; score: number }>()
+  const add = (belief: Belief, score: number): void => {
+    const before = scores.get(belief.id)?.score ?? 0
+    scores.set(belief.id, { belief, score: before + score })
+  }
+  for (const { belief, forms } of sharing) {
+    if (nameKey(belief.name) === nameKey(candidate.name)) add(belief, 4)
+    const telling = forms.filter((form) => !asksOnly.test(form)).map((form) => analyse(form).length)
+    if (telling.length > 0) add(belief, Math.min(Math.max(...telling), 3))
+  }
+  for (const old of candidate.replaces ?? []) {
+    for (const { belief } of await sharingForms(workshop, view, [old])) add(belief, 3)
+    for (const belief of await holding(workshop, view, old)) add(belief, 3)
+  }
+  const least = candidate.replaces === undefined ? 2 : 3
+  const best = [...scores.values()]
+    .filter(({ score }) => score >= least)
+    .sort((one, other) => other.score - one.score || (one.belief.updatedAt < other.belief.updatedAt ? 1 : -1))
+  return best[0]?.belief ?? null
+}
+
+/** Beliefs in view whose statement has the words, one after the other. */
+async function holding({ store }: Workshop, view: View, phrase: string): Promise<readonly Belief[]> {
+  const words = analyse(phrase).map(({ word }) => word)
+  if (words.length === 0) return []
+  const hits = await store.matchText({ ...view, words, includeRetired: false, limit: 50 })
+  const beliefs = await store.getMany(
+    view.user,
+    hits.map(({ beliefId }) => beliefId),
+  )
+  const run = ` ${words.join(' ')} `
+  const text = ({ content }: Belief): string =>
+    ` ${analyse(content)
+      .map(({ word }) => word)
+      .join(' ')} `
+  return beliefs.filter((belief) => isCurrent(belief) && text(belief).includes(run))
+}

@@ -1,0 +1,134 @@
+import type { Span } from './parts.ts'
+import { asForm, auxiliaries, verbForms } from './verbs.ts'
+
+/** A part of a sentence that says something by itself. */
+export type Clause = Span & {
+  /** Set when the subject stands in the clause before: "I like tea and hate coffee". */
+  readonly borrowed: string | null
+}
+
+const contracted = /['’](?:m|re|ve|ll|d|s)$/iu
+const subjects =
+  'I|we|he|she|they|it|you|there|this|that|these|those|my|our|his|her|their|its|the|a|an|one|both|everyone|nobody'
+/** What stands between two clauses: a mark with or without a joining word, or the word alone. */
+const joints =
+  /(?:\s*[;]\s*(?:and\s+|but\s+|also\s+|so\s+)?|\s+[—–]\s+|\s*,\s*(?:and|but|so|while|whereas|plus|also|yet)\s+(?:also\s+|then\s+|now\s+)?|\s+(?:and|but|while|whereas|plus|btw|by the way)\s+(?:also\s+|then\s+|now\s+)?|\s*,\s+)/giu
+const pronounStart = new RegExp(String.raw`^(?:${subjects})(?:['’](?:m|re|ve|ll|d|s))?(?=\s)`, 'iu')
+const properStart = /^(?:\p{Lu}[\p{L}\p{N}'’.-]*\s+){1,4}/u
+
+/** Splits a sentence where a new clause with a subject and a verb of its own begins. */
+export function clausesIn(message: string, sentence: Span): readonly Clause[] {
+  const text = message.slice(sentence.start, sentence.end)
+  const shielded = shieldedPlaces(text)
+  const cuts: { readonly end: number; readonly start: number; readonly borrowed: string | null }[] = []
+  let from = 0
+  for (const match of text.matchAll(joints)) {
+    const at = match.index
+    if (at <= from) continue
+    if (shielded.some(({ start, end }) => at > start && at < end)) continue
+    const left = text.slice(from, at)
+    const right = text.slice(at + match[0].length)
+    const isMarkOnly = /^[\s,]*$/u.test(match[0])
+    if (!hasVerb(left) || endsOpen(left)) continue
+    const isOwn = beginsClause(right, isMarkOnly)
+    const borrowed = isOwn || isMarkOnly ? null : borrowedSubject(left, right)
+    if (!isOwn && borrowed === null) continue
+    cuts.push({ end: at, start: at + match[0].length, borrowed })
+    from = at + match[0].length
+  }
+  const starts = [{ start: 0, borrowed: null as string | null }, ...cuts]
+  return starts.map(({ start, borrowed }, index) => {
+    const end = cuts[index]?.end ?? text.length
+    return { start: sentence.start + start, end: sentence.start + end, borrowed }
+  })
+}
+
+/** Whether a stretch of words has a finite verb. */
+export function hasVerb(text: string): boolean {
+  const words = wordsIn(text)
+  return words.some((word, index) => isFiniteVerb(word, words[index - 1]))
+}
+
+function isFiniteVerb(word: string, before: string | undefined): boolean {
+  const lower = word.toLowerCase()
+  if (auxiliaries.has(lower)) return true
+  if (contracted.test(word) && /^(?:i|we|he|she|they|it|you|there|that|this|who|what|here|name|let)['’]/iu.test(word))
+    return true
+  if (before === undefined) return false
+  if (/^(?:a|an|the|my|our|his|her|their|its|your|of|for|to|this|that)$/iu.test(before)) return false
+  if (asForm(lower, 'third', 'past') !== undefined) return true
+  return (
+    asForm(lower, 'base') !== undefined &&
+    /^(?:i|we|they|you|also|really|always|never|usually|often|still|just|only)$|s$/iu.test(before)
+  )
+}
+
+/** A clause of its own: a subject at the very beginning, and a verb right behind its few words. */
+function beginsClause(right: string, afterCommaOnly: boolean): boolean {
+  const head = untilNextMark(right)
+  const pronoun = pronounStart.exec(head)
+  if (pronoun !== null) {
+    // "NeonDB, it's a key-value store" goes on about the same.
+    if (
+      afterCommaOnly &&
+      /^(?:it|he|she|they|that)(?:['’](?:s|re)|\s+(?:is|are|was))\s+(?:basically\s+|just\s+|really\s+)?(?:an?|the|my|our)\s/iu.test(
+        head,
+      )
+    )
+      return false
+    if (contracted.test(pronoun[0])) return true
+    if (/^(?:I|we|he|she|they|it|you|there)$/iu.test(pronoun[0])) return hasVerb(head)
+    // After a bare comma "that", "the" and "a" mostly explain what stands before.
+    if (afterCommaOnly && /^(?:the|a|an|this|that|these|those|one|both)$/iu.test(pronoun[0])) return false
+    return verbWithin(head, 8)
+  }
+  const proper = properStart.exec(head)
+  if (proper !== null) return !afterCommaOnly && verbWithin(head, 6)
+  return possessiveEllipsis.test(head)
+}
+
+/** "and Tom's is on Friday" */
+const possessiveEllipsis = /^\p{L}+['’]s\s+(?:is|are|was|were)\b/iu
+
+const untilNextMark = (text: string): string => text.split(/[;]|\s[—–]\s/u)[0] ?? text
+
+const verbWithin = (text: string, most: number): boolean => {
+  const words = wordsIn(text).slice(0, most)
+  return words.some((word, index) => index > 0 && isFiniteVerb(word, words[index - 1]))
+}
+
+/** "I like tea and hate coffee": the second verb has the subject of the first. */
+function borrowedSubject(left: string, right: string): string | null {
+  const [first = '', second = ''] = wordsIn(right)
+  const lead = /^(?:also|always|never|usually|often|really|currently|now|still|mostly)$/iu.test(first) ? second : first
+  const subject = /^(?:(?:also|and|so|well|yes|ok)[\s,]+)*(I|we)(?=['’\s])/iu.exec(left.trim())?.[1]
+  const forms = verbForms(lead)
+  if (forms.length === 0 || lead !== lead.toLowerCase()) return null
+  if (subject !== undefined) {
+    const isVerb =
+      forms.some(({ form }) => form === 'base' || form === 'past') ||
+      /^(?:am|have|don't|can't|cannot|won't)$/u.test(lead)
+    const isObject = /(?:^|\s)(?:a|an|the|my|our|to)$/iu.test(left.trim()) || wordsIn(right).length < 2
+    // "I like to cook and bake", "I love cats and work": nouns and infinitives go on as they began.
+    const isSeries = /\bto\s+\w+$/u.test(left.trim())
+    return isVerb && !isObject && !isSeries ? subject : null
+  }
+  const isThird = forms.some(({ form }) => form === 'third') || /^(?:is|was|has)$/u.test(lead)
+  const named = /^(?:(?:my|our|the)\s+)?[\p{L}\p{N}'’.-]+(?:\s+[\p{Lu}\p{N}][\p{L}\p{N}'’.-]*)*/u.exec(left.trim())?.[0]
+  return isThird && named !== undefined && wordsIn(right).length >= 2 ? named : null
+}
+
+/** Ends in a word that cannot end a clause. */
+const endsOpen = (left: string): boolean =>
+  /(?:^|\s)(?:between|both|either|neither|the|a|an|my|our|of|to|in|on|at|for|with|from|by|is|are|was|were)$/iu.test(
+    left.trim(),
+  )
+
+const wordsIn = (text: string): readonly string[] => text.match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? []
+
+/** Quotes, brackets and dates hold commas that join nothing. */
+function shieldedPlaces(text: string): readonly Span[] {
+  return [
+    ...text.matchAll(/"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])['‘][^'’]{2,}['’](?!\p{L})|\([^)]*\)|\[[^\]]*\]/gu),
+  ].map((match) => ({ start: match.index, end: match.index + match[0].length }))
+}

@@ -1,0 +1,352 @@
+import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
+import { datesIn, saysWhen } from './dates.ts'
+import type { Frame } from './frame.ts'
+import { clip, headOf, possessiveFrame, withoutRelative } from './frame-possessive.ts'
+import { givenNames, isPerson } from './nouns.ts'
+import { looksNamed, nounPhrase, properNames, quotedIn, wordsOf } from './phrases.ts'
+import { eventForms, formsOfObject, formsOfPhrase, formsOfValue, sayingsOf } from './surface-forms.ts'
+import { asForm, auxiliaries, copulas, type Verb, verbForms } from './verbs.ts'
+
+/** The subject, the verb and the rest of a clause about somebody or something other than the speaker. */
+export type Split = { readonly subject: string; readonly verb: string; readonly rest: string }
+
+/** One value at a time: said with another value, it replaces the one before. */
+const functional =
+  /^(?:be|live|work|reside|run|sit|lead|head|own|manage|report|cost|start|begin|end|launch|open|close|leave|arrive|depart|expire|move|weigh|last|belong|depend|deploy|host|release|retire|graduate|marry|meet|happen|take|turn|become|stay|charge|pay|earn|serve|use to|bear|replace|point|listen|sleep|wake)$/u
+const clauseWords =
+  /^(?:that|which|who|whom|whose|because|when|while|if|and|but|or|where|since|although|than|so|unless|until|i|we|he|she|they|it|you)$/iu
+
+/** Finds the verb that the subject of a clause goes with; null where there is none. */
+export function splitClause(text: string): Split | null {
+  const words = [...text.matchAll(/[\p{L}\p{N}$][\p{L}\p{N}\p{M}'’.+#&/_-]*/gu)].map((match) => ({
+    text: match[0].replace(/[.,;:!?]+$/u, ''),
+    start: match.index,
+  }))
+  const at = verbPlace(words.map(({ text: word }) => word))
+  if (at === null || at === 0) return null
+  const word = words[at]
+  if (word === undefined) return null
+  const subject = text
+    .slice(0, word.start)
+    .trim()
+    .replace(/[,;:]$/u, '')
+  return { subject, verb: word.text, rest: text.slice(word.start + word.text.length).trim() }
+}
+
+function verbPlace(words: readonly string[]): number | null {
+  const isSpecial = /^(?:what|the|all|one)$/iu.test(words[0] ?? '')
+  const stop = words.findIndex(
+    (word, index) =>
+      index > 0 &&
+      clauseWords.test(word) &&
+      !(isSpecial && /^(?:that|i|we|he|she|they|which|who)$/iu.test(word)) &&
+      !(/^(?:and|or)$/iu.test(word) && index <= 3),
+  )
+  const reach = stop === -1 ? words.length : stop
+  const copula = words.findIndex((word, index) => index > 0 && index < Math.min(reach, 12) && isCopula(word))
+  const lexical = words.findIndex(
+    (word, index) => index > 0 && index < Math.min(reach, 8) && isLexical(word, words, index),
+  )
+  if (copula !== -1 && (lexical === -1 || lexical > copula || !beatsCopula(words, lexical, copula))) return copula
+  return lexical === -1 ? null : lexical
+}
+
+const isCopula = (word: string): boolean => copulas.has(word.toLowerCase()) || auxiliaries.has(word.toLowerCase())
+
+/** A verb before the copula is the verb of the clause when an object stands between: "Ana thinks the plan is good". */
+const beatsCopula = (words: readonly string[], lexical: number, copula: number): boolean =>
+  copula - lexical > 1 &&
+  /^(?:the|a|an|my|our|his|her|their|this|that|to|on|in|at|for|with)$/iu.test(words[lexical + 1] ?? '')
+
+function isLexical(word: string, words: readonly string[], index: number): boolean {
+  const before = (words[index - 1] ?? '').toLowerCase()
+  if (
+    /^(?:a|an|the|my|our|his|her|their|its|your|of|for|to|in|on|at|with|this|every|new|old|favou?rite|main|next|last)$/u.test(
+      before,
+    )
+  )
+    return false
+  if (word !== word.toLowerCase()) return false
+  const forms = verbForms(word)
+  const isPlural = /s$/u.test(before) || words.slice(0, index).some((one) => /^(?:and|both)$/iu.test(one))
+  if (forms.some(({ form }) => form === 'past' || (form === 'third' && !isPluralNoun(word, words, index)))) return true
+  if (forms.some(({ form }) => form === 'base') && isPlural) return true
+  if (
+    /^\p{Ll}{4,}ed$/u.test(word) &&
+    /^(?:it|the|a|an|my|our|on|to|in|by|at|us|me|him|her|them|his|their|that)$/iu.test(words[index + 1] ?? '')
+  )
+    return true
+  // A verb that is not in the list, behind a name: "Priya shepherds billing".
+  return (
+    /^\p{Lu}/u.test(words[index - 1] ?? '') &&
+    /^\p{Ll}{3,}(?:s|ed)$/u.test(word) &&
+    isOrdinaryWord(word) &&
+    words.length > index + 1
+  )
+}
+
+/** "my test results are": the plural of a noun, with the verb right behind it. */
+const isPluralNoun = (_word: string, words: readonly string[], index: number): boolean => {
+  const next = (words[index + 1] ?? '').toLowerCase()
+  return isCopula(next) || asForm(next, 'third') !== undefined
+}
+
+/** Whether a subject is one particular thing: named, or told apart by "the", "my", "our". */
+export function isParticular(subject: string): boolean {
+  const [first = ''] = wordsOf(subject)
+  return /^(?:the|my|our|this|his|her|their)$/iu.test(first) || isPerson(subject.toLowerCase()) || isNamed(subject)
+}
+
+/** "Tom" and "Slack" are names, "Cats" and "Programming" the first words of a sentence. */
+const isNameAlone = (word: string): boolean =>
+  givenNames.has(word.toLowerCase()) ||
+  !isOrdinaryWord(word.toLowerCase()) ||
+  /\p{Ll}\p{Lu}|\d|^\p{Lu}{2,}$/u.test(word)
+
+export const isNamed = (subject: string): boolean =>
+  properNames(subject, { atStart: true }).length > 0 ||
+  quotedIn(subject).length > 0 ||
+  (wordsOf(subject).length === 1 && looksNamed(subject) && isNameAlone(subject)) ||
+  /^\p{Lu}\p{L}+ (?:\p{L}+ )?\p{Lu}/u.test(subject)
+
+/** "Atlas runs on PostgreSQL 16", "Ana is my sister", "the launch is on 3 May". */
+export function namedFrame({ subject, verb, rest }: Split, isAsked: boolean): Frame | null {
+  const lower = verb.toLowerCase()
+  const whole = subject
+    .replace(/^(?:the|this)\s+/iu, '')
+    .replace(/["“”`*]/gu, '')
+    .trim()
+  const plain = withoutRelative(whole)
+  const of = /^(?:the\s+)?(?<noun>.+?)\s+of\s+(?:the\s+)?(?<owner>.+)$/iu.exec(subject)
+  const owned = /^(?<owner>.+?)['’]s?\s+(?<noun>[^'’]+)$/u.exec(subject)
+  const isOwn = /^(?:my|our)\s/iu.test(subject)
+  if (/^(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|will)$/u.test(lower)) {
+    if (rest === '') return null
+    const relation = relationFrame(plain, rest)
+    if (relation !== null && !isOwn) return relation
+    const called = /^(?<how>(?:now |officially |usually |also )?(?:called|named|known as))\s+(?<name>.+)$/iu.exec(rest)
+    const value = called?.groups?.name ?? rest
+    const how = called === null ? verb : `${verb} ${called.groups?.how}`
+    if (isOwn) return possessiveFrame({ owner: '', noun: subject.replace(/^(?:my|our)\s+/iu, ''), verb: how, value })
+    if (owned !== null)
+      return possessiveFrame({
+        owner: withoutArticle(owned.groups?.owner ?? ''),
+        noun: owned.groups?.noun ?? '',
+        verb: how,
+        value,
+      })
+    const frame = copulaFrame({ subject, plain, of: of?.groups ?? null, how, value, isAsked })
+    return frame === null || whole === plain ? frame : { ...frame, forms: [whole, ...frame.forms] }
+  }
+  return doesFrame({ subject, verb: lower, rest }, plain, isOwn, isAsked)
+}
+
+const withoutArticle = (text: string): string => text.replace(/^(?:the|this)\s+/iu, '').trim()
+
+/** "Ana is my sister", "Tom is the head of sales": how somebody is connected. */
+function relationFrame(subject: string, value: string): Frame | null {
+  const mine = /^(?:(?:also|now|still)\s+)?(?:my|our)\s+(?<role>[^,.;]+?)\s*(?<more>[,.;].*)?$/iu.exec(value)
+  const [named] = properNames(subject, { atStart: false })
+  const isName = named !== undefined || (wordsOf(subject).length <= 2 && /^\p{L}/u.test(subject))
+  if (mine !== null && isName && subject !== '') {
+    const role = mine.groups?.role ?? ''
+    const noun = nounPhrase(role)
+    const head = headOf(noun)
+    if (!isPerson(head)) return possessiveFrame({ owner: '', noun: role, verb: 'is', value: subject })
+    return {
+      rule: '"X is my Y"',
+      type: 'relation',
+      name: clip(`${noun} ${named ?? subject}`),
+      forms: [
+        ...formsOfPhrase(noun),
+        named ?? subject,
+        ...formsOfValue(subject),
+        ...sayingsOf(noun),
+        `${head}'s name`,
+        `${head} name`,
+        ...formsOfValue(value),
+      ],
+      participants: [named ?? subject],
+      relation: noun,
+      topic: { referent: named ?? subject, isPerson: true, noun: head },
+    }
+  }
+  return null
+}
+
+type CopulaSaid = {
+  readonly subject: string
+  readonly plain: string
+  readonly of: Record<string, string | undefined> | null
+  readonly how: string
+  readonly value: string
+  readonly isAsked: boolean
+}
+
+function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): Frame | null {
+  const named = isNamed(plain) && !/^(?:the|this)\s/iu.test(subject)
+  const isConcrete =
+    properNames(value, { atStart: false }).length > 0 ||
+    quotedIn(value).length > 0 ||
+    /\d/u.test(value) ||
+    saysWhen(value)
+  if (!isParticular(subject) && !isAsked && !(isConcrete && isBareNoun(plain))) return null
+  // "The weather is nice" is about nothing that lasts.
+  if (!named && !isConcrete && !isAsked && !/^(?:called|named)/iu.test(how)) return null
+  if (
+    !named &&
+    /\b(?:weather|movie|film|error|code|bug|answer|output|problem|question|issue|idea)$/iu.test(plain) &&
+    !isAsked &&
+    !/\d|called|named/u.test(`${how} ${value}`)
+  )
+    return null
+  const isNegative = /n['’]t$/iu.test(how) || /^not\b/iu.test(value)
+  const lastWord = nounPhrase(value)
+  const isKind = /^(?:an?|the)\s/iu.test(value) || !isConcrete
+  const byValue = named && isKind
+  const name = byValue
+    ? plain
+    : isConcrete && !isNegative
+      ? named && !of
+        ? `${plain} ${how} ${firstWords(value)}`
+        : plain
+      : `${plain} ${how} ${firstWords(value)}`
+  const when = saysWhen(value)
+  return {
+    rule: /called|named/u.test(how) ? '"X is called Y"' : when ? 'a dated fact' : '"X is Y"',
+    type: 'entity',
+    name: clip(byValue ? `${plain} ${how} ${lastWord}` : name),
+    forms: [
+      ...formsOfPhrase(plain),
+      ...(of === null
+        ? []
+        : [
+            `${of.owner} ${of.noun}`,
+            `${of.owner}'s ${of.noun}`,
+            ...formsOfPhrase(of.noun ?? ''),
+            ...formsOfValue(of.owner ?? ''),
+          ]),
+      ...formsOfValue(subject, { atStart: true }),
+      ...formsOfValue(value),
+      ...(isKind ? formsOfPhrase(lastWord) : []),
+      ...(/called|named/u.test(how) ? [`${plain} name`, `${plain} called`, `name of my ${plain}`] : []),
+      ...(when
+        ? [
+            ...(/(?:date|day|deadline)$/iu.test(plain) ? [] : [`${plain} date`]),
+            `when is the ${plain}`,
+            `date of the ${plain}`,
+          ]
+        : []),
+      ...sayingsOf(`${plain} ${/\bdue\b/u.test(value) ? 'due' : ''} ${/\bborn\b/u.test(value) ? 'born on' : ''}`),
+    ],
+    isSlot: !named && isConcrete && !isNegative,
+    topic: {
+      referent: /called|named/u.test(how)
+        ? (quotedIn(value)[0] ?? properNames(value, { atStart: false })[0] ?? plain)
+        : named
+          ? (subjectNames(subject)[0] ?? plain)
+          : subject,
+      isPerson: isPersonal(subject, value),
+      noun: null,
+    },
+  }
+}
+
+/** "Renewal date is 30 November": a noun by itself, with a value that only one thing has. */
+const isBareNoun = (subject: string): boolean =>
+  wordsOf(subject).length <= 4 &&
+  !/^(?:it|he|she|they|this|that|these|those|there|you|everyone|everything|nothing|what|who|all|some|most|many|one|here|today|tomorrow|now)\b|ing\b/iu.test(
+    subject,
+  )
+
+/** "Priya leads billing", "our servers run on Hetzner", "my sister lives in Rome". */
+function doesFrame({ subject, verb, rest }: Split, plain: string, isOwn: boolean, isAsked: boolean): Frame | null {
+  const own = subject.replace(/^(?:my|our)\s+/iu, '')
+  const who = isOwn ? own : plain
+  const found = verbOf(verb)
+  const lemma = found?.lemma ?? verb.replace(/s$/u, '')
+  const helper = auxiliaries.has(verb)
+  const isAboutNothing =
+    /^(?:seem|look|sound|feel|say|think|mean|make|let|try|need|want|fail|crash|help|appear|tend|show|break)$/u.test(
+      lemma,
+    )
+  const hasValue = properNames(rest, { atStart: false }).length > 0 || /\d/u.test(rest) || saysWhen(rest)
+  const isConcrete = isNamed(subject) || isOwn || hasValue
+  // "Juniper runs on Debian": a word that begins the sentence is a name when what follows is about one thing.
+  const mayBeName = /^\p{Lu}\p{Ll}+$/u.test(subject) && !/ing$|s$/u.test(subject) && hasValue
+  if (!isParticular(subject) && !isAsked && !mayBeName) return null
+  if (!isAsked && (!isConcrete || (isAboutNothing && !isNamed(subject) && !isOwn))) return null
+  if (rest === '' && !saysWhen(rest)) return null
+  const particle =
+    /^(?:on|in|at|for|to|with|by|as|from|into|about|under|over|up|out|off|until)\b/iu.exec(rest)?.[0] ?? ''
+  const object = nounPhrase(rest.replace(/^(?:on|in|at|for|to|with|by|as|from|into|about)\s+/iu, ''))
+  const isFunctional = functional.test(lemma) && !helper
+  const name = isFunctional
+    ? `${who} ${verb}${particle === '' ? '' : ` ${particle.toLowerCase()}`}`
+    : `${who} ${verb} ${firstWords(rest)}`
+  const names = subjectNames(subject)
+  const connected = [...names, ...properNames(rest, { atStart: false })].filter((one) => datesIn(one).length === 0)
+  const isRelation =
+    names.length > 0 &&
+    /^(?:lead|head|manage|own|report|run|mentor|supervise|coach|chair|teach|marry|know|represent|replace|maintain|depend|belong|support|work)$/u.test(
+      lemma,
+    ) &&
+    !isOwn &&
+    object !== ''
+  const relative = wordsOf(who)
+    .map((word) => word.toLowerCase())
+    .find(isPerson)
+  const noun = relative ?? headOf(who)
+  return {
+    rule: 'a statement about a named thing',
+    type: isRelation ? 'relation' : 'entity',
+    name: clip(name),
+    forms: [
+      ...formsOfPhrase(who),
+      ...(relative === undefined ? [] : [relative]),
+      ...formsOfValue(subject, { atStart: true }),
+      ...formsOfObject(rest.replace(/^(?:on|in|at|for|to|with|by|as|from|into|about)\s+/iu, '')).filter(
+        (form) => form.includes(' ') || isRelation || !helper,
+      ),
+      ...formsOfValue(rest),
+      ...(object === '' || saysWhen(object) ? [] : [`${lemma} ${object}`, `${verb} ${object}`]),
+      ...(saysWhen(rest) ? [...eventForms(lemma), `${who} ${lemma}`] : []),
+      ...(isRelation && /^(?:lead|head|manage|run|own|maintain)$/u.test(lemma)
+        ? [`${object} lead`, `head of ${object}`, `in charge of ${object}`, `responsible for ${object}`]
+        : []),
+      ...sayingsOf(`${who} ${rest}`),
+    ],
+    isSlot: isFunctional,
+    ...(isRelation
+      ? {
+          participants: connected.length > 1 ? connected.slice(0, 4) : [...connected, object],
+          relation: `${verb}${particle === '' ? '' : ` ${particle}`}`,
+        }
+      : {}),
+    topic: {
+      referent: names[0] ?? (isOwn ? `my ${own}` : subject),
+      isPerson: isPerson(noun) || isPersonal(subject, rest),
+      noun,
+    },
+  }
+}
+
+function verbOf(word: string): Verb | undefined {
+  return asForm(word, 'third', 'past') ?? asForm(word, 'base') ?? asForm(word.replace(/s$/u, ''), 'base')
+}
+
+/** A capitalised word alone is a name, even where it is a word too: Tom, Rose, Slack. */
+function subjectNames(subject: string): readonly string[] {
+  const found = properNames(subject, { atStart: true })
+  return found.length === 0 && /^\p{Lu}[\p{L}\p{N}-]+$/u.test(subject) && isNameAlone(subject) ? [subject] : found
+}
+
+const firstWords = (text: string): string =>
+  wordsOf(text.replace(/[,;(].*$/u, ''))
+    .slice(0, 5)
+    .join(' ')
+
+/** People lead, live and are born; a name of two capitalised words that does so is a person's. */
+const isPersonal = (subject: string, rest: string): boolean =>
+  /^\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?$/u.test(subject.trim()) &&
+  /^(?:my|our|an?)\s|lives?|works?|leads?|manages?|born|loves?|likes?/iu.test(rest)

@@ -1,0 +1,107 @@
+import type { Frame } from './frame.ts'
+import { firstPersonFrame } from './frame-first-person.ts'
+import { isParticular, namedFrame, splitClause } from './frame-named.ts'
+import { decisionFrame, entryFrame, existsFrame, openQuestionFrame, plainFrame, standingFrame } from './frame-other.ts'
+import { wordsOf } from './phrases.ts'
+import { isStandingWish } from './refusals.ts'
+import type { Unit } from './units.ts'
+import { asForm, verbForms } from './verbs.ts'
+
+/** What a unit says; null when it says nothing about anybody or anything in particular. `text` has its pronouns replaced. */
+export function frameOf(unit: Unit, text: string): Frame | null {
+  const about = unit.lead.kind === 'about' ? unit.lead.subject : null
+  if (isStandingWish(text)) return standingFrame(text)
+  const open = openQuestionFrame(text)
+  if (open !== null) return open
+  const decision = decisionFrame(text)
+  if (decision !== null) return decision
+  if (unit.lead.kind === 'complete') {
+    const completed = completedFrame(unit, text)
+    if (completed !== null) return completed
+  }
+  const spoken = spokenFrame(text, unit)
+  if (spoken !== null) return spoken
+  const isListed = unit.isItem || unit.isLine || unit.isAsked || labelled.test(text)
+  const entry = isListed ? entryFrame(text, about) : null
+  if (entry !== null) return entry
+  const implied = impliedFrame(unit, text, about)
+  if (implied !== null) return implied
+  const isToBeKept = unit.isAsked || (unit.isItem && unit.lead.kind !== 'none')
+  return isToBeKept && wordsOf(text).length > 1
+    ? plainFrame(
+        about === null ? text : `${about} ${text}`,
+        unit.isItem ? 'an item of a list' : 'it was asked to be remembered',
+      )
+    : null
+}
+
+/** A whole sentence with a subject and a verb. */
+function spokenFrame(text: string, unit: Unit): Frame | null {
+  if (entryLike.test(text) && !/^(?:i|we|my|our)\s/iu.test(text)) return null
+  const exists = existsFrame(text)
+  if (exists !== null) return exists
+  const first = firstPersonFrame(
+    unit.borrowed !== null && /^(?:I|we)$/iu.test(unit.borrowed) ? `${unit.borrowed} ${text}` : text,
+  )
+  if (first !== null) return first
+  if (/^(?:i|we|i['’]\p{L}+|we['’]\p{L}+)\s/iu.test(text)) return null
+  const whole = unit.borrowed === null ? text : `${unit.borrowed} ${text}`
+  const split = splitClause(
+    whole.replace(
+      /^(?<owner>(?:my|our) [\p{L} ]{2,30}?)['’]s\s+(?=(?:called|named)\b)|^(?<name>my name)['’]s\s+/iu,
+      (_found, owner, name) => `${owner ?? name} is `,
+    ),
+  )
+  if (split === null) return null
+  return namedFrame(
+    split,
+    unit.isAsked || unit.isParticular === true || (unit.isItem && unit.lead.kind !== 'none'),
+  )
+}
+
+/** "Booking reference: XK7-P29." in the middle of prose. */
+const labelled = /^\p{Lu}[\p{L} ]{2,30}:\s+(?=\S*[\p{Lu}\d"“'‘])/u
+const entryLike = /^[\p{L}\p{N}][^:=\n]{0,60}?\s*[:=]\s+\S/u
+
+/** "I'm allergic to:" with "peanuts" below it. */
+function completedFrame(unit: Unit, text: string): Frame | null {
+  if (unit.lead.kind !== 'complete' || !unit.isItem) return null
+  if (/^(?:i|we|my|our|he|she|they|it)\b/iu.test(text)) return null
+  const lead = unit.lead.text.replace(
+    /^(?:(?:the\s+)?(?:things|foods?|stuff|places|people|books|films|movies|music|languages|tools|what)\s+(?:that\s+)?)(?=(?:i|we)\b)/iu,
+    '',
+  )
+  const completed = spokenFrame(`${lead} ${text}`, { ...unit, borrowed: null })
+  if (completed !== null && /^(?:i|we)\b/iu.test(lead)) return { ...completed, name: `${completed.name}` }
+  const item = plainFrame(text, 'an item of a list')
+  if (item === null) return null
+  const noun = lead.replace(/^(?:my|our|the|some)\s+/iu, '').replace(/\s+(?:is|are|include|includes|including)$/iu, '')
+  return {
+    ...item,
+    forms: [noun, ...item.forms],
+    type: /\b(?:like|love|favou?rite|prefer|enjoy|hate|dislike)\b/iu.test(lead) ? 'preference' : item.type,
+  }
+}
+
+/** "Started learning on January 15": in a list the subject goes without saying. */
+function impliedFrame(unit: Unit, text: string, about: string | null): Frame | null {
+  const [first = ''] = wordsOf(text)
+  const lower = first.toLowerCase()
+  const forms = verbForms(lower)
+  if (forms.length === 0) return null
+  if (about !== null) {
+    const split =
+      asForm(lower, 'third', 'past') !== undefined
+        ? { subject: about, verb: lower, rest: text.slice(first.length).trim() }
+        : null
+    return split === null || !isParticular(about) ? null : namedFrame(split, true)
+  }
+  if (!unit.isItem && !unit.isLine && !unit.isAsked && asForm(lower, 'past') === undefined) return null
+  if (asForm(lower, 'past') !== undefined) return firstPersonFrame(`I ${text.replace(first, lower)}`)
+  if (asForm(lower, 'gerund') !== undefined && unit.isItem) return firstPersonFrame(`I'm ${text.replace(first, lower)}`)
+  const third = asForm(lower, 'third')
+  if (third !== undefined && unit.isItem) return firstPersonFrame(`I ${third.lemma} ${text.slice(first.length).trim()}`)
+  return asForm(lower, 'base') !== undefined && unit.isItem && unit.lead.kind !== 'none'
+    ? firstPersonFrame(`I ${text.replace(first, lower)}`)
+    : null
+}

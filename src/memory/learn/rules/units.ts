@@ -1,0 +1,98 @@
+import type { Refusal } from '../candidate.ts'
+import { clausesIn } from './clauses.ts'
+import { type LeadSays, whatLeadSays } from './leads.ts'
+import { opened } from './openers.ts'
+import { type Part, partsOf, type Span } from './parts.ts'
+import { sentencesIn } from './sentences.ts'
+
+/** The smallest stretch of a message that is judged by itself: one clause, or one line of a list. */
+export type Unit = Span & {
+  readonly text: string
+  /** The whole sentence it stands in. */
+  readonly whole: string
+  readonly block: number
+  readonly sentence: number
+  readonly isItem: boolean
+  /** It is all of its line. */
+  readonly isLine: boolean
+  readonly isAsked: boolean
+  /** It is about something that was told apart before. */
+  readonly isParticular?: boolean
+  readonly isCorrection: boolean
+  readonly isHedged: boolean
+  /** The subject of the clause before, where it has none of its own. */
+  readonly borrowed: string | null
+  readonly lead: LeadSays
+  readonly leadText: string | null
+}
+
+export type Units = {
+  readonly units: readonly Unit[]
+  readonly refused: readonly Refusal[]
+  readonly leads: readonly (Span & { readonly text: string })[]
+}
+
+/** "birthday: 4 May" is one line, whatever commas and conjunctions it holds. */
+const entryLine = /^(?!https?:)(?:\*\*)?[\p{L}\p{N}][\p{L}\p{N}'’ ()/&.-]{0,50}?(?:\*\*)?\s?[:=](?:\*\*)?\s+\S/u
+
+/** Takes a message apart into units, in order. */
+export function unitsOf(message: string): Units {
+  const { parts, refused } = partsOf(message)
+  const units: Unit[] = []
+  let sentence = 0
+  for (const part of parts) {
+    const lead = whatLeadSays(part.leadIn)
+    for (const span of sentencesIn(message, part)) {
+      units.push(...unitsIn(message, span, { part, lead, sentence }))
+      sentence += 1
+    }
+  }
+  const leads = [
+    ...new Map(parts.flatMap(({ leadIn }) => (leadIn === null ? [] : [[leadIn.start, leadIn] as const]))).values(),
+  ]
+  return { units, refused, leads }
+}
+
+type Place = { readonly part: Part; readonly lead: LeadSays; readonly sentence: number }
+
+function unitsIn(message: string, span: Span, { part, lead, sentence }: Place): readonly Unit[] {
+  const whole = flat(message.slice(span.start, span.end))
+  const before = opened(message.slice(span.start, span.end))
+  const body = { start: span.start + before.at, end: span.end }
+  const isLine = span.start <= part.start + 2 && span.end >= part.end - 1
+  const rest = message.slice(body.start, body.end)
+  const isEntry = entryLine.test(rest) && (part.kind === 'item' || isLine || before.isAsked)
+  const clauses = isEntry && !rest.includes(';') ? [{ ...body, borrowed: null }] : clausesIn(message, body)
+  // "Can you remember that …?" asks for it to be remembered, and the rest is a statement.
+  const isAskedOfAgent = before.isAsked && /^\W*(?:can|could|would|will) you\b/iu.test(whole)
+  return clauses.map((clause, index) => {
+    const own =
+      index === 0
+        ? { at: 0, isAsked: false, isCorrection: false, isHedged: false }
+        : opened(message.slice(clause.start, clause.end))
+    const start = clause.start + own.at
+    return {
+      start,
+      end: clause.end,
+      text: textOf(message.slice(start, clause.end), isAskedOfAgent),
+      whole,
+      block: part.block,
+      sentence,
+      isItem: part.kind === 'item',
+      isLine: isLine && clauses.length === 1,
+      isAsked: before.isAsked || own.isAsked,
+      isCorrection: (index === 0 && before.isCorrection) || own.isCorrection,
+      isHedged: before.isHedged || own.isHedged,
+      borrowed: clause.borrowed,
+      lead,
+      leadText: part.leadIn?.text ?? null,
+    }
+  })
+}
+
+const textOf = (raw: string, isAskedOfAgent: boolean): string => {
+  const text = flat(raw).replace(/[,;]+$/u, '')
+  return isAskedOfAgent ? text.replace(/\s*\?+$/u, '') : text
+}
+
+export const flat = (text: string): string => text.replace(/\s+/gu, ' ').trim()

@@ -1,0 +1,33 @@
+import type { JournalEvent } from '../../beliefs/journal.ts'
+import type { Store } from '../store.ts'
+
+export type JournalChanges = {
+  /** Number of the newest event. */
+  readonly head: number
+  /** Beliefs that changed; null when there is so much that looking at everything is quicker. */
+  readonly ids: readonly string[] | null
+  readonly forgotten: readonly string[]
+}
+
+const page = 200
+const mostEvents = 2_000
+
+/** What happened to a user's memory after an event. */
+export async function changesSince(store: Store, user: string, number: number): Promise<JournalChanges> {
+  const events: JournalEvent[] = []
+  let before: number | undefined
+  for (;;) {
+    const found = await store.events(user, { limit: page, ...(before === undefined ? {} : { before }) })
+    const later = found.filter((event) => event.number > number)
+    events.push(...later)
+    if (later.length < page || events.length >= mostEvents) break
+    before = later.at(-1)?.number
+  }
+  const forgotten = events.filter(({ kind }) => kind === 'forget').flatMap(({ beliefIds }) => beliefIds)
+  const isTooMuch = events.length >= mostEvents
+  return {
+    head: events[0]?.number ?? number,
+    ids: isTooMuch ? null : [...new Set(events.flatMap(({ beliefIds }) => beliefIds))],
+    forgotten,
+  }
+}

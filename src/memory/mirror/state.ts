@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeAtomically } from '../../files/atomic-write.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import type { MirrorPlaces } from './places.ts'
+
+const fileState = z.object({
+  /** The scope of a topic file, null for MEMORY.md. */
+  scope: z.string().nullable(),
+  signature: z.string(),
+  hash: z.string(),
+  items: z.number(),
+  bytes: z.number(),
+  /** Stands for the lines that are not ours. */
+  outside: z.string(),
+})
+export type FileState = z.infer<typeof fileState>
+
+const conflict = z.object({
+  at: z.string(),
+  /** The conflict file, in the memory directory. */
+  file: z.string(),
+  /** What the store says, and what was kept of the file's version. */
+  beliefs: z.array(z.string()),
+})
+
+const mirrorState = z.object({
+  format: z.literal(1),
+  user: z.string(),
+  /** Makes the hashes below say nothing to whoever does not have it. */
+  key: z.string(),
+  /** Counts our writings. Each file says which one it comes from. */
+  generation: z.number(),
+  /** Number of the last event of the journal that the files show. */
+  watermark: z.number(),
+  syncedAt: z.string().nullable(),
+  files: z.record(z.string(), fileState),
+  topics: z.record(z.string(), z.object({ slug: z.string(), parts: z.number() })),
+  held: z
+    .object({ kind: z.enum(['removal', 'unreadable']), file: z.string(), reason: z.string(), since: z.string() })
+    .nullable(),
+  conflicts: z.array(conflict),
+  /** Lines that could not be taken in, with the reason. */
+  refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
+})
+export type MirrorState = z.infer<typeof mirrorState>
+
+export const newState = (user: string): MirrorState => ({
+  format: 1,
+  user,
+  key: randomBytes(16).toString('hex'),
+  generation: 0,
+  watermark: 0,
+  syncedAt: null,
+  files: {},
+  topics: {},
+  held: null,
+  conflicts: [],
+  refused: [],
+})
+
+/** Null when there is no mirror; `damaged` when its records cannot be read, which are then made anew. */
+export async function loadState({ stateFile }: MirrorPlaces): Promise<MirrorState | 'damaged' | null> {
+  const text = await readIfThere(stateFile)
+  if (text === null) return null
+  const parsed = mirrorState.safeParse(jsonIn(text))
+  return parsed.success ? parsed.data : 'damaged'
+}
+
+export async function saveState({ stateFile }: MirrorPlaces, state: MirrorState): Promise<void> {
+  await writeAtomically(stateFile, JSON.stringify(state), { existing: 'replace' })
+}
+
+const problemSchema = z.object({ at: z.string(), message: z.string() })
+export type MirrorProblem = z.infer<typeof problemSchema>
+
+/** Why the last sync failed. In a file of its own, since whoever writes it may not have the lock. */
+export async function loadProblem({ state }: MirrorPlaces): Promise<MirrorProblem | null> {
+  const parsed = problemSchema.safeParse(jsonIn((await readIfThere(join(state, 'problem.json'))) ?? ''))
+  return parsed.success ? parsed.data : null
+}
+
+export async function saveProblem({ state }: MirrorPlaces, problem: MirrorProblem | null): Promise<void> {
+  const file = join(state, 'problem.json')
+  if (problem === null) await rm(file, { force: true })
+  else await writeAtomically(file, JSON.stringify(problem), { existing: 'replace', durable: false })
+}
+
+/** What a file was after one of our writings: ids and hashes of what its items said, and hashes of its other lines. */
+export type Snapshot = {
+  readonly generation: number
+  readonly items: ReadonlyMap<string, string>
+  readonly lines: readonly string[]
+}
+
+export const mostSnapshots = 20
+
+const snapshotSchema = z.object({ items: z.record(z.string(), z.string()), lines: z.array(z.string()) })
+
+export async function saveSnapshot({ snapshots }: MirrorPlaces, file: string, snapshot: Snapshot): Promise<void> {
+  const directory = join(snapshots, file)
+  const content = JSON.stringify({ items: Object.fromEntries(snapshot.items), lines: snapshot.lines })
+  await writeAtomically(join(directory, `${snapshot.generation}.json`), content, {
+    existing: 'replace',
+    durable: false,
+  })
+  for (const old of (await generationsIn(directory)).slice(mostSnapshots))
+    await rm(join(directory, `${old}.json`), { force: true })
+}
+
+/** Newest first. One that cannot be read is as good as none. */
+export async function loadSnapshots({ snapshots }: MirrorPlaces, file: string): Promise<readonly Snapshot[]> {
+  const directory = join(snapshots, file)
+  const found: Snapshot[] = []
+  for (const generation of await generationsIn(directory)) {
+    const parsed = snapshotSchema.safeParse(jsonIn((await readIfThere(join(directory, `${generation}.json`))) ?? ''))
+    if (!parsed.success) continue
+    found.push({ generation, items: new Map(Object.entries(parsed.data.items)), lines: parsed.data.lines })
+  }
+  return found
+}
+
+async function generationsIn(directory: string): Promise<readonly number[]> {
+  try {
+    const names = await readdir(directory)
+    return names
+      .filter((name) => /^\d+\.json$/u.test(name))
+      .map((name) => Number.parseInt(name, 10))
+      .sort((one, other) => other - one)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** The lines of a file that are not ours, as they last were. An editor that saves an old copy would lose the newest. */
+export async function saveOutside({ outside }: MirrorPlaces, file: string, lines: readonly string[]): Promise<void> {
+  const content = JSON.stringify(lines)
+  await writeAtomically(join(outside, `${file}.json`), content, { existing: 'replace', durable: false })
+}
+
+export async function loadOutside({ outside }: MirrorPlaces, file: string): Promise<readonly string[]> {
+  const parsed = z.array(z.string()).safeParse(jsonIn((await readIfThere(join(outside, `${file}.json`))) ?? '[]'))
+  return parsed.success ? parsed.data : []
+}
+
+const shards = 64
+const shardSchema = z.record(z.string(), z.string())
+
+/** Which topic file each belief is in. Kept in parts, so that one more belief costs the same however many there are. */
+export class Whereabouts {
+  readonly #directory: string
+  readonly #loaded = new Map<string, Map<string, string>>()
+  readonly #changed = new Set<string>()
+
+  constructor({ where }: MirrorPlaces) {
+    this.#directory = where
+  }
+
+  async fileOf(id: string): Promise<string | null> {
+    return (await this.#shard(id)).get(id) ?? null
+  }
+
+  async set(id: string, file: string | null): Promise<void> {
+    const shard = await this.#shard(id)
+    if ((shard.get(id) ?? null) === file) return
+    if (file === null) shard.delete(id)
+    else shard.set(id, file)
+    this.#changed.add(shardOf(id))
+  }
+
+  async save(): Promise<void> {
+    for (const name of this.#changed) {
+      const content = JSON.stringify(Object.fromEntries(this.#loaded.get(name) ?? []))
+      await writeAtomically(join(this.#directory, name), content, { existing: 'replace', durable: false })
+    }
+    this.#changed.clear()
+  }
+
+  async #shard(id: string): Promise<Map<string, string>> {
+    const name = shardOf(id)
+    const known = this.#loaded.get(name)
+    if (known !== undefined) return known
+    const parsed = shardSchema.safeParse(jsonIn((await readIfThere(join(this.#directory, name))) ?? '{}'))
+    const shard = new Map(parsed.success ? Object.entries(parsed.data) : [])
+    this.#loaded.set(name, shard)
+    return shard
+  }
+}
+
+const shardOf = (id: string): string => `${(createHash('sha256').update(id).digest()[0] as number) % shards}.json`
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+export const makePlaces = async ({ state, displaced }: MirrorPlaces): Promise<void> => {
+  await mkdir(state, { recursive: true, mode: 0o700 })
+  await mkdir(displaced, { recursive: true, mode: 0o700 })
+}

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Workshop } from '../workshop.ts'
+import { conflictFiles } from './conflict-file.ts'
+import { bytesHash, readLive } from './live-file.ts'
+import { mirrorFile, mirrorPlaces } from './places.ts'
+import { loadProblem, loadState, type MirrorProblem, type MirrorState } from './state.ts'
+
+/** How a mirror stands, as plain values. */
+export type MirrorStatus =
+  | { readonly exists: false; readonly file: string }
+  | {
+      readonly exists: true
+      readonly file: string
+      readonly user: string
+      /** Whether store and files say the same and nothing waits for anybody. */
+      readonly isInStep: boolean
+      readonly items: number
+      /** Files beside MEMORY.md that hold what does not fit there. */
+      readonly topicFiles: readonly string[]
+      readonly syncedAt: string | null
+      /** Changes of the store that the files do not show yet. */
+      readonly pendingEvents: number
+      /** Files that somebody changed since the last sync. */
+      readonly editedFiles: readonly string[]
+      readonly held: MirrorState['held']
+      readonly conflicts: readonly {
+        readonly at: string
+        readonly file: string
+        readonly proposals: readonly string[]
+      }[]
+      /** Lines that could not be taken in. */
+      readonly refused: MirrorState['refused']
+      /** What came in through the files and nobody has confirmed. At most 1000 of them. */
+      readonly unconfirmed: readonly {
+        readonly id: string
+        readonly name: string
+        readonly content: string
+        readonly at: string
+      }[]
+      readonly problem: MirrorProblem | null
+      /** Whether others on this machine may write to the file. */
+      readonly isWritableByOthers: boolean
+    }
+
+/** Looks, and changes nothing. */
+export async function mirrorStatus({ store }: Pick<Workshop, 'store'>, dir: string): Promise<MirrorStatus> {
+  const places = mirrorPlaces(dir)
+  const file = join(dir, mirrorFile)
+  const state = await loadState(places)
+  if (state === null) return { exists: false, file }
+  if (state === 'damaged') return damaged(file)
+  const pendingEvents = (await store.events(state.user, { limit: 1_000 })).filter(
+    ({ number }) => number > state.watermark,
+  ).length
+  const names = Object.keys(state.files)
+  const lives = names.map((name) => ({ name, live: readLive(join(dir, name)) }))
+  const editedFiles = lives
+    .filter(({ name, live }) => live.kind !== 'read' || bytesHash(state.key, live.bytes) !== state.files[name]?.hash)
+    .map(({ name }) => name)
+  const conflicts = await openConflicts({ store }, dir, state)
+  const problem = await loadProblem(places)
+  const mirror = lives.find(({ name }) => name === mirrorFile)?.live
+  const isInStep =
+    pendingEvents === 0 && editedFiles.length === 0 && state.held === null && conflicts.length === 0 && problem === null
+  return {
+    exists: true,
+    file,
+    user: state.user,
+    isInStep,
+    items: Object.values(state.files).reduce((sum, { items }) => sum + items, 0),
+    topicFiles: names.filter((name) => name !== mirrorFile).sort(),
+    syncedAt: state.syncedAt,
+    pendingEvents,
+    editedFiles,
+    held: state.held,
+    conflicts,
+    refused: state.refused,
+    unconfirmed: await unconfirmedOf({ store }, state.user),
+    problem,
+    isWritableByOthers: mirror?.kind === 'read' && (mirror.mode & 0o002) !== 0,
+  }
+}
+
+const damaged = (file: string): MirrorStatus => ({
+  exists: true,
+  file,
+  user: '',
+  isInStep: false,
+  items: 0,
+  topicFiles: [],
+  syncedAt: null,
+  pendingEvents: 0,
+  editedFiles: [],
+  held: null,
+  conflicts: [],
+  refused: [],
+  unconfirmed: [],
+  problem: { at: '', message: 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' },
+  isWritableByOthers: false,
+})
+
+/** A conflict is open while one of its proposals waits, or, where it has none, while its file is there. */
+async function openConflicts({ store }: Pick<Workshop, 'store'>, dir: string, { conflicts, user }: MirrorState) {
+  const present = new Set(await conflictFiles(mirrorPlaces(dir)))
+  const open: { at: string; file: string; proposals: readonly string[] }[] = []
+  for (const { at, file, beliefs } of conflicts) {
+    const waiting = (await store.getMany(user, beliefs)).filter(({ proposedFor }) => proposedFor !== null)
+    const isOpen = beliefs.length > 0 ? waiting.length > 0 : present.has(file) && existsSync(join(dir, file))
+    if (isOpen) open.push({ at, file, proposals: waiting.map(({ id }) => id) })
+  }
+  return open
+}
+
+async function unconfirmedOf({ store }: Pick<Workshop, 'store'>, user: string) {
+  const { items } = await store.list({ user, statuses: ['inferred'], current: true }, { limit: 1_000, offset: 0 })
+  return items
+    .filter(({ provenance }) => provenance.actor === 'import' && provenance.origin === 'file')
+    .map(({ id, name, content, provenance }) => ({ id, name, content, at: provenance.at }))
+}

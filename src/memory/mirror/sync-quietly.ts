@@ -1,0 +1,42 @@
+import { MemoryError } from '../../errors.ts'
+import type { Workshop } from '../workshop.ts'
+import { mirrorPlaces } from './places.ts'
+import { loadState, saveProblem } from './state.ts'
+import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
+
+/** Syncs on the side of something else: what goes wrong is returned and written down, and nothing is thrown. */
+export async function syncQuietly(workshop: Workshop, request: MirrorRequest): Promise<Error | null> {
+  try {
+    const state = await loadState(mirrorPlaces(request.dir))
+    // A directory has one mirror, and it shows one user's memory.
+    if (state !== null && state !== 'damaged' && state.user !== request.user) return null
+    return problemIn(await syncMirror(workshop, request))
+  } catch (error) {
+    const problem = error instanceof Error ? error : new Error(String(error))
+    await noteProblem(workshop, request, problem)
+    return new MemoryError('unavailable', `MEMORY.md could not be brought up to date: ${problem.message}`, {
+      hint: 'What was remembered is safe in the store. `credence mirror sync` tries again.',
+      cause: error,
+    })
+  }
+}
+
+function problemIn({ held, file }: Synced): Error | null {
+  if (held === null) return null
+  return new MemoryError(
+    'conflict',
+    `${file} is held: ${held.reason} (${held.file}). Nothing is written to it or taken from it.`,
+    {
+      hint: 'See `credence mirror status`.',
+    },
+  )
+}
+
+/** So that status and doctor can tell. When not even that can be written, the problem has been returned. */
+async function noteProblem({ now }: Workshop, { dir }: MirrorRequest, { message }: Error): Promise<void> {
+  try {
+    await saveProblem(mirrorPlaces(dir), { at: now().toISOString(), message })
+  } catch {
+    // The disk that refused the mirror refuses this too.
+  }
+}

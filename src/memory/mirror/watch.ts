@@ -1,0 +1,75 @@
+import { type FSWatcher, watch as watchDirectory } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Workshop } from '../workshop.ts'
+import { hasMirror, isEdited } from './glance.ts'
+import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
+
+export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
+  readonly signal: AbortSignal
+  /** Told of every sync that did something, and of the first that is held. */
+  readonly onSync: (synced: Synced) => void
+  readonly onProblem: (problem: unknown) => void
+  /** How often to look without being told. Default 2000. */
+  readonly pollMs?: number
+  /** How long to wait for more after the first sign of a change. Default 120. */
+  readonly quietMs?: number
+}
+
+/**
+ * Keeps a mirror in step until the signal: when a file in the directory changes, and, since such signs get lost and
+ * the store gives none, by looking again and again.
+ */
+export async function watchMirror(workshop: Workshop, options: WatchOptions): Promise<void> {
+  const { dir, user, signal, pollMs = 2_000, quietMs = 120 } = options
+  let wake: () => void = () => {}
+  const watcher = watching(dir, () => wake())
+  let head = -1
+  let heldFor: string | null = null
+  try {
+    while (!signal.aborted) {
+      const newest = (await workshop.store.events(user, { limit: 1 }))[0]?.number ?? 0
+      if (newest !== head || !hasMirror(dir) || isEdited(dir) || head < 0) {
+        const synced = await syncOnce(workshop, options)
+        if (synced !== null) {
+          head = newest
+          const isNews =
+            synced.held === null ? didSomething(synced) || heldFor !== null : heldFor !== synced.held.reason
+          heldFor = synced.held?.reason ?? null
+          if (isNews) options.onSync(synced)
+        }
+      }
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      await Promise.race([woken, pause(pollMs, undefined, { signal, ref: true }).catch(() => {})])
+      if (!signal.aborted) await pause(quietMs, undefined, { signal }).catch(() => {})
+    }
+  } finally {
+    watcher?.close()
+  }
+}
+
+async function syncOnce(workshop: Workshop, { dir, user, onProblem }: WatchOptions): Promise<Synced | null> {
+  try {
+    return await syncMirror(workshop, { dir, user, settle: true })
+  } catch (error) {
+    onProblem(error)
+    return null
+  }
+}
+
+const didSomething = ({ written, taken, refused }: Synced): boolean =>
+  written.length > 0 || refused.length > 0 || Object.values(taken).some((count) => count > 0)
+
+/** Null where the system gives no signs; then looking has to do. */
+function watching(dir: string, onSign: () => void): FSWatcher | null {
+  try {
+    const watcher = watchDirectory(dir, { persistent: false }, (_event, name) => {
+      if (name === null || name.endsWith('.md')) onSign()
+    })
+    watcher.on('error', () => {})
+    return watcher
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { mirroredMemory } from './mirrored-memory.ts'
+
+const writer = fileURLToPath(new URL('outside-writer.ts', import.meta.url))
+const count = 300
+const tokens = Array.from({ length: count }, (_, index) => `outside${String(index).padStart(4, '0')}`)
+
+/** Starts another program that writes to the file; resolves when it is done. */
+function outsideWriter(
+  file: string,
+  manner: string,
+  kind: 'line' | 'item',
+): { readonly done: Promise<void>; isDone: boolean } {
+  const child = spawn(process.execPath, [writer, file, manner, String(count), kind], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const state = {
+    isDone: false,
+    done: new Promise<void>((resolve, reject) => {
+      child.on('error', reject).on('close', (code) => {
+        state.isDone = true
+        if (code === 0) resolve()
+        else reject(new Error(`The other program ended with ${code}.`))
+      })
+    }),
+  }
+  return state
+}
+
+describe('what others write while we do', () => {
+  it.each([
+    ['append', 'line'],
+    ['append', 'item'],
+    ['held', 'line'],
+    ['editor', 'line'],
+    ['editor', 'item'],
+  ] as const)(
+    'is never lost: 300 times %s of a %s against 300 writes of ours',
+    { timeout: 120_000 },
+    async (manner, kind) => {
+      await using place = mirroredMemory()
+      await place.memory.remember({ name: 'first', content: 'so that there is a file' })
+      const other = outsideWriter(place.path(), manner, kind)
+
+      let ours = 0
+      while (ours < count || !other.isDone) {
+        await place.memory.remember({ name: `ours ${ours % count}`, content: `said ${ours}`, scopes: ['project:x'] })
+        ours += 1
+      }
+      await other.done
+      await place.sync()
+
+      const text = place.text()
+      const known = new Set(Object.keys(await place.beliefs()))
+      const lost = tokens.filter((token) => !text.includes(token) && !known.has(token))
+      expect(ours).toBeGreaterThanOrEqual(count)
+      expect(lost).toEqual([])
+      expect(place.problems).toEqual([])
+    },
+  )
+})
+
+describe('the ways it is not done', () => {
+  /** Adds a line of ours 300 times, by a way of writing that others use. */
+  async function lostBy(write: (file: string, line: string) => Promise<void>): Promise<number> {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'MEMORY.md')
+    writeFileSync(file, '# Memory\n')
+    const other = outsideWriter(file, 'append', 'line')
+    for (let ours = 0; ours < count || !other.isDone; ours += 1) await write(file, `ours ${ours}\n`)
+    await other.done
+    const text = readFileSync(file, 'utf8')
+    return tokens.filter((token) => !text.includes(token)).length
+  }
+
+  const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+  it('loses lines when the file is rewritten from what was read', { timeout: 60_000 }, async () => {
+    const lost = await lostBy(async (file, line) => {
+      const text = readFileSync(file, 'utf8')
+      await pause(1)
+      writeFileSync(`${file}.tmp`, text + line)
+      renameSync(`${file}.tmp`, file)
+    })
+
+    expect(lost).toBeGreaterThan(0)
+  })
+
+  it('loses lines even when it is compared once more before it is replaced', { timeout: 60_000 }, async () => {
+    const lost = await lostBy(async (file, line) => {
+      for (;;) {
+        const text = readFileSync(file, 'utf8')
+        await pause(1)
+        writeFileSync(`${file}.tmp`, text + line)
+        if (hash(readFileSync(file, 'utf8')) !== hash(text)) continue
+        // What the operating system may do at any time: let the other program run here.
+        await pause(1)
+        renameSync(`${file}.tmp`, file)
+        return
+      }
+    })
+
+    expect(lost).toBeGreaterThan(0)
+  })
+})

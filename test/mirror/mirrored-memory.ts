@@ -1,0 +1,64 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Memory } from '../../src/memory/memory.ts'
+import { mirrorStatus } from '../../src/memory/mirror/status.ts'
+import { type MirrorRequest, syncMirror } from '../../src/memory/mirror/sync.ts'
+import { type MemoryOptions, openMemory, openWorkshop } from '../../src/open-memory.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+/** A memory in a directory of its own, with its mirror, and ways to edit the file as others do. */
+export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
+  const directory = temporaryDirectory()
+  const dir = join(directory.path, 'memory')
+  const problems: string[] = []
+  const onMirrorProblem = (problem: Error): void => {
+    problems.push(problem.message)
+  }
+  const memory: Memory = openMemory({ dir, mirror: true, onMirrorProblem, ...options })
+  const workshop = openWorkshop(dir)
+  const path = (name = 'MEMORY.md'): string => join(dir, name)
+  const text = (name?: string): string => readFileSync(path(name), 'utf8')
+  return {
+    dir,
+    memory,
+    workshop,
+    problems,
+    path,
+    text,
+    has: (name: string): boolean => existsSync(path(name)),
+    /** Changes the file in place, as an editor does that was opened a moment ago. */
+    edit: (change: (text: string) => string, name?: string): void => {
+      const before = text(name)
+      const after = change(before)
+      if (after === before) throw new Error('The edit changed nothing.')
+      writeFileSync(path(name), after)
+    },
+    sync: (request: Partial<MirrorRequest> = {}) =>
+      syncMirror(workshop, { dir, user: 'local', settle: true, ...request }),
+    status: async () => {
+      const status = await mirrorStatus(workshop, dir)
+      if (!status.exists) throw new Error('There is no mirror.')
+      return status
+    },
+    /** What holds now, by name. */
+    beliefs: async (): Promise<Readonly<Record<string, string>>> => {
+      const { items } = await memory.list({ current: true, proposals: false, limit: 1_000 })
+      return Object.fromEntries(items.map(({ name, content }) => [name, content]))
+    },
+    [Symbol.asyncDispose]: async () => {
+      await memory.close()
+      await workshop.store.close()
+      directory[Symbol.dispose]()
+    },
+  }
+}
+
+/** The line of the file that begins an item. */
+export const lineOf = (text: string, name: string): string =>
+  text.split('\n').find((line) => line.includes(`**${name}**`)) ?? ''
+
+export const withoutLine = (text: string, name: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !line.includes(`**${name}**`))
+    .join('\n')
