@@ -1,4 +1,4 @@
-import type { Usage } from '../models/chat-model.ts'
+import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
 /** What an agent did with one prompt. */
@@ -17,7 +17,10 @@ export type Conversation = {
   readonly process: number | null
   /** How many messages it holds: 0 in one that has just begun. */
   readonly messageCount: () => number
-  /** Rejects with an `AgentFailure` when the agent fails, and with the signal's reason when time is up. */
+  /**
+   * Rejects with an `AgentFailure` when the agent fails. When time is up it rejects with the signal's reason, or with a
+   * failure that holds what was done until then.
+   */
   send(prompt: string, signal: AbortSignal): Promise<Turn>
   close(): Promise<void>
 }
@@ -31,6 +34,7 @@ export type AgentAtWork = {
 
 export type Agent = {
   readonly name: string
+  /** Both may become known only once it has been asked whether it is available, or has answered. */
   readonly version: string
   readonly model: string | null
   /** Why it cannot be used here; null when it can. */
@@ -42,9 +46,22 @@ export type Agent = {
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure'
   readonly fault: 'agent' | 'infrastructure'
+  /** What it did and said before it failed, so that the record has it. */
+  readonly messages: readonly TranscriptMessage[]
+  readonly usage: Usage
 
-  constructor(fault: 'agent' | 'infrastructure', message: string, details: { readonly cause?: unknown } = {}) {
-    super(message, details)
+  constructor(
+    fault: 'agent' | 'infrastructure',
+    message: string,
+    details: {
+      readonly cause?: unknown
+      readonly messages?: readonly TranscriptMessage[]
+      readonly usage?: Usage
+    } = {},
+  ) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.fault = fault
+    this.messages = details.messages ?? []
+    this.usage = details.usage ?? noUsage
   }
 }

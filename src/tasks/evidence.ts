@@ -27,6 +27,20 @@ export type SessionRecord = {
   readonly deadlineMs: number | null
 }
 
+/** Something that happened besides what the agent said, in order. */
+export type EvidenceEvent = { readonly at: string; readonly session: string } & (
+  | {
+      /** What a session changed in the workspace. What it wrote is kept below `changes/`. */
+      readonly kind: 'files_changed'
+      readonly written: readonly { readonly path: string; readonly kept: KeptFile }[]
+      readonly removed: readonly string[]
+    }
+  /** The control took the memory away before this session. */
+  | { readonly kind: 'memory_removed'; readonly paths: readonly string[] }
+  /** A file that is not part of the evidence, and why: a link, a device, too large. */
+  | { readonly kind: 'not_kept'; readonly path: string; readonly reason: string }
+)
+
 /** How carrying out the task ended, before anything is graded. */
 export type WorkOutcome = 'done' | 'agent_failed' | 'agent_timeout' | 'infra_error' | 'skipped'
 
@@ -38,6 +52,7 @@ export type Control = (typeof controls)[number]
 export type Evidence = {
   readonly schemaVersion: 1
   readonly taskId: string
+  /** `task.md` in the evidence folder: the file as it was. Its own name where it could not be kept. */
   readonly taskFile: string
   readonly taskSha256: string
   readonly repeat: number
@@ -46,6 +61,8 @@ export type Evidence = {
   readonly agent: { readonly name: string; readonly version: string; readonly model: string | null }
   readonly outcome: WorkOutcome
   readonly reason: string | null
+  /** False when the work was cut short, by Ctrl-C or worse: what is here is what there was by then. */
+  readonly isComplete: boolean
   readonly startedAt: string
   readonly endedAt: string
   readonly sessions: readonly SessionRecord[]
@@ -53,5 +70,6 @@ export type Evidence = {
   readonly transcript: KeptFile | null
   /** What lay in the workspace in the end, below `workspace/`. */
   readonly workspace: readonly KeptFile[]
+  readonly events: readonly EvidenceEvent[]
   readonly usage: Usage
 }

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import type { ChatModel } from '../../models/chat-model.ts'
+import { openMemory } from '../../open-memory.ts'
+import { type AgentParts, agentForms, agentFrom } from './agent-from.ts'
+import { noneAgent } from './none.ts'
+
+const wanted: unknown[] = []
+const parts: AgentParts = {
+  reference: () => ({ ...noneAgent, name: 'reference' }),
+  openModel: (asked): ChatModel => {
+    wanted.push(asked)
+    return { provider: asked.provider, model: asked.model, reply: () => Promise.reject(new Error('not asked')) }
+  },
+  openMemory: (dir) => openMemory({ dir }),
+  environment: { PATH: '/bin' },
+  workingDirectory: '/work',
+}
+
+describe('naming an agent', () => {
+  it.each([
+    ['reference', 'reference', null],
+    ['none', 'none', null],
+    ['scripted:runs/one', 'scripted', null],
+    ['command:sh -c "cat {file}"', 'command:sh', null],
+    ['openai:gpt-5', 'openai', 'gpt-5'],
+    ['anthropic:claude-opus', 'anthropic', 'claude-opus'],
+    ['openclaw', 'openclaw', null],
+    ['openclaw:openrouter/some/model', 'openclaw', 'openrouter/some/model'],
+    ['claude-code:opus', 'claude-code', 'opus'],
+  ])('finds %s', async (spec, name, model) => {
+    expect(await agentFrom(spec, parts)).toMatchObject({ name, model })
+  })
+
+  it('takes model and endpoint apart', async () => {
+    await agentFrom('openai:org/model:free@http://127.0.0.1:8080/v1', parts)
+
+    expect(wanted.at(-1)).toEqual({ provider: 'openai', model: 'org/model:free', url: 'http://127.0.0.1:8080/v1' })
+  })
+
+  it.each([
+    ['refrence', 'Did you mean reference?'],
+    ['claude', 'Did you mean claude-code[:<model>]?'],
+    ['gpt', agentForms.scripted],
+    ['openai', 'Write openai:<model>'],
+    ['anthropic:', 'Write openai:<model>'],
+    ['openai:model@http://elsewhere', 'Use https, or http://127.0.0.1.'],
+    ['scripted:', 'Write scripted:<evidence folder>.'],
+    ['none:really', 'Write none.'],
+    ['command:', 'Write for example'],
+    ['', 'There are reference'],
+  ])('says of %s how it is written', async (spec, hint) => {
+    await expect(agentFrom(spec, parts)).rejects.toMatchObject({ code: 'invalid', hint: expect.stringContaining(hint) })
+  })
+})

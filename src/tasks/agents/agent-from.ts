@@ -1,0 +1,105 @@
+import { resolve } from 'node:path'
+import { MemoryError } from '../../errors.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
+import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
+import { nearest } from '../../nearest.ts'
+import type { Agent } from '../agent.ts'
+import { noneAgent } from './none.ts'
+import type { UsedMemory } from './tool-loop/memory-tools.ts'
+
+/** What agents are made of. Only the composition root has it all. */
+export type AgentParts = {
+  /** The agent that needs no model. */
+  readonly reference: () => Agent | Promise<Agent>
+  readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
+  readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Variables of the environment that a `command` gets besides the usual ones. */
+  readonly passThrough?: readonly string[]
+  /** Relative paths begin here. */
+  readonly workingDirectory: string
+}
+
+/** The agents there are, as `--agent` names them. */
+export const agentNames = [
+  'reference',
+  'none',
+  'scripted',
+  'command',
+  'openai',
+  'anthropic',
+  'openclaw',
+  'claude-code',
+] as const
+
+/** How each is written, for help and errors. */
+export const agentForms: Readonly<Record<(typeof agentNames)[number], string>> = {
+  reference: 'reference',
+  none: 'none',
+  scripted: 'scripted:<evidence folder>',
+  command: "'command:<program> <words with {prompt}, {file}, {session}, {workspace}>'",
+  openai: 'openai:<model>[@<url>]',
+  anthropic: 'anthropic:<model>[@<url>]',
+  openclaw: 'openclaw[:<model>]',
+  'claude-code': 'claude-code[:<model>]',
+}
+
+/** The agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
+  const [, given = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
+  const name = agentNames.find((known) => known === given)
+  if (name === undefined) throw unknownAgent(spec, given)
+  const wanted = rest.trim()
+  switch (name) {
+    case 'reference':
+    case 'none':
+      if (wanted !== '') throw wrongForm(name, spec)
+      return name === 'none' ? noneAgent : parts.reference()
+    case 'scripted': {
+      if (wanted === '') throw wrongForm(name, spec)
+      const { scriptedAgent } = await import('./scripted.ts')
+      return scriptedAgent(resolve(parts.workingDirectory, wanted))
+    }
+    case 'openai':
+    case 'anthropic': {
+      const model = await parts.openModel(parseModelSpec(spec))
+      const { toolLoopAgent } = await import('./tool-loop/tool-loop-agent.ts')
+      return toolLoopAgent({ model, openMemory: parts.openMemory })
+    }
+    case 'command':
+    case 'openclaw':
+    case 'claude-code':
+      return programFrom(name, wanted, parts)
+  }
+}
+
+async function programFrom(
+  name: 'command' | 'openclaw' | 'claude-code',
+  wanted: string,
+  { environment, workingDirectory, passThrough = [] }: AgentParts,
+): Promise<Agent> {
+  const { commandAgent } = await import('./command/command-agent.ts')
+  const { anyCommand, claudeCode, openclaw } = await import('./command/profiles.ts')
+  const model = wanted === '' ? null : wanted
+  switch (name) {
+    case 'command':
+      return commandAgent(anyCommand(wanted, { workingDirectory, passThrough }), environment)
+    case 'openclaw':
+      return commandAgent(openclaw(model, environment), environment)
+    case 'claude-code':
+      return commandAgent(claudeCode(model), environment)
+  }
+}
+
+const wrongForm = (name: (typeof agentNames)[number], spec: string): MemoryError =>
+  new MemoryError('invalid', `"${spec}" is not how the agent ${name} is written.`, {
+    hint: `Write ${agentForms[name]}.`,
+  })
+
+function unknownAgent(spec: string, given: string): MemoryError {
+  const meant = nearest(given, agentNames)
+  const all = `There are ${Object.values(agentForms).join(', ')}.`
+  return new MemoryError('invalid', `There is no agent "${spec}".`, {
+    hint: meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,
+  })
+}

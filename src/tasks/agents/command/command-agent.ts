@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import type { Agent, AgentAtWork, Conversation, Turn } from '../../agent.ts'
+import { AgentFailure } from '../../agent.ts'
+import { findProgram } from '../../run/prerequisites.ts'
+import { type Ending, runInGroup } from '../../run/process-group.ts'
+import type { Output, Reading } from './reading.ts'
+
+/** What is known when a prompt is sent to a program. */
+export type Call = {
+  readonly prompt: string
+  /** The id of the conversation; a program that was told one keeps its history under it. */
+  readonly session: string
+  readonly isFirst: boolean
+  readonly workspace: string
+  /** A file with the prompt. */
+  readonly file: string
+}
+
+/** How an agent that is a program is used. One process answers one prompt. */
+export type CommandProfile = {
+  readonly name: string
+  readonly program: string
+  readonly model: string | null
+  readonly args: (call: Call) => readonly string[]
+  /** Whether the prompt comes in on standard input. */
+  readonly takesStdin: boolean
+  readonly read: (output: Output, call: Call) => Reading | Promise<Reading>
+  /** Variables of the environment that it needs besides those that every program gets. */
+  readonly passThrough: readonly string[]
+  readonly set?: Readonly<Record<string, string>>
+  /** Words that make the program say its version. */
+  readonly versionArgs?: readonly string[]
+  /** Commands of the same program that make a conversation possible and take it away again. */
+  readonly before?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
+  readonly after?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What every program gets. Keys and settings of the user are none of its business. */
+const always = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'TMPDIR',
+  'SystemRoot',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PATHEXT',
+  'TEMP',
+]
+
+const longestComplaint = 400
+const versionMs = 15_000
+
+export function commandAgent(profile: CommandProfile, environment: Environment): Agent {
+  const env = environmentFor(profile, environment)
+  const known = { version: 'unknown', model: profile.model }
+  return {
+    name: profile.name,
+    get version() {
+      return known.version
+    },
+    get model() {
+      return known.model
+    },
+    unavailable: async () => {
+      const program = await findProgram(profile.program, environment.PATH ?? '')
+      if (program === null) return `The program "${profile.program}" is not on the path.`
+      if (profile.versionArgs !== undefined) known.version = await versionOf(program, profile.versionArgs, env)
+      return null
+    },
+    start: async ({ workspace }) => {
+      const onModel = (model: string): void => {
+        known.model ??= model
+      }
+      const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
+      const place = { profile, env, workspace, notes, onModel }
+      return atWork(place)
+    },
+  }
+}
+
+function environmentFor(
+  { passThrough, set }: CommandProfile,
+  environment: Environment,
+): Readonly<Record<string, string>> {
+  const passed = [...always, ...passThrough].flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(passed), ...set }
+}
+
+type Place = {
+  readonly profile: CommandProfile
+  readonly env: Readonly<Record<string, string>>
+  readonly workspace: string
+  readonly notes: string
+  readonly onModel: (model: string) => void
+}
+
+function atWork(place: Place): AgentAtWork {
+  const { notes } = place
+  // Raised when the agent is stopped, whatever the time of the task says.
+  const stopping = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  const ended = async <Result>(work: Promise<Result>): Promise<Result> => {
+    running.add(work)
+    try {
+      return await work
+    } finally {
+      running.delete(work)
+    }
+  }
+  return {
+    open: () => openConversation(place, stopping.signal, ended),
+    stop: async () => {
+      stopping.abort()
+      await Promise.allSettled(running)
+      await rm(notes, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openConversation(
+  place: Place,
+  stopping: AbortSignal,
+  ended: <Result>(work: Promise<Result>) => Promise<Result>,
+): Promise<Conversation> {
+  const { profile, env, workspace, notes } = place
+  const id = randomUUID()
+  let session: string = id
+  let count = 0
+  let pid: number | null = null
+  const run = (args: readonly string[], signal: AbortSignal, input?: string): Promise<Ending> =>
+    ended(
+      start(profile, {
+        program: profile.program,
+        args,
+        cwd: workspace,
+        env,
+        signal,
+        ...(input === undefined ? {} : { input }),
+        onStart: (started) => {
+          pid = started
+        },
+      }),
+    )
+  if (profile.before !== undefined) {
+    const prepared = await run(profile.before({ session: id, workspace }), stopping)
+    if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
+  }
+  return {
+    id,
+    get process() {
+      return pid
+    },
+    messageCount: () => count,
+    send: async (prompt, signal) => {
+      const file = join(notes, `${randomUUID()}.txt`)
+      await writeFile(file, prompt)
+      const call = { prompt, session, isFirst: count === 0, workspace, file }
+      const limit = AbortSignal.any([signal, stopping])
+      const ending = await run(profile.args(call), limit, profile.takesStdin ? prompt : undefined)
+      const turn = await readTurn(profile, ending, call, limit)
+      if (turn.model !== null) place.onModel(turn.model)
+      session = turn.conversationId ?? session
+      count += 1 + turn.messages.length
+      return turn
+    },
+    close: async () => {
+      if (profile.after === undefined) return
+      await run(profile.after({ session: id, workspace }), new AbortController().signal)
+    },
+  }
+}
+
+async function start(profile: CommandProfile, program: Parameters<typeof runInGroup>[0]): Promise<Ending> {
+  try {
+    return await runInGroup(program)
+  } catch (cause) {
+    if (program.signal.aborted) throw program.signal.reason
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new AgentFailure('infrastructure', `${profile.name}: "${profile.program}" cannot be started: ${why}.`, {
+      cause,
+    })
+  }
+}
+
+/** What a program did is kept also when it failed. */
+async function readTurn(
+  profile: CommandProfile,
+  ending: Ending,
+  call: Call,
+  signal: AbortSignal,
+): Promise<Turn & Pick<Reading, 'conversationId' | 'model'>> {
+  const reading = await profile.read({ stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }, call)
+  const { messages, usage, answer, conversationId, model, problem } = reading
+  const done = { messages, usage }
+  if (signal.aborted) throw new AgentFailure('agent', `${profile.name} was ended before it was done.`, done)
+  if (ending.isCut) throw new AgentFailure('agent', `${profile.name} wrote more than is read of it.`, done)
+  if (problem !== null) throw new AgentFailure(problem.fault, `${profile.name}: ${problem.message}`, done)
+  if (ending.exitCode !== 0) throw new AgentFailure('agent', complaintOf(profile, ending), done)
+  return { messages, answer, usage, conversationId, model }
+}
+
+function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: Ending): string {
+  const how = killedBy === null ? `ended with exit code ${exitCode}` : `was ended by ${killedBy}`
+  const said = stderr.trim().slice(-longestComplaint)
+  return said === '' ? `${name} ${how}.` : `${name} ${how}: ${said}`
+}
+
+async function versionOf(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(versionMs)
+    const { stdout, exitCode } = await runInGroup({ program, args, cwd: tmpdir(), env, signal })
+    const [line = ''] = stdout.toString('utf8').trim().split('\n')
+    return exitCode === 0 && line !== '' ? line.slice(0, 100) : 'unknown'
+  } catch {
+    // A version is good to know, but a program that will not say it may still work.
+    return 'unknown'
+  }
+}
+
+/** A name for a program that has none of its own. */
+export const nameOfProgram = (program: string): string => `command:${basename(program)}`

@@ -1,0 +1,138 @@
+import { type Judgement, judgeStatement, type Thread } from './judge-statement.ts'
+import { isPlaceholder } from './meaning.ts'
+import { piecesOf } from './pieces.ts'
+import { parseQuestion, type Question } from './question.ts'
+import { type Reading, type Statement, withPlainPhrases } from './statement.ts'
+
+/** What was found for one question. */
+export type Found = {
+  /** What answers it; nothing when it is not known. */
+  readonly statements: readonly Statement[]
+  /** Parts of the question that nothing answers: "my dentist's address" of "my dentist's name and address". */
+  readonly unknown: readonly string[]
+  /** Told about the same thing, but not what was asked. */
+  readonly related: readonly Statement[]
+  readonly thread: Thread
+}
+
+export type Surroundings = {
+  readonly readings: readonly Reading[]
+  /** What the question before was about. */
+  readonly thread: Thread | null
+  /** Ids of what recall brings up for the question by itself. */
+  readonly preferred: ReadonlySet<string>
+}
+
+const mostAnswers = 12
+/** Further statements belong to an answer that may have several parts when they fit almost as well. */
+const nearlyAsGood = 0.25
+
+/** How far back "it" may reach. */
+const longestThread = 4
+
+/** Finds what answers a question among what was told. "It" is what was spoken of last, if that gives an answer. */
+export function findAnswer(asked: string, around: Surroundings): Found {
+  const first = findInThread(asked, around)
+  let found = first
+  let thread = around.thread
+  for (let back = 1; found.statements.length === 0 && thread?.before && back < longestThread; back += 1) {
+    thread = thread.before
+    found = findInThread(asked, { ...around, thread })
+  }
+  return { ...(found.statements.length > 0 ? found : first), thread: { ...found.thread, before: around.thread } }
+}
+
+function findInThread(asked: string, around: Surroundings): Found {
+  const question = inThread(parseQuestion(withPlainPhrases(asked)), around.thread)
+  const whole = best(question, around)
+  const pieces = piecesOf(asked)
+  if (pieces.length === 1 || whole.some(({ leans, score }) => leans.length === 0 && score >= 1))
+    return foundOf(question, { answers: whole, unknown: [], around })
+  const each = pieces.map((piece) => ({ piece, answers: best(parseQuestion(withPlainPhrases(piece)), around) }))
+  const known = each.filter(({ answers }) => answers.length > 0)
+  if (known.length === 0) return foundOf(question, { answers: whole, unknown: [], around })
+  const unknown = each.filter(({ answers }) => answers.length === 0).map(({ piece }) => piece)
+  return foundOf(question, { answers: known.flatMap(({ answers }) => answers), unknown, around })
+}
+
+/** Everything told about a topic: what speaks of all of it, by name or through a name. */
+export function findAbout(topic: string, readings: readonly Reading[]): readonly Statement[] {
+  const terms = parseQuestion(withPlainPhrases(topic)).terms.filter(({ isOptional }) => !isOptional)
+  return readings
+    .filter(({ meanings, kinds, through }) =>
+      terms.every(({ meaning }) => meanings.has(meaning) || kinds.has(meaning) || through.has(meaning)),
+    )
+    .map(({ statement }) => statement)
+}
+
+/** A question that says only "when?" or "what does it do?" is about what the one before was about. */
+function inThread(question: Question, thread: Thread | null): Question {
+  const isOpen = question.terms.every(({ isOptional, meaning }) => isOptional || isPlaceholder(meaning))
+  const pointsBack = question.pronoun || question.terms.length === 0
+  if (thread === null || thread.terms.length === 0 || !isOpen || !pointsBack) return question
+  return { ...question, terms: thread.terms, head: thread.head, wantsSeveral: question.wants === null }
+}
+
+function best(question: Question, { readings, thread, preferred }: Surroundings): readonly Judgement[] {
+  const used = question.pronoun ? thread : null
+  const judged = readings
+    .map((reading) => judgeStatement(question, reading, used))
+    .map((one) => (preferred.has(one.reading.statement.id) ? { ...one, score: one.score + 0.05 } : one))
+  const answering = judged.filter(({ verdict }) => verdict === 'answers')
+  const ranked = fittingTo(question, answering, used).toSorted(
+    (one, other) => other.score - one.score || other.reading.statement.order - one.reading.statement.order,
+  )
+  const top = ranked[0]
+  if (top === undefined) return []
+  if (!question.wantsSeveral) return [top]
+  return ranked.filter(({ score }) => score >= top.score - nearlyAsGood).slice(0, mostAnswers)
+}
+
+/** "How old is he?" said of nobody in particular is answered by nobody's age. */
+function fittingTo(question: Question, answering: readonly Judgement[], thread: Thread | null): readonly Judgement[] {
+  if (thread === null) return answering
+  const following = answering.filter(({ followsThread }) => followsThread)
+  const given = new Set(thread.answers.map(({ statement }) => statement.id))
+  const further = following.filter(({ reading }) => !given.has(reading.statement.id))
+  // "And what is it?" asks for something else than what was just said.
+  if (question.wants === null && question.terms === thread.terms && further.length > 0) return further
+  const required = question.terms.filter(({ isOptional }) => !isOptional)
+  const namesItself =
+    required.length > 1 || /^\W*(?:what|which)\s+(?!is|are|was|were|do|does|did|has|have)\p{L}/iu.test(question.text)
+  return following.length > 0 || !namesItself ? following : answering
+}
+
+function foundOf(
+  question: Question,
+  {
+    answers,
+    unknown,
+    around,
+  }: { readonly answers: readonly Judgement[]; readonly unknown: readonly string[]; readonly around: Surroundings },
+): Found {
+  const statements = uniqueStatements(answers.flatMap(({ reading, leans }) => [reading.statement, ...leans]))
+  const related =
+    answers.length > 0
+      ? []
+      : around.readings
+          .map((reading) => judgeStatement(question, reading, null))
+          .filter(({ verdict }) => verdict === 'related')
+          .sort((one, other) => other.score - one.score)
+          .slice(0, 1)
+          .map(({ reading }) => reading.statement)
+  return {
+    statements,
+    unknown,
+    related,
+    thread: {
+      terms: question.terms,
+      head: question.head,
+      answers: answers.map(({ reading }) => reading),
+      before: null,
+    },
+  }
+}
+
+const uniqueStatements = (statements: readonly Statement[]): readonly Statement[] => [
+  ...new Map(statements.map((statement) => [statement.id, statement])).values(),
+]

@@ -1,0 +1,205 @@
+import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
+import { isOneEditApart } from '../../../search/typo.ts'
+import { isPlaceholder, kindsOf } from './meaning.ts'
+import type { Question, Term } from './question.ts'
+import { hasShape, type Shape, shapeNamedBy } from './shapes.ts'
+import type { Reading, Statement } from './statement.ts'
+
+/** What the question before was about and what was answered, for a question that says "it". */
+export type Thread = {
+  readonly terms: readonly Term[]
+  readonly head: Term | null
+  readonly answers: readonly Reading[]
+  /** What was spoken of earlier still. */
+  readonly before: Thread | null
+}
+
+/**
+ * `answers`: what is asked for is in it. `related`: it is about the same, but does not hold what is asked for. `no`:
+ * something else.
+ */
+export type Judgement = {
+  readonly reading: Reading
+  readonly verdict: 'answers' | 'related' | 'no'
+  readonly score: number
+  /** Whether it takes up what "it" stands for. */
+  readonly followsThread: boolean
+  /** Statements that are needed to understand it. */
+  readonly leans: readonly Statement[]
+}
+
+/** Without these in it, a statement cannot be the answer. Places and names take too many forms to insist on. */
+const insistedOn: ReadonlySet<Shape> = new Set(['time', 'number', 'reason', 'often', 'age', 'extent'])
+
+const strong = 0.8
+
+/** Whether a statement answers a question, by the words of both and by what kind of answer is wanted. */
+export function judgeStatement(question: Question, reading: Reading, thread: Thread | null): Judgement {
+  const required = question.terms.filter(({ isOptional }) => !isOptional)
+  const values = new Map(required.map((term) => [term, worthOf(term, question, reading)]))
+  const valueFor = (term: Term): number => values.get(term)?.value ?? 0
+  const missing = required.filter((term) => valueFor(term) === 0)
+  const total = required.reduce((sum, term) => sum + weightOf(term), 0)
+  const coverage = total === 0 ? 0 : required.reduce((sum, term) => sum + weightOf(term) * valueFor(term), 0) / total
+  const followsThread = thread !== null && takesUp(reading, thread)
+  const leans = [...new Set([...values.values()].flatMap(({ through }) => (through === null ? [] : [through])))]
+  const judged = { reading, followsThread, leans }
+
+  const hasStrong = required.some((term) => valueFor(term) >= strong)
+  if (!hasStrong || isAboutSomebodyElse(question, reading) || (reading.isOutdated && !mentionsOutdated(question)))
+    return { ...judged, verdict: 'no', score: 0 }
+
+  const isComplete = missing.length === 0
+  const isClose =
+    coverage >= 0.6 &&
+    missing.every((term) => mayBeMissing(term, question)) &&
+    !isAnotherOfItsKind(question, missing, reading)
+  // What was only taken over from the question before cannot make an answer of what says nothing of the kind.
+  const insists = question.wants !== null && (insistedOn.has(question.wants) || question.terms === thread?.terms)
+  const lacksShape = insists && question.wants !== null && !hasShape(reading.statement.text, question.wants)
+  const contradicts = reading.isNegative && !question.isNegative && question.wantsSeveral && question.head === null
+  const score =
+    coverage +
+    0.15 * handlePrecision(question, reading) +
+    0.05 * optionalShare(question, reading) +
+    (question.wants !== null && hasShape(reading.statement.text, question.wants) ? 0.1 : 0) +
+    (followsThread ? 0.3 : 0) -
+    (reading.isNegative && !question.isNegative ? 0.05 : 0)
+  if ((isComplete || isClose) && !lacksShape && !contradicts) return { ...judged, verdict: 'answers', score }
+  const keepsNames = missing.every(({ isName, isPerson }) => !isName && !isPerson)
+  const shared = question.terms.filter(({ meaning }) => reading.meanings.has(meaning)).length
+  const isRelated =
+    keepsNames &&
+    !isAnotherOfItsKind(question, missing, reading) &&
+    (isComplete ||
+      (coverage >= 0.5 &&
+        (shared >= 2 || startsWithSpeaker(question, reading) || handlePrecision(question, reading) === 1)))
+  return { ...judged, verdict: isRelated ? 'related' : 'no', score }
+}
+
+const weightOf = ({ isName, shape }: Term): number => (isName ? 1.5 : shape === null ? 1 : 0.5)
+
+const mayBeMissing = (term: Term, question: Question): boolean =>
+  question.isYesOrNo ? !term.isPerson : !term.isName && !term.isPerson && term !== question.head
+
+type Value = { readonly value: number; readonly through: Statement | null }
+
+function worthOf(term: Term, question: Question, reading: Reading): Value {
+  const plain = (value: number): Value => ({ value, through: null })
+  const { meaning, word } = term
+  if (reading.meanings.has(meaning)) {
+    return term === question.head && isOnlyAPart(term, question, reading) ? plain(0) : plain(1)
+  }
+  if (reading.written.has(word) || reading.kinds.has(meaning)) return plain(0.9)
+  const [before = '', after = ''] = term.neighbours
+  if (reading.compounds.has(word) || reading.written.has(`${before}${word}`) || reading.written.has(`${word}${after}`))
+    return plain(0.9)
+  const through = reading.through.get(meaning)
+  if (through !== undefined) return { value: 0.8, through }
+  if (!isOrdinaryWord(word) && word.length >= 5 && [...reading.written].some((other) => isOneEditApart(word, other)))
+    return plain(0.8)
+  if (!term.isName && [...reading.meanings].some((other) => isDerived(meaning, other))) return plain(0.6)
+  return plain(term.shape !== null && hasShape(reading.statement.text, term.shape) ? 0.5 : 0)
+}
+
+/** "photographer" and "photography": a long beginning in common. */
+function isDerived(one: string, other: string): boolean {
+  const longer = Math.max(one.length, other.length)
+  let common = 0
+  while (common < one.length && one[common] === other[common]) common += 1
+  return common >= 5 && common >= longer * 0.7 && longer - common <= 4
+}
+
+/**
+ * Whether the word stands only before the thing that the statement is about: "my mentor's dog", "the project deadline".
+ * That says nothing about the mentor or the project.
+ */
+function isOnlyAPart(term: Term, question: Question, { words }: Reading): boolean {
+  const places = words.flatMap(({ meaning }, at) => (meaning === term.meaning ? [at] : []))
+  if (places.length === 0) return false
+  const isAsked = (meaning: string): boolean => question.terms.some((other) => other.meaning === meaning)
+  return places.every((at) => {
+    const rest = words.slice(at + 1)
+    const run = rest.slice(0, rest.findIndex(({ isFunction }) => isFunction) >>> 0)
+    const own = words[at]
+    if (own?.isOwner === true)
+      return run.length > 0 && !run.some(({ meaning }) => isAsked(meaning) || isPlaceholder(meaning))
+    const [next, afterNext] = rest
+    return (
+      next !== undefined &&
+      !next.isFunction &&
+      !next.isProper &&
+      !isAsked(next.meaning) &&
+      !isPlaceholder(next.meaning) &&
+      shapeNamedBy(next.word) === null &&
+      afterNext !== undefined &&
+      /^(?:is|are|was|were|will|has)$/u.test(afterNext.word)
+    )
+  })
+}
+
+/** "What do I drink?" is not answered by what Tom drinks, nor "my colour" by my brother's. */
+function isAboutSomebodyElse(question: Question, reading: Reading): boolean {
+  if (!question.isAboutSpeakerAlone || reading.subjects.length === 0) return false
+  const asked = new Set(question.terms.map(({ meaning }) => meaning))
+  const isAsked = (meaning: string): boolean => asked.has(meaning) || kindsOf(meaning).some((kind) => asked.has(kind))
+  // Whom it speaks about may be asked for by another name, and then stands beside it: "my daughter Mia".
+  if (reading.subjects.some(isAsked) || [...reading.through.keys()].some(isAsked)) return false
+  const { text } = reading.statement
+  const head = question.head?.word ?? ''
+  const speaksOfOwn = head !== '' && new RegExp(String.raw`\bmy (?:[\p{L}-]+ ){0,3}${escaped(head)}`, 'iu').test(text)
+  const namesPerson = question.terms.some(({ isPerson, meaning }) => isPerson && reading.meanings.has(meaning))
+  return !speaksOfOwn && !namesPerson && !/\b(?:I|I['’](?:m|ve|d|ll))\b/u.test(text)
+}
+
+/** "The search team" is not "the payments team": a word that sets one thing apart from others of its kind differs. */
+function isAnotherOfItsKind(question: Question, missing: readonly Term[], { words }: Reading): boolean {
+  const asked = new Set(question.terms.map(({ meaning }) => meaning))
+  return missing.some((term) => {
+    const noun = question.terms[question.terms.indexOf(term) + 1]
+    if (noun === undefined || term.neighbours[1] !== noun.word) return false
+    return words.some(({ meaning }, at) => {
+      const before = words[at - 1]
+      return meaning === noun.meaning && before !== undefined && !before.isFunction && !asked.has(before.meaning)
+    })
+  })
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)
+
+const mentionsOutdated = ({ text }: Question): boolean =>
+  /\b(?:previous|former|used to|ex|old|before|did|was|were)\b/iu.test(text)
+
+/** How much of what a statement is called by is asked for, at best. */
+function handlePrecision(question: Question, { handleMeanings }: Reading): number {
+  const asked = new Set(question.terms.map(({ meaning }) => meaning))
+  const shares = handleMeanings.map((handle) =>
+    handle.length === 0 ? 0 : handle.filter((meaning) => asked.has(meaning)).length / handle.length,
+  )
+  return Math.max(0, ...shares)
+}
+
+function optionalShare(question: Question, { meanings }: Reading): number {
+  const optional = question.terms.filter(({ isOptional }) => isOptional)
+  return optional.length === 0 ? 0 : optional.filter(({ meaning }) => meanings.has(meaning)).length / optional.length
+}
+
+/** Whether it speaks of what was just asked about, names what was just answered, or was told right after it. */
+function takesUp(reading: Reading, { terms, answers }: Thread): boolean {
+  if (
+    terms.some(
+      ({ meaning, isOptional }) => !isOptional && (reading.meanings.has(meaning) || reading.through.has(meaning)),
+    )
+  )
+    return true
+  return answers.some((answer) => {
+    const names = answer.words.filter(({ isProper }) => isProper).map(({ word }) => word)
+    if (names.some((name) => reading.written.has(name))) return true
+    const isNext = Math.abs(reading.statement.order - answer.statement.order) <= 1
+    return isNext && /\b(?:it|its|it['’]s|he|his|him|she|her|they|their|them|there)\b/iu.test(reading.statement.text)
+  })
+}
+
+/** "What car do I drive?" and "I drive a Skoda": the same is said of the same person. */
+const startsWithSpeaker = ({ text, isAboutSpeakerAlone }: Question, { statement }: Reading): boolean =>
+  isAboutSpeakerAlone && /\bI\b/u.test(text) && /^I(?:['’]\p{L}+)?\b/u.test(statement.text)

@@ -1,0 +1,95 @@
+import type { Candidate, Refusal } from '../../../memory/learn/candidate.ts'
+import { isSurfaceForm } from '../../../search/forms.ts'
+import { asksOf } from './asks.ts'
+import { segmentsOf } from './segments.ts'
+
+/** Something that is to be kept as it stands. */
+export type AsItStands = { readonly name: string; readonly content: string }
+
+type Heard = { readonly candidates: readonly Candidate[]; readonly refused: readonly Refusal[] }
+
+const keeping =
+  /(?:^|[.!?:,;]\s+|\b(?:please|to|and|you|also|just)\s+)(?:remember|save|store|keep|note|write|put|record|add|hold on|log|memori[sz]e)\b|\byou (?:should|need to|must|ought to) know\b/iu
+const notKeeping = /\b(?:don['’]t|do not|never|without)\s+(?:\w+\s+){0,2}(?:remember|sav|stor|keep|not|writ|record)/iu
+
+/** Speaks of what was kept before. */
+const past =
+  /\b(?:earlier|previous(?:ly)?|last (?:time|session)|before|ago|already|(?:had|asked|told|let|wanted|made) you)\b/iu
+
+/** These were never meant to be kept, whatever was asked. */
+const final: ReadonlySet<Refusal['reason']> = new Set([
+  'do_not_store',
+  'secret',
+  'taken_back',
+  'question',
+  'hypothetical',
+  'small_talk',
+  'instruction',
+])
+
+/**
+ * Who asks for something to be kept wants all of it kept. These are the sentences and items that were not understood, or
+ * only in part: odd texts, signs, statements without a subject. Nothing when nobody asked.
+ */
+export function leftOut(prompt: string, heard: Heard): readonly AsItStands[] {
+  const segments = segmentsOf(prompt)
+  const isAsked = segments.some(({ text }) => keeping.test(text) && !notKeeping.test(text) && !past.test(text))
+  if (!isAsked) return []
+  let from = 0
+  return segments.flatMap(({ text, isItem }) => {
+    const found = placeOf(text, prompt, from)
+    if (found === null) return []
+    from = found.end
+    const touches = ({ span }: { readonly span: Candidate['span'] }): boolean =>
+      span.start < found.end && span.end > found.start
+    const refusals = heard.refused.filter(touches)
+    const isUnderstood = heard.candidates.some(touches) && !refusals.some((one) => isOpen(one, false))
+    const isMeant = refusals.length > 0 ? refusals.every((one) => isOpen(one, isItem)) : isItem
+    return isUnderstood || !isMeant || !saysSomething(text) ? [] : [asItStands(found.text)]
+  })
+}
+
+/** Somebody else's words in a list of things to keep are one of those things. */
+function isOpen({ reason, text }: Refusal, isItem: boolean): boolean {
+  if (reason === 'quotation') return isItem
+  // "Please save this: my gym is Nord" tells something after the colon.
+  return reason === 'instruction' ? leadIn.test(text) && saysSomething(text.replace(leadIn, '')) : !final.has(reason)
+}
+
+const leadIn = /^[^:]*\b(?:remember|save|store|keep|note|write|put|record|add|log|memori[sz]e|know)\b[^:]*:\s+/iu
+
+const saysSomething = (text: string): boolean =>
+  /\S+\s+\S+\s+\S|:\s*\S|=\s*\S/u.test(text) && !/[?:]$/u.test(text) && asksOf(text).length === 0
+
+/** Where a segment stands in the prompt, with the spacing it has there. */
+function placeOf(
+  text: string,
+  prompt: string,
+  from: number,
+): { readonly start: number; readonly end: number; readonly text: string } | null {
+  const pattern = text
+    .split(/\s+/u)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`))
+    .join(String.raw`\s+`)
+  const match = new RegExp(pattern, 'u').exec(prompt.slice(from))
+  if (match === null) return null
+  const start = from + match.index
+  return { start, end: start + match[0].length, text: match[0].replaceAll(/\s*\n\s*/gu, ' ') }
+}
+
+function asItStands(text: string): AsItStands {
+  const content = text.replace(leadIn, '')
+  return { name: nameOf(content), content }
+}
+
+const longestName = 60
+
+/** What a statement is about: the words before it says something, else how it begins. */
+function nameOf(text: string): string {
+  const subject =
+    /^(?:(?:the|my|our|a|an|his|her|its|their)\s+)?(?<subject>.{2,60}?)(?:\s*[:=→]|\s+(?:is|are|was|were|says?|reads?|has|have|lives?|works?)\s)/iu.exec(
+      text,
+    )?.groups?.subject
+  const beginning = text.split(/\s+/u).slice(0, 6).join(' ').slice(0, longestName)
+  return [subject, beginning].find((name) => name !== undefined && isSurfaceForm(name)) ?? `note: ${beginning}`
+}

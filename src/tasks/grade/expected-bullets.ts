@@ -1,0 +1,36 @@
+import { fromMarkdown } from 'mdast-util-from-markdown'
+
+type Root = ReturnType<typeof fromMarkdown>
+type Block = Root['children'][number]
+type Nodes = Root | Block | Extract<Block, { children: unknown }>['children'][number]
+
+/** A point of the expected behaviour, and the session it stands under, from 1. */
+export type Bullet = { readonly session: number; readonly text: string }
+
+/** Nobody nests points this far, and nesting has no limit in Markdown. */
+const deepest = 40
+
+/** The points listed under "Session N" in the expected behaviour of a task, in order. */
+export function bulletsBySession(expectedBehavior: string): readonly Bullet[] {
+  const bullets: Bullet[] = []
+  let session: number | null = null
+  const visit = (node: Nodes, isPoint: boolean, depth: number): void => {
+    if (node.type === 'heading' || node.type === 'paragraph') {
+      const text = textOf(node).trim()
+      const [, number] = /^session\s+(\d+)\b/iu.exec(text) ?? []
+      if (number !== undefined) session = Number(number)
+      else if (isPoint && session !== null && text !== '') bullets.push({ session, text })
+      return
+    }
+    if (!('children' in node) || depth > deepest) return
+    for (const [index, child] of node.children.entries())
+      visit(child, node.type === 'listItem' && index === 0, depth + 1)
+  }
+  visit(fromMarkdown(expectedBehavior), false, 0)
+  return bullets
+}
+
+const textOf = (node: Nodes): string => {
+  if ('value' in node) return node.value
+  return 'children' in node ? node.children.map(textOf).join('') : node.type === 'break' ? ' ' : ''
+}

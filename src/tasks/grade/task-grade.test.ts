@@ -1,0 +1,196 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
+import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
+import type { Evidence } from '../evidence.ts'
+import type { Task } from '../task.ts'
+import { verdictOf } from '../task-benchmark.ts'
+import { findPython } from './python.ts'
+import { openSandbox, type Sandbox } from './sandbox.ts'
+import { gradeTask, type TaskGrade } from './task-grade.ts'
+
+const real = await openSandbox({ python: await findPython(), allowUnsafe: false })
+const none: Sandbox = { state: 'none', reason: 'There is no python3 on this machine.' }
+
+const saying = (text: string): ChatModel => ({
+  provider: 'openai',
+  model: 'judge',
+  reply: async () => ({
+    text,
+    toolCalls: [],
+    stopReason: 'end',
+    usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+    model: 'judge',
+  }),
+})
+
+const sessions = [
+  { id: 'tell', prompt: 'Remember that my cat is Miso.', isFresh: true },
+  { id: 'ask', prompt: 'What is my cat called?', isFresh: true },
+]
+const half = 'def grade(transcript, workspace_path):\n    return {"a": 1, "b": 0}\n'
+const hybrid = taskWith(sessions, {
+  gradingType: 'hybrid',
+  gradingWeights: { automated: 3, judge: 1 },
+  automatedChecks: half,
+  rubric: '### A (Weight: 100%)',
+  criteria: ['Recalls the cat (Miso)'],
+})
+
+type Given = {
+  readonly task?: Task
+  readonly sandbox?: Sandbox
+  readonly judge?: ChatModel | null
+  readonly evidence?: Partial<Evidence>
+  readonly spoil?: (folder: string) => void
+}
+
+async function graded({
+  task = hybrid,
+  sandbox = real,
+  judge = null,
+  evidence = {},
+  spoil,
+}: Given): Promise<TaskGrade> {
+  using directory = temporaryDirectory()
+  const kept = keptEvidence(directory.path, {
+    sessions: [
+      { ...(sessions[0] as (typeof sessions)[0]), answer: 'Noted.' },
+      {
+        ...(sessions[1] as (typeof sessions)[0]),
+        answer: 'Miso.',
+        calls: [{ name: 'read_file', args: { path: 'memory/MEMORY.md' } }],
+      },
+    ],
+    files: { 'memory/MEMORY.md': 'Miso' },
+  })
+  spoil?.(directory.path)
+  return await gradeTask({
+    task,
+    evidence: { ...kept, ...evidence },
+    folder: directory.path,
+    place: 'runs/r/evidence/t/1',
+    graders: { sandbox, judge: judge === null ? null : { model: judge, votes: 1, cacheFolder: null } },
+    signal: new AbortController().signal,
+    now: () => new Date('2026-03-06T10:00:00Z'),
+  })
+}
+
+describe.skipIf(real.state === 'none')('a hybrid task', () => {
+  it('is scored by its weights', async () => {
+    const grade = await graded({ judge: saying('{"scores": {"c1": 1}}') })
+
+    expect(grade).toMatchObject({
+      state: 'scored',
+      automatedScore: 0.5,
+      judgeScore: 1,
+      answerScore: 1,
+      isComplete: true,
+    })
+    expect(grade.score).toBeCloseTo((0.5 * 3 + 1 * 1) / 4, 10)
+    expect(grade.criteria.map(({ part, name, score }) => [part, name, score])).toEqual([
+      ['automated', 'a', 1],
+      ['automated', 'b', 0],
+      ['judge', 'A', 1],
+    ])
+  })
+
+  it('without a judge shows the automated half, marked incomplete', async () => {
+    expect(await graded({})).toMatchObject({
+      state: 'scored',
+      score: 0.5,
+      isComplete: false,
+      judgeScore: null,
+      judge: { state: 'unjudged' },
+      notes: ['Unjudged: No judge was named.'],
+    })
+  })
+
+  it('with a broken judge says so, and the automated half stands', async () => {
+    const grade = await graded({ judge: saying('85') })
+
+    expect(grade).toMatchObject({ state: 'judge_error', score: 0.5, isComplete: false })
+    expect(verdictOf(grade, 0)).toBe('error')
+  })
+
+  it('with a broken grader says so, and nothing becomes a zero', async () => {
+    const task = { ...hybrid, automatedChecks: 'def grade(t, w):\n    raise ValueError("broken")\n' }
+    const grade = await graded({ task, judge: saying('{"scores": {"c1": 1}}') })
+
+    expect(grade).toMatchObject({ state: 'grader_error', automatedScore: null, judgeScore: 1, answerScore: 1 })
+    expect(grade.reason).toContain('ValueError')
+    expect(verdictOf(grade, 0)).toBe('error')
+  })
+
+  it('whose weights are nothing has no score', async () => {
+    const task = { ...hybrid, gradingWeights: { automated: 0, judge: 0 } }
+
+    expect(await graded({ task, judge: saying('{"scores": {"c1": 1}}') })).toMatchObject({
+      score: null,
+      isComplete: false,
+    })
+  })
+})
+
+describe('a task', () => {
+  it('without python3 is graded by its answers, and the checks are skipped with the reason', async () => {
+    const grade = await graded({ sandbox: none })
+
+    expect(grade).toMatchObject({
+      state: 'scored',
+      score: null,
+      answerScore: 1,
+      automated: { state: 'skipped', reason: 'There is no python3 on this machine.' },
+    })
+    expect(verdictOf(grade, 0.9)).toBe('pass')
+  })
+
+  it('that nothing can grade is skipped and unjudged, never passed or failed', async () => {
+    const bare = taskWith([{ id: 'tell', prompt: 'Hello.', isFresh: true }], { automatedChecks: half })
+    const grade = await graded({ task: bare, sandbox: none, evidence: { sessions: [] } })
+
+    expect(grade).toMatchObject({ state: 'skipped', score: null, reason: 'There is no python3 on this machine.' })
+    expect(verdictOf(grade, 0)).toBe('unjudged')
+  })
+
+  it.each([
+    ['infra_error', 'error'],
+    ['skipped', 'skipped'],
+  ] as const)('whose work ended as %s is not graded', async (outcome, verdict) => {
+    const grade = await graded({ evidence: { outcome, reason: 'No such program.' } })
+
+    expect(grade).toMatchObject({
+      state: outcome,
+      reason: 'No such program.',
+      score: null,
+      answerScore: null,
+      checks: [],
+    })
+    expect(verdictOf(grade, 0)).toBe(verdict)
+  })
+
+  it.each(['agent_failed', 'agent_timeout'] as const)(
+    'whose agent ended as %s is graded as far as it got, and fails',
+    async (outcome) => {
+      const grade = await graded({ sandbox: none, evidence: { outcome, reason: 'It gave up.' } })
+
+      expect(grade).toMatchObject({ state: outcome, reason: 'It gave up.', answerScore: 1 })
+      expect(verdictOf(grade, 0)).toBe('fail')
+    },
+  )
+
+  it('whose evidence was changed or cut short is not graded', async () => {
+    const changed = await graded({
+      spoil: (folder) => writeFileSync(join(folder, 'workspace/memory/MEMORY.md'), 'Mochi'),
+    })
+    const cut = await graded({ evidence: { isComplete: false } })
+
+    expect(changed).toMatchObject({
+      state: 'infra_error',
+      reason: expect.stringContaining('workspace/memory/MEMORY.md'),
+    })
+    expect(cut).toMatchObject({ state: 'infra_error', score: null })
+  })
+})

@@ -1,0 +1,215 @@
+import type { Evidence, WorkOutcome } from '../evidence.ts'
+import { gradeByJudge, type Judge, type JudgeGrade } from '../judge/judge.ts'
+import { changedFiles } from '../run/read-evidence.ts'
+import type { GradingType, Task } from '../task.ts'
+import { type CheckResult, gradeAnswers } from './answer-checks.ts'
+import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
+import type { Sandbox } from './sandbox.ts'
+
+/** How grading a task ended. Only `scored` is a measurement of the agent; the apparatus's faults are never a zero. */
+export const taskStates = [
+  'scored',
+  'agent_failed',
+  'agent_timeout',
+  'infra_error',
+  'grader_error',
+  'judge_error',
+  'skipped',
+] as const
+export type TaskState = (typeof taskStates)[number]
+
+/** One line of the rubric or of the automated checks. */
+export type CriterionScore = {
+  readonly part: 'automated' | 'judge'
+  readonly name: string
+  readonly score: number
+  readonly weight: number | null
+  readonly reason: string
+}
+
+/** Raised whenever the same evidence would be graded differently. */
+export const gradingVersion = 'credence-grading-1'
+
+/** What a task carried out once came to. Kept beside the evidence, and made again by regrading. */
+export type TaskGrade = {
+  readonly schemaVersion: 1
+  readonly gradingVersion: string
+  readonly taskId: string
+  readonly taskName: string
+  readonly gradingType: GradingType
+  readonly repeat: number
+  readonly state: TaskState
+  /** Why it is not `scored`. */
+  readonly reason: string | null
+  /** As the task's own grading has it; null when nothing of it could be graded. */
+  readonly score: number | null
+  /** Whether every part of the grading the task asks for is in the score. */
+  readonly isComplete: boolean
+  readonly automatedScore: number | null
+  readonly judgeScore: number | null
+  /** The plain mean over the judge's criteria. */
+  readonly judgeMean: number | null
+  readonly answerScore: number | null
+  /** Facts that had to be remembered from an earlier session. */
+  readonly recallScore: number | null
+  readonly checks: readonly CheckResult[]
+  readonly criteria: readonly CriterionScore[]
+  readonly automated: AutomatedGrade
+  readonly judge: JudgeGrade
+  readonly notes: readonly string[]
+  /** The evidence folder, below the eval store. */
+  readonly evidence: string
+  readonly gradedAt: string
+  readonly gradingMs: number
+}
+
+export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
+
+export type GradingRequest = {
+  /** Filled with what the seed draws. */
+  readonly task: Task
+  readonly evidence: Evidence
+  readonly folder: string
+  /** As it is named in the grade. */
+  readonly place: string
+  readonly graders: Graders
+  readonly signal: AbortSignal
+  readonly now: () => Date
+}
+
+/** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
+export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
+  const { task, evidence, folder, place, graders, signal, now } = request
+  const begun = performance.now()
+  const frame = {
+    schemaVersion: 1 as const,
+    gradingVersion,
+    taskId: task.id,
+    taskName: task.name,
+    gradingType: task.gradingType,
+    repeat: evidence.repeat,
+    evidence: place,
+  }
+  const ended = () => ({ gradedAt: now().toISOString(), gradingMs: Math.round(performance.now() - begun) })
+  const obstacle = await whyUngradable(evidence, folder)
+  if (obstacle !== null) return { ...frame, ...ungraded, ...obstacle, ...ended() }
+
+  const answers = await gradeAnswers(task, evidence, folder)
+  const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
+  const judge = await gradeByJudge({ task, evidence, folder, judge: graders.judge, signal })
+  const automatedScore = automated.state === 'scored' ? automated.score : null
+  const judgeScore = judge.state === 'scored' ? judge.score : null
+  const total = combined(task, automatedScore, judgeScore)
+  const isMeasured = total.score !== null || answers.score !== null
+  return {
+    ...frame,
+    ...stateOf({ evidence, automated, judge, isMeasured }),
+    ...total,
+    automatedScore,
+    judgeScore,
+    judgeMean: judge.state === 'scored' ? judge.mean : null,
+    answerScore: answers.score,
+    recallScore: answers.recallScore,
+    checks: answers.checks,
+    criteria: criteriaOf(automated, judge),
+    automated,
+    judge,
+    notes: notesOf(automated, judge),
+    ...ended(),
+  }
+}
+
+const ungraded = {
+  score: null,
+  isComplete: false,
+  automatedScore: null,
+  judgeScore: null,
+  judgeMean: null,
+  answerScore: null,
+  recallScore: null,
+  checks: [],
+  criteria: [],
+  automated: { state: 'not_applicable' },
+  judge: { state: 'not_applicable' },
+  notes: [],
+} as const
+
+/** What an agent failed at is graded as far as it got; what it was never asked is not. */
+async function whyUngradable(
+  evidence: Evidence,
+  folder: string,
+): Promise<{ readonly state: TaskState; readonly reason: string } | null> {
+  const { outcome, reason, isComplete } = evidence
+  if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'It was left out.' }
+  if (outcome === 'infra_error') return { state: 'infra_error', reason: reason ?? 'The agent was never reached.' }
+  if (!isComplete) return { state: 'infra_error', reason: 'The work was cut short.' }
+  const changed = await changedFiles(folder, evidence)
+  if (changed.length === 0) return null
+  return { state: 'infra_error', reason: `The evidence is not what it was: ${changed.slice(0, 5).join(', ')}.` }
+}
+
+const workStates: Readonly<Partial<Record<WorkOutcome, TaskState>>> = {
+  agent_failed: 'agent_failed',
+  agent_timeout: 'agent_timeout',
+}
+
+function stateOf({
+  evidence,
+  automated,
+  judge,
+  isMeasured,
+}: {
+  readonly evidence: Evidence
+  readonly automated: AutomatedGrade
+  readonly judge: JudgeGrade
+  /** Whether there is any figure at all. */
+  readonly isMeasured: boolean
+}): { readonly state: TaskState; readonly reason: string | null } {
+  if (automated.state === 'grader_error') return { state: 'grader_error', reason: automated.reason }
+  if (judge.state === 'judge_error') return { state: 'judge_error', reason: judge.reason }
+  const failed = workStates[evidence.outcome]
+  if (failed !== undefined) return { state: failed, reason: evidence.reason }
+  if (isMeasured) return { state: 'scored', reason: null }
+  const reasons = [automated, judge].flatMap((part) => ('reason' in part ? [part.reason] : []))
+  return { state: 'skipped', reason: reasons.join(' ') || 'There is nothing to grade it by.' }
+}
+
+/** A part that could not be graded is left out of the score, which then says that it is not complete. */
+function combined(
+  { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
+  automated: number | null,
+  judge: number | null,
+): { readonly score: number | null; readonly isComplete: boolean } {
+  if (gradingType === 'automated') return { score: automated, isComplete: automated !== null }
+  if (gradingType === 'llm_judge') return { score: judge, isComplete: judge !== null }
+  if (automated === null || judge === null) return { score: automated ?? judge, isComplete: false }
+  const { automated: ours, judge: theirs } = gradingWeights
+  const total = ours + theirs
+  return total > 0
+    ? { score: (automated * ours + judge * theirs) / total, isComplete: true }
+    : { score: null, isComplete: false }
+}
+
+const criteriaOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly CriterionScore[] => [
+  ...(automated.state === 'scored'
+    ? Object.entries(automated.scores).map(([name, score]) => ({
+        part: 'automated' as const,
+        name,
+        score,
+        weight: null,
+        reason: '',
+      }))
+    : []),
+  ...(judge.state === 'scored'
+    ? judge.criteria.map(({ name, score, weight, reason }) => ({ part: 'judge' as const, name, score, weight, reason }))
+    : []),
+]
+
+const notesOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly string[] => [
+  ...(automated.state === 'skipped' ? [`Automated checks not run: ${automated.reason}`] : []),
+  ...(automated.state === 'scored' && automated.isolation === 'none'
+    ? ['The automated checks ran without a sandbox.']
+    : []),
+  ...(judge.state === 'unjudged' ? [`Unjudged: ${judge.reason}`] : []),
+  ...(judge.state === 'scored' ? judge.notes : []),
+]

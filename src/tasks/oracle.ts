@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { noUsage } from '../models/chat-model.ts'
+import type { Agent, Turn } from './agent.ts'
+import { deriveChecks } from './grade/derive-checks.ts'
+import { asksToStore } from './grade/phrases.ts'
+import type { AnswerCheck, Task } from './task.ts'
+import type { TranscriptMessage } from './transcript.ts'
+
+const memoryFile = 'memory/MEMORY.md'
+
+/**
+ * Knows what is expected and says it: it writes down every prompt word for word and answers with what the checks look
+ * for. What it does not reach, no agent can; below 1 there is something wrong with the checks.
+ */
+export function oracleFor(task: Task): Agent {
+  const checks = task.answerChecks.length > 0 ? task.answerChecks : deriveChecks(task)
+  return {
+    name: 'oracle',
+    version: '1',
+    model: null,
+    unavailable: async () => null,
+    start: async ({ workspace }) => {
+      let next = 0
+      const heard: string[] = []
+      return {
+        open: async () => {
+          let count = 0
+          return {
+            id: randomUUID(),
+            process: null,
+            messageCount: () => count,
+            send: async (prompt) => {
+              const session = task.sessions[next]
+              next += 1
+              heard.push(prompt)
+              const own = checks.filter((check) => check.session === session?.id)
+              const turn = await turnOf({ workspace, prompt, heard, checks: own })
+              count += turn.messages.length + 1
+              return turn
+            },
+            close: async () => {},
+          }
+        },
+        stop: async () => {},
+      }
+    },
+  }
+}
+
+type Moment = {
+  readonly workspace: string
+  readonly prompt: string
+  readonly heard: readonly string[]
+  readonly checks: readonly AnswerCheck[]
+}
+
+async function turnOf({ workspace, prompt, heard, checks }: Moment): Promise<Turn> {
+  const file = join(workspace, memoryFile)
+  const before = await readFile(file, 'utf8').catch(() => null)
+  await mkdir(dirname(file), { recursive: true })
+  const content = `# Memory\n\n${heard.join('\n\n')}\n`
+  await writeFile(file, content)
+  const answer = answerTo(prompt, checks)
+  const messages: TranscriptMessage[] = [
+    ...(before === null ? [] : used('read_file', { path: memoryFile }, before)),
+    ...used('write_file', { path: memoryFile, content }, 'written'),
+    { role: 'assistant', content: [{ type: 'text', text: answer }], stopReason: 'stop' },
+  ]
+  return { messages, answer, usage: noUsage }
+}
+
+function used(name: string, args: Readonly<Record<string, unknown>>, result: string): readonly TranscriptMessage[] {
+  const id = randomUUID()
+  return [
+    { role: 'assistant', content: [{ type: 'toolCall', id, name, arguments: args, params: args }] },
+    { role: 'toolResult', toolCallId: id, toolName: name, content: [{ type: 'text', text: result }], isError: false },
+  ]
+}
+
+function answerTo(prompt: string, checks: readonly AnswerCheck[]): string {
+  const facts = checks.flatMap(({ expect }) => expect.map((ways) => `- ${ways[0]}`))
+  const lines = [
+    ...(asksToStore(prompt) || (facts.length === 0 && checks.length === 0)
+      ? [`I have saved this to ${memoryFile}.`]
+      : []),
+    ...new Set(facts),
+    ...(checks.some(({ mustNotKnow }) => mustNotKnow) ? ['I do not know the rest: nobody told me.'] : []),
+  ]
+  return lines.length === 0 ? 'I have read what is there, and there is nothing more to say.' : lines.join('\n')
+}

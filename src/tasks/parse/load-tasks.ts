@@ -1,0 +1,137 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { MemoryError } from '../../errors.ts'
+import { readBounded } from '../../eval/harness/read-bounded.ts'
+import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
+import { nearest } from '../../nearest.ts'
+import type { Task } from '../task.ts'
+import { type CheckedTask, checkTask, type ParseOptions } from './parse-task.ts'
+import { invalidTask } from './problem.ts'
+import { manifestNames, readTaskManifest } from './task-manifest.ts'
+import { largestTaskFile } from './task-text.ts'
+
+/** Where tasks are looked for. */
+export type TaskPlaces = {
+  /** Relative paths begin here. */
+  readonly workingDirectory: string
+  /** Folders whose folders are packs: a task is named by its id, all of a pack by the pack's name. */
+  readonly packs: readonly string[]
+}
+
+export type TaskSource = {
+  readonly file: string
+  /** What the manifest of its folder says, which counts for more than what the file says. */
+  readonly category: string | null
+}
+
+/** Reads tasks by path, by id or by the name of a pack; without any, all of every pack. One invalid file is an error. */
+export function loadTasks(given: readonly string[], places: TaskPlaces, options: ParseOptions = {}): readonly Task[] {
+  const tasks = findTasks(given, places).map((source) => {
+    const { task, problems } = checkSource(source, options)
+    if (task === null) throw invalidTask(problems)
+    return task
+  })
+  const files = new Map<string, string>()
+  for (const { id, file } of tasks) {
+    const other = files.get(id)
+    if (other !== undefined) {
+      throw new MemoryError('invalid', `${other} and ${file} both have the id "${id}".`, {
+        hint: 'Give one of them another id; results are kept by id.',
+      })
+    }
+    files.set(id, file)
+  }
+  return tasks
+}
+
+/** Looks at a task's file, and says all there is to be said about it. */
+export function checkSource({ file, category }: TaskSource, options: ParseOptions = {}): CheckedTask {
+  const read = readBounded(file, file, largestTaskFile)
+  if (!read.ok) return { task: null, problems: read.problems, warnings: [] }
+  const checked = checkTask(read.value, file, options)
+  if (checked.task === null || category === null) return checked
+  return { ...checked, task: { ...checked.task, category } }
+}
+
+/** The files that are meant, in the order given, each once. */
+export function findTasks(given: readonly string[], places: TaskPlaces): readonly TaskSource[] {
+  const found =
+    given.length === 0 ? packFolders(places).flatMap(tasksIn) : given.flatMap((name) => sourcesOf(name, places))
+  return found.filter(({ file }, index) => found.findIndex((other) => other.file === file) === index)
+}
+
+function sourcesOf(name: string, places: TaskPlaces): readonly TaskSource[] {
+  const path = resolve(places.workingDirectory, name)
+  const found = statSync(path, { throwIfNoEntry: false })
+  // A bare word means a task or a pack before it means a folder that happens to be called so.
+  const isWord = isSafeId(name) && !name.endsWith('.md')
+  if (isWord) {
+    const known = packFolders(places).flatMap(tasksIn)
+    const task = known.find(({ file }) => basename(file, '.md') === name) ?? byId(known, name)
+    if (task !== undefined) return [task]
+    const pack = packFolders(places).find((folder) => basename(folder) === name)
+    if (pack !== undefined) return tasksIn(pack)
+  }
+  if (found?.isFile()) return [{ file: path, category: categoryOf(path) }]
+  if (found?.isDirectory()) {
+    const tasks = tasksIn(path)
+    if (tasks.length > 0) return tasks
+    throw new MemoryError('not_found', `There are no tasks in ${path}.`, {
+      hint: 'A task is a Markdown file that begins with a line ---.',
+    })
+  }
+  const names = packFolders(places).flatMap((folder) => [
+    basename(folder),
+    ...tasksIn(folder).map(({ file }) => basename(file, '.md')),
+  ])
+  const meant = nearest(name, names)
+  throw new MemoryError('not_found', `There is no task "${name}": no such file, and no task or pack of that name.`, {
+    hint: meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`,
+  })
+}
+
+const byId = (sources: readonly TaskSource[], id: string): TaskSource | undefined =>
+  sources.find((source) => checkSource(source).task?.id === id)
+
+/** Folders of the packs that hold tasks. */
+const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
+  packs.flatMap((folder) =>
+    namesIn(folder)
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() && tasksIn(path).length > 0),
+  )
+
+/** The tasks of a folder: as its manifest has them, else every task file by name. */
+export function tasksIn(folder: string): readonly TaskSource[] {
+  const manifest = manifestNames.map((name) => join(folder, name)).find((path) => existsSync(path))
+  if (manifest !== undefined) {
+    return readTaskManifest(manifest).map(({ id, category }) => ({ file: join(folder, `${id}.md`), category }))
+  }
+  return namesIn(folder)
+    .filter((name) => name.endsWith('.md') && looksLikeTask(join(folder, name)))
+    .toSorted()
+    .map((name) => ({ file: join(folder, name), category: null }))
+}
+
+function categoryOf(file: string): string | null {
+  const id = basename(file, '.md')
+  const manifest = manifestNames.map((name) => join(dirname(file), name)).find((path) => existsSync(path))
+  return manifest === undefined ? null : (readTaskManifest(manifest).find((entry) => entry.id === id)?.category ?? null)
+}
+
+/** Folders hold other Markdown too; a task begins with its front matter. Broken tasks must still be found. */
+function looksLikeTask(file: string): boolean {
+  const read = readBounded(file, file, largestTaskFile)
+  // What cannot be read is named, so that whoever validates the folder hears of it.
+  if (!read.ok) return true
+  return /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    // No such folder holds no tasks; whoever named it by hand hears that it does not exist.
+    return []
+  }
+}

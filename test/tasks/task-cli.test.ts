@@ -1,0 +1,423 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { describe, expect, it, vi } from 'vitest'
+import { findPython } from '../../src/tasks/grade/python.ts'
+import { openSandbox } from '../../src/tasks/grade/sandbox.ts'
+import { workplace } from '../cli/workplace.ts'
+import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
+import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
+import { localArena } from './local-arena.ts'
+
+const sandbox = await openSandbox({ python: await findPython(), allowUnsafe: false })
+const canGrade = sandbox.state === 'ready'
+
+/** A place with the task, an eval store and the notebook agent. */
+function harbor() {
+  const place = workplace()
+  const task = writeTask(place.work, 'task_boat', boatTask)
+  const script = join(place.work, 'agent.mjs')
+  writeFileSync(script, notebookAgent)
+  const store = join(place.work, 'evals')
+  const agent = (how = ''): string => `command:${process.execPath} ${script} ${how}`.trim()
+  /** Runs a command and returns its document, whatever its exit code. */
+  const task_ = async (...argv: readonly string[]) => {
+    const ending = await place.runWith(
+      { env: { PATH: process.env.PATH ?? '' } },
+      'task',
+      ...argv,
+      '--store',
+      store,
+      '--json',
+    )
+    if (ending.stdout === '') throw new Error(ending.stderr)
+    return { ...ending, document: JSON.parse(ending.stdout) }
+  }
+  return { ...place, task, store, agent, ask: task_, [Symbol.dispose]: () => place[Symbol.dispose]() }
+}
+
+describe.skipIf(!canGrade)('credence task run', () => {
+  it('carries out a task, keeps the evidence and grades it in every way there is', async () => {
+    using place = harbor()
+
+    const { document, exitCode } = await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'first')
+
+    const [result] = document.tasks
+    expect(result).toMatchObject({
+      taskId: 'task_boat',
+      state: 'scored',
+      verdict: 'pass',
+      automatedScore: 1,
+      answerScore: 1,
+      recallScore: 1,
+      judgeScore: null,
+      score: 1,
+      isComplete: false,
+      judge: { state: 'unjudged' },
+    })
+    expect(exitCode).toBe(0)
+    expect(result.sessions.map(({ isFresh, priorMessages }: never) => [isFresh, priorMessages])).toMatchObject([
+      [true, 0],
+      [false, expect.any(Number)],
+      [true, 0],
+    ])
+    expect(existsSync(join(place.store, result.evidence, 'evidence.json'))).toBe(true)
+    expect(document.coverage).toMatchObject({ tasks: 1, graded: 1, complete: 0, unjudged: 1 })
+  })
+
+  it('gives nothing to an agent that does nothing, and says so without errors', async () => {
+    using place = harbor()
+
+    const { document, exitCode } = await place.ask('run', place.task, '--agent', 'none')
+
+    expect(document.tasks[0]).toMatchObject({
+      state: 'scored',
+      verdict: 'fail',
+      score: 0,
+      answerScore: 0,
+      automatedScore: 0,
+    })
+    expect(exitCode).toBe(1)
+  })
+
+  it('grades any program as an agent, and tells its failure from a fault of the apparatus', async () => {
+    using place = harbor()
+
+    const good = await place.ask('run', place.task, '--agent', place.agent())
+    const broken = await place.ask('run', place.task, '--agent', place.agent('fail'))
+    const missing = await place.ask('run', place.task, '--agent', 'command:no-such-program-anywhere {prompt}')
+
+    expect(good.document.tasks[0]).toMatchObject({ state: 'scored', automatedScore: 1, recallScore: 1 })
+    expect(broken.document.tasks[0]).toMatchObject({ state: 'agent_failed', verdict: 'fail', score: 0 })
+    expect(missing.document.tasks[0]).toMatchObject({
+      state: 'infra_error',
+      verdict: 'error',
+      score: null,
+      answerScore: null,
+    })
+    expect(missing.document.means).toMatchObject({ score: null })
+    expect(missing.document.coverage).toMatchObject({ graded: 0, byState: { infra_error: 1 } })
+  })
+
+  it('shows by controls what the memory is worth', async () => {
+    using place = harbor()
+
+    const { document, exitCode } = await place.ask('run', place.task, '--agent', 'reference', '--controls')
+
+    expect(document.controls.map(({ name, problem }: never) => [name, problem])).toEqual([
+      ['reference', null],
+      ['reference, no memory', null],
+      ['none', null],
+      ['oracle', null],
+    ])
+    const [own, without, none, oracle] = document.controls.map(({ means }: { means: object }) => means)
+    expect(own).toMatchObject({ recallScore: 1, automatedScore: 1 })
+    expect(without).toMatchObject({ recallScore: 0 })
+    expect(none).toMatchObject({ score: 0, answerScore: 0 })
+    expect(oracle).toMatchObject({ answerScore: 1, automatedScore: 1 })
+    expect(document.lift).toBe(1)
+    expect(exitCode).toBe(0)
+    const status = await place.json('benchmark', 'status', '--store', place.store)
+    expect(status.runs.total).toBe(1)
+  })
+
+  it('keeps its runs where every other command of the harness finds them', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'one', '--repeats', '2')
+    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'two', '--repeats', '2')
+    const env = {
+      CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
+      CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
+    }
+    const at = ['--store', place.store]
+
+    const snapshot = await place.runWith({ env }, 'benchmark', 'snapshot', '--snapshot-id', 'main', ...at)
+    const report = await place.runWith({ env }, 'benchmark', 'report', '--snapshot-id', 'main', ...at)
+    const diff = await place.run('benchmark', 'diff', 'one', 'two', ...at)
+    const html = await place.run('benchmark', 'html', '--out', 'page.html', ...at)
+
+    for (const ending of [snapshot, report, diff, html]) expect(ending, ending.stderr).toMatchObject({ exitCode: 0 })
+    const page = readFileSync(join(place.work, 'page.html'), 'utf8')
+    expect(page).toContain('task_boat')
+    expect(page).toContain('nothing-invented')
+    const result = JSON.parse(readFileSync(join(place.store, 'runs/one/pinchbench.json'), 'utf8'))
+    expect(result.tasks).toHaveLength(1)
+    expect(result.tasks[0]).toMatchObject({ task_id: 'task_boat', status: 'success', grading: { mean: 1, std: 0 } })
+    expect(result.tasks[0].grading.runs).toHaveLength(2)
+    expect(result.category_scores).toEqual({ MEMORY: { score: 1, max_score: 1, pct: 100, task_count: 1 } })
+  })
+
+  it('has a judge score by the rubric, by weights', async () => {
+    using place = harbor()
+    await using endpoint = await scriptedEndpoint(() =>
+      saysJson({ scores: { c1: { score: 1, reason: 'stored' }, c2: { score: 0.5, reason: 'half' } }, notes: '' }),
+    )
+    const judge = ['--judge', `openai:judge@${endpoint.openaiUrl}`, '--votes', '2']
+
+    const { document } = await place.ask('run', place.task, '--agent', 'reference', ...judge)
+
+    expect(document.tasks[0]).toMatchObject({ state: 'scored', judgeScore: 0.625, judgeMean: 0.75, isComplete: true })
+    expect(document.tasks[0].score).toBeCloseTo((1 * 0.6 + 0.625 * 0.4) / 1, 10)
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  it('shows the automated half when the judge is broken', async () => {
+    using place = harbor()
+    await using endpoint = await scriptedEndpoint(() => saysJson({ score: 85 }))
+
+    const { document } = await place.ask(
+      'run',
+      place.task,
+      '--agent',
+      'reference',
+      '--judge',
+      `anthropic:j@${endpoint.anthropicUrl}`,
+    )
+
+    expect(document.tasks[0]).toMatchObject({
+      state: 'judge_error',
+      verdict: 'error',
+      score: 1,
+      isComplete: false,
+      automatedScore: 1,
+      judgeScore: null,
+    })
+  })
+
+  it('says that a grader broke, whatever the agent did', async () => {
+    using place = harbor()
+    const broken = writeTask(
+      place.work,
+      'task_broken',
+      boatTask.replaceAll('task_boat', 'task_broken').replace('return {', 'return 1 / 0, {'),
+    )
+
+    const { document } = await place.ask('run', broken, '--agent', 'reference')
+
+    expect(document.tasks[0]).toMatchObject({
+      state: 'grader_error',
+      verdict: 'error',
+      automatedScore: null,
+      answerScore: 1,
+    })
+    expect(document.tasks[0].reason).toContain('ZeroDivisionError')
+  })
+
+  it('leaves a judged task unjudged where there is no judge and nothing else to go by', async () => {
+    using place = harbor()
+    const text =
+      '---\nid: task_poem\nname: Poem\ncategory: writing\ngrading_type: llm_judge\ntimeout_seconds: 60\n---\n## Prompt\n\nWrite a poem.\n\n## LLM Judge Rubric\n\n### Criterion 1: Rhyme (Weight: 100%)\n'
+
+    const { document } = await place.ask('run', writeTask(place.work, 'task_poem', text), '--agent', place.agent())
+
+    expect(document.tasks[0]).toMatchObject({ state: 'skipped', verdict: 'unjudged', score: null })
+    expect(document.run).toMatchObject({ unjudgedCases: 1, failedCases: 0 })
+  })
+
+  it('completes a run that was interrupted, without doing anything twice', async () => {
+    using place = harbor()
+    const slow = join(place.work, 'slow.mjs')
+    // Waits for an end that only an interrupt brings, until it is told to go on.
+    writeFileSync(
+      slow,
+      `import { existsSync } from 'node:fs'\nif (existsSync(${JSON.stringify(join(place.work, 'go'))})) await import('./agent.mjs'); else { process.stdout.write('waiting'); setInterval(() => {}, 1000) }`,
+    )
+    const argv = [
+      'task',
+      'run',
+      place.task,
+      '--agent',
+      `command:${process.execPath} ${slow}`,
+      '--run-id',
+      'cut',
+      '--store',
+      place.store,
+    ]
+    const child = place.start(argv)
+    const folder = join(place.store, 'runs/cut/evidence/task_boat/1')
+    await vi.waitFor(() => expect(existsSync(join(folder, 'evidence.json'))).toBe(true), { timeout: 20_000 })
+    child.kill('SIGINT')
+    const exitCode = await new Promise((resolve) => child.on('close', resolve))
+    writeFileSync(join(place.work, 'go'), '')
+
+    const { document } = await place.ask('run', '--resume', 'cut')
+
+    expect(exitCode).toBe(130)
+    expect(document.run).toMatchObject({ runId: 'cut', status: 'completed', totalCases: 1 })
+    expect(document.tasks).toHaveLength(1)
+    expect(document.tasks[0]).toMatchObject({ state: 'scored', automatedScore: 1 })
+  }, 30_000)
+
+  it.each([
+    [[], 'No task is given.'],
+    [['second-brain'], '--agent is missing.'],
+    [['second-brain', '--agent', 'nobody'], 'There is no agent "nobody".'],
+    [['no-such-task', '--agent', 'none'], 'There is no task "no-such-task"'],
+    [['second-brain', '--agent', 'none', '--pass-at', '2'], 'is not a number from 0 to 1'],
+    [['second-brain', '--agent', 'none', '--judge', 'gpt'], '"gpt" names no model'],
+  ])('refuses %j with a reason', async (argv, reason) => {
+    using place = workplace()
+    const ending = await place.run('task', 'run', ...argv)
+
+    expect(ending.exitCode).not.toBe(0)
+    expect(ending.stderr).toContain(reason)
+  })
+
+  it('prints a report that can be read', async () => {
+    using place = harbor()
+    const { stdout } = await place.run('task', 'run', place.task, '--agent', 'reference', '--store', place.store)
+
+    expect(stdout).toMatch(/task_boat {2}█{10} 1\.00 {2}scored incomplete {2}automated 1\.00 {2}answers 1\.00/u)
+    expect(stdout).toMatch(/back {2}.*✓ memory-read/u)
+    expect(stdout).toContain('coverage   0 of 1 graded in every part')
+    expect(stdout).toMatch(/evidence {2}runs\/.*\/evidence\/task_boat\/1/u)
+  })
+})
+
+describe.skipIf(!canGrade)('credence task regrade', () => {
+  it('grades stored evidence again and keeps the old grades', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'old')
+    const before = readFileSync(join(place.store, 'runs/old/grades/task_boat/1.json'), 'utf8')
+    await using endpoint = await scriptedEndpoint(() => saysJson({ scores: { c1: 1, c2: 1 } }))
+
+    const { document } = await place.ask(
+      'regrade',
+      'old',
+      '--run-id',
+      'new',
+      '--judge',
+      `openai:judge@${endpoint.openaiUrl}`,
+    )
+
+    expect(document.changes).toMatchObject([
+      { taskId: 'task_boat', before: { score: 1, judgeScore: null }, after: { score: 1, judgeScore: 1 } },
+    ])
+    expect(document.tasks[0]).toMatchObject({ isComplete: true, evidence: 'runs/old/evidence/task_boat/1' })
+    expect(readFileSync(join(place.store, 'runs/old/grades/task_boat/1.json'), 'utf8')).toBe(before)
+    expect(existsSync(join(place.store, 'runs/new/evidence'))).toBe(false)
+    const again = await place.ask('report', 'new')
+    expect(again.document.tasks[0]).toMatchObject({ judgeScore: 1 })
+  })
+
+  it('does not grade evidence that was changed', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'old')
+    writeFileSync(join(place.store, 'runs/old/evidence/task_boat/1/workspace/memory/MEMORY.md'), 'better')
+
+    const { document } = await place.ask('regrade', 'old')
+    const report = await place.ask('report', 'old')
+
+    expect(document.tasks[0]).toMatchObject({ state: 'infra_error', verdict: 'error', score: null })
+    expect(document.tasks[0].reason).toContain('workspace/memory/MEMORY.md')
+    expect(report).toMatchObject({ exitCode: 1, document: { ok: false } })
+  })
+
+  it('refuses a run that is none of tasks', async () => {
+    using place = harbor()
+    const ending = await place.run('task', 'regrade', 'nothing', '--store', place.store)
+
+    expect(ending).toMatchObject({ exitCode: 3 })
+    expect(ending.stderr).toContain('There is no run "nothing"')
+  })
+})
+
+describe.skipIf(!canGrade)('credence task report', () => {
+  it('writes a bundle that says what the evidence says, the same bytes every time', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    const read = (folder: string, name: string): Buffer => readFileSync(join(place.work, folder, name))
+
+    await place.run('task', 'report', 'one', '--bundle', 'a', '--store', place.store)
+    await place.run('task', 'report', 'one', '--bundle', 'b', '--store', place.store)
+
+    for (const name of ['report.md', 'report.json', 'workspace-artifact.zip']) {
+      expect(read('a', name).equals(read('b', name)), name).toBe(true)
+    }
+    const files = unzipSync(new Uint8Array(read('a', 'workspace-artifact.zip')))
+    expect(Object.keys(files)).toEqual(['memory/MEMORY.md'])
+    expect(Buffer.from(files['memory/MEMORY.md'] ?? []).toString()).toContain('Halcyon')
+
+    const markdown = read('a', 'report.md').toString()
+    for (const part of ['## Understanding', '## Sessions', '## Evidence', '## Self-assessment', '## Limits']) {
+      expect(markdown).toContain(part)
+    }
+    expect(markdown).toContain('> Saved to memory/MEMORY.md.')
+    expect(markdown).toContain('The rubric was not applied: No judge was named.')
+    expect(markdown).not.toContain(place.work)
+
+    const report = JSON.parse(read('a', 'report.json').toString())
+    expect(report).toMatchObject({
+      schemaVersion: 1,
+      run_id: 'one',
+      framework: 'command:node',
+      accuracy: 1,
+      security_issue_count: 0,
+      coverage: { tasks: 1, graded: 1 },
+    })
+    const events = report.event_timeline.map(({ event }: { event: string }) => event)
+    expect(events[0]).toBe('agent_start')
+    expect(events.at(-1)).toBe('graded')
+    expect(events.filter((event: string) => event === 'session_start')).toHaveLength(3)
+    for (const { time, between } of report.event_timeline) expect((time === null) !== (between === null)).toBe(true)
+    expect(report.criterion_breakdown.length).toBeGreaterThan(5)
+  })
+})
+
+describe.skipIf(!canGrade)('credence task submit', () => {
+  const key = 'agent_secret_key'
+
+  it('prints the five requests and sends nothing, unless it is told to', async () => {
+    using place = harbor()
+    await using arena = await localArena(key)
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    const argv = ['task', 'submit', 'one', '--match', '24', '--base-url', arena.url, '--store', place.store]
+
+    const shown = await place.runWith({ env: { CREDENCE_ARENA_KEY: key } }, ...argv)
+    const keyless = await place.run(...argv, '--send')
+
+    expect(shown.exitCode).toBe(0)
+    expect(shown.stdout.match(/^(?:GET|POST) /gmu)).toHaveLength(5)
+    expect(shown.stdout).toContain('Authorization: Bearer $CREDENCE_ARENA_KEY')
+    expect(shown.stdout + shown.stderr).not.toContain(key)
+    expect(keyless).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('CREDENCE_ARENA_KEY is not set') })
+    expect(arena.calls).toEqual([])
+  })
+
+  it('hands in a run from beginning to end, and goes on after a failure', async () => {
+    using place = harbor()
+    await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': [401] })
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    const argv = ['task', 'submit', 'one', '--match', '24', '--base-url', arena.url, '--store', place.store, '--send']
+
+    const refused = await place.runWith({ env: { CREDENCE_ARENA_KEY: key } }, ...argv)
+    const done = await place.runWith({ env: { CREDENCE_ARENA_KEY: key } }, ...argv, '--json')
+
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('status 401') })
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      ok: true,
+      sent: true,
+      references: { markdown: 'markdown/1.md', artifact: 'artifacts/1.zip' },
+    })
+    expect(arena.kept.markdown).toHaveLength(1)
+    expect(arena.kept.reports).toMatchObject([{ match_id: '24', accuracy: 1, run_id: 'one' }])
+    expect(done.stdout + done.stderr + refused.stdout + refused.stderr).not.toContain(key)
+  })
+
+  it('does not hand in evidence that was changed', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/transcript.jsonl'), '{}\n')
+
+    const ending = await place.run(
+      ...['task', 'submit', 'one', '--match', '24', '--base-url', 'https://arena.example'],
+      '--store',
+      place.store,
+    )
+
+    expect(ending).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('is not what it was: transcript.jsonl'),
+    })
+  })
+})

@@ -1,0 +1,141 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../cli/workplace.ts'
+import { taskText } from './sample-task.ts'
+
+describe('credence task list', () => {
+  it('lists the tasks of a folder in the order of its manifest, with the categories that it gives', async () => {
+    using place = workplace()
+    const folder = join(place.work, 'tasks')
+    mkdirSync(folder)
+    for (const id of ['ants', 'bees', 'crabs'])
+      writeFileSync(join(folder, `${id}.md`), taskText({ frontMatter: `id: ${id}` }))
+    writeFileSync(join(folder, 'README.md'), '# Tasks\n')
+    writeFileSync(
+      join(folder, 'manifest.yaml'),
+      'run_first: [crabs]\ncategories:\n  insects: [bees, ants]\n  sea: [crabs]\ncore: [bees]\n',
+    )
+
+    const { tasks, invalid } = await place.json('task', 'list', 'tasks')
+
+    expect(tasks.map(({ id, category }: { id: string; category: string }) => `${category} ${id}`)).toEqual([
+      'sea crabs',
+      'insects bees',
+      'insects ants',
+    ])
+    expect(tasks[0].sessions).toEqual([
+      { id: 'tell', isFresh: true },
+      { id: 'same', isFresh: false },
+      { id: 'later', isFresh: true },
+    ])
+    expect(invalid).toEqual([])
+  })
+
+  it('lists a folder without a manifest by name, and notes what is no task', async () => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'b.md'), taskText({ frontMatter: 'id: b' }))
+    writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a' }))
+    writeFileSync(join(place.work, 'broken.md'), '---\nid: [\n---\n')
+    writeFileSync(join(place.work, 'notes.md'), 'Nothing.\n')
+
+    const { stdout, stderr, exitCode } = await place.run('task', 'list', '.')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^a +3 sessions, hybrid +The boat\nb +3 sessions/)
+    expect(stderr).toContain('broken.md is not a valid task; see `credence task validate broken.md`.')
+  })
+
+  it('reads the older manifest, a flat list', async () => {
+    using place = workplace()
+    for (const id of ['x', 'y']) writeFileSync(join(place.work, `${id}.md`), taskText({ frontMatter: `id: ${id}` }))
+    writeFileSync(join(place.work, 'manifest.yaml'), 'tasks:\n  - y\n  - x.md\n')
+
+    const { tasks } = await place.json('task', 'list', '.')
+
+    expect(tasks.map(({ id }: { id: string }) => id)).toEqual(['y', 'x'])
+  })
+
+  it.each([
+    ['tasks: [../x]', 'tasks[0] is "../x"'],
+    ['tasks: [x, x]', '"x" is there twice'],
+    ['categories: [x]', 'categories is a list of 1'],
+    ['tasks: [x]\ncore: [y]', 'core names "y"'],
+    ['tasks: [', 'it is not YAML'],
+    ['just words', 'and not a mapping'],
+  ])('refuses the manifest %s', async (manifest, message) => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'x.md'), taskText({ frontMatter: 'id: x' }))
+    writeFileSync(join(place.work, 'manifest.yaml'), manifest)
+
+    const { stderr, exitCode } = await place.run('task', 'list', '.')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(message)
+  })
+
+  it('says so when there is no such task', async () => {
+    using place = workplace()
+
+    const { stderr, exitCode } = await place.run('task', 'list', 'no-such-task-anywhere')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('There is no task "no-such-task-anywhere"')
+  })
+})
+
+describe('credence task validate', () => {
+  it('says every problem with its place, and fails', async () => {
+    using place = workplace()
+    writeFileSync(
+      join(place.work, 'boat.md'),
+      taskText({
+        frontMatter: 'grading_type: vibes\ntimeout_seconds: -1\nworkspace_files: [{ path: ../a, content: b }]',
+      }),
+    )
+
+    const { stdout, exitCode } = await place.run('task', 'validate', 'boat.md')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('invalid  boat.md\n')
+    expect(stdout).toContain('problem: grading_type is "vibes"; it must be one of automated, llm_judge, hybrid.')
+    expect(stdout).toContain('problem: timeout_seconds is -1;')
+    expect(stdout).toContain('problem: workspace_files[0].path is "../a";')
+    expect(stdout).toContain('1 task, 1 invalid.')
+  })
+
+  it('passes a sound task, and gives one document', async () => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'boat.md'), taskText())
+
+    expect(await place.json('task', 'validate', 'boat.md')).toEqual({
+      ok: true,
+      tasks: [{ file: join(place.work, 'boat.md'), id: 'boat', problems: [], warnings: [] }],
+    })
+  })
+
+  it('finds out that an asset is missing', async () => {
+    using place = workplace()
+    writeFileSync(
+      join(place.work, 'boat.md'),
+      taskText({ frontMatter: 'workspace_files: [{ source: gone.csv, dest: a.csv }]' }),
+    )
+
+    const { stdout, exitCode } = await place.run('task', 'validate', 'boat.md')
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('workspace_files[0].source is "gone.csv"')
+  })
+
+  it('reads as the original does when asked to', async () => {
+    using place = workplace()
+    const body = '## Prompt\n\n```\n## Automated Checks\n```\n\nGo.\n'
+    writeFileSync(join(place.work, 'boat.md'), taskText({ sessions: '', body }))
+
+    const aware = await place.run('task', 'validate', 'boat.md')
+    const blind = await place.run('task', 'validate', 'boat.md', '--strict-upstream')
+
+    expect(aware.stdout).toContain('but the original runner reads')
+    expect([aware.exitCode, blind.exitCode]).toEqual([0, 0])
+  })
+})
