@@ -36,8 +36,19 @@ export type FoundPack = { readonly directory: string; readonly runner: Runner; r
 
 const manifestName = 'manifest.json'
 
-/** The folders below `directory` that are packs, by name. */
-export function findPacks(directory: string): readonly string[] {
+/** The folders below `directory` that are packs of questions to a memory, by name. */
+export const findPacks = (directory: string): readonly string[] => packFolders(directory).filter(asksAMemory)
+
+/** Other runners have packs of their own form. What names none, or cannot be read, is for the reader to complain of. */
+function asksAMemory(folder: string): boolean {
+  const file = join(folder, manifestName)
+  const value = parseJsonFile(file, readTextFile(file))
+  const runner = typeof value === 'object' && value !== null && 'runner' in value ? value.runner : undefined
+  return runner === undefined || runners.some((known) => known === runner)
+}
+
+/** The folders below `directory` that are packs of any kind, by name. */
+export function packFolders(directory: string): readonly string[] {
   if (!existsSync(directory))
     throw invalid(`${directory}: no such directory.`, 'Packs are folders with a manifest.json.')
   return readdirSync(directory, { withFileTypes: true })
