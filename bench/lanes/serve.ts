@@ -92,7 +92,7 @@ async function startServer(dir: string, loopFile: string): Promise<{ child: Chil
   let added = 0
   return {
     child,
-    ask: (message) => poster('/api/v1/recall', { message, scopes: [benchScope] }),
+    ask: (message) => poster('/api/v1/recall', { message, scopes: [benchScope], leftOut: false }),
     add: (message) => {
       added += 1
       return poster('/api/v1/beliefs', { name: `added while serving ${added}`, content: message, type: 'entity' })

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Belief } from '../beliefs/belief.ts'
 import { type ErrorCode, MemoryError } from '../errors.ts'
 import { BodyTooLong } from './request-body.ts'
 
@@ -12,24 +13,29 @@ const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   unavailable: 503,
 }
 
+type Refusal = {
+  readonly code: string
+  readonly message: string
+  readonly hint?: string | null
+  /** The belief that a conflict is about, as it is now. */
+  readonly current?: Belief | null
+}
+
 /** The one form every refusal has. */
-export function refuse(
-  context: Context,
-  status: ContentfulStatusCode,
-  { code, message, hint = null }: { readonly code: string; readonly message: string; readonly hint?: string | null },
-): Response {
-  return context.json({ error: { code, message, hint } }, status)
+export function refuse(context: Context, status: ContentfulStatusCode, { hint = null, ...refusal }: Refusal): Response {
+  const { code, message, ...more } = refusal
+  return context.json({ error: { code, message, hint, ...more } }, status)
 }
 
 /** Says what was wrong with a request; of a bug in us it says only that there is one. `onBug` gets it whole. */
 export const answerError =
-  (onBug: (error: unknown) => void) =>
+  (onBug: (error: unknown) => void, tooLong: { readonly code: string } = { code: 'invalid' }) =>
   (error: Error, context: Context): Response => {
     if (error instanceof MemoryError) {
       const { code, message, hint = null } = error
       return refuse(context, statusOf[code], { code, message, hint })
     }
-    if (error instanceof BodyTooLong) return refuse(context, 413, { code: 'invalid', message: error.message })
+    if (error instanceof BodyTooLong) return refuse(context, 413, { ...tooLong, message: error.message })
     onBug(error)
     return refuse(context, 500, { code: 'bug', message: 'The request met a bug.' })
   }

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { MemoryError } from '../errors.ts'
 
-const host = '127.0.0.1'
+const loopback = '127.0.0.1'
 
 export type Listening = {
   readonly url: string
@@ -14,31 +14,47 @@ export type Listening = {
   close(): Promise<void>
 }
 
+type Fetch = (request: Request) => Response | Promise<Response>
+
 /** How long requests under way may take to end once the server is told to. */
 const graceMs = 2_000
 
+/** So slow is nobody but who wants to hold a connection. */
+const longestRequestMs = 30_000
+const mostConnections = 1_000
+
 /** Serves on this machine only. Port 0 is any that is free. */
-export async function listenOnLoopback(
-  fetch: (request: Request) => Response | Promise<Response>,
-  port: number,
+export const listenOnLoopback = (fetch: Fetch, port: number): Promise<Listening> =>
+  listen(fetch, { host: loopback, port })
+
+/** Serves on one address. Whoever gives another one than loopback has made sure that it is wanted. */
+export async function listen(
+  fetch: Fetch,
+  { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   // The global Request and Response stay as they are: others in this process rely on them.
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
   if (!(server instanceof Server)) throw new Error('the adaptor made a server of another protocol')
+  server.headersTimeout = longestRequestMs / 3
+  server.requestTimeout = longestRequestMs
+  server.maxConnections = mostConnections
   try {
     server.listen(port, host)
     await once(server, 'listening')
   } catch (cause) {
-    throw await cannotListen(port, cause)
+    throw await cannotListen({ host, port }, cause)
   }
   // Listening on a port, its address is one of the network.
   const { port: actual } = server.address() as AddressInfo
-  return { url: `http://${host}:${actual}`, port: actual, close: () => closeServer(server) }
+  return { url: `http://${urlHost(host)}:${actual}`, port: actual, close: () => closeServer(server) }
 }
+
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
+  server.closeIdleConnections()
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   try {
     await closed
@@ -47,11 +63,14 @@ async function closeServer(server: Server): Promise<void> {
   }
 }
 
-async function cannotListen(port: number, cause: unknown): Promise<unknown> {
+async function cannotListen(
+  { host, port }: { readonly host: string; readonly port: number },
+  cause: unknown,
+): Promise<unknown> {
   switch (cause instanceof Error && 'code' in cause ? cause.code : undefined) {
     case 'EADDRINUSE':
       return new MemoryError('unavailable', `Port ${port} of ${host} is taken.`, {
-        hint: `Port ${await freePort()} is free now; port 0 takes any that is.`,
+        hint: `Port ${await freePort(host)} is free now; port 0 takes any that is.`,
         cause,
       })
     case 'EACCES':
@@ -59,12 +78,18 @@ async function cannotListen(port: number, cause: unknown): Promise<unknown> {
         hint: 'Ports below 1024 belong to the system; port 0 takes any that is free.',
         cause,
       })
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new MemoryError('invalid', `${host} is not an address of this machine.`, {
+        hint: `Leave --host out for ${loopback}.`,
+        cause,
+      })
     default:
       return cause
   }
 }
 
-async function freePort(): Promise<number> {
+async function freePort(host: string): Promise<number> {
   const probe = createServer().listen(0, host)
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo

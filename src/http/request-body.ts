@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import { MemoryError } from '../errors.ts'
 
 const mostBytes = 1_000_000
+/** Nothing that is asked for is nested deeper; a parser may be made to choke on what is. */
+const deepest = 32
 
 /** The body has more bytes than anybody needs. */
 export class BodyTooLong extends Error {
@@ -11,24 +13,58 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** Reads a body of JSON as the schema says. What is too long is not read to its end. */
-export async function readBody<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.infer<Schema>> {
-  const text = await boundedText(request)
-  let value: unknown
+/** Reads a body of JSON as the schema says. What is too long is not read to its end. `hint` says where to look it up. */
+export async function readBody<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+  hint = 'docs/systems.md describes the requests.',
+): Promise<z.output<Schema>> {
+  const text = await boundedText(request, hint)
+  return checked(parseJson(text, hint), schema, { whole: 'the body', hint })
+}
+
+/** The value as the schema reads it, or an error that names every part that is wrong. */
+export function checked<Schema extends z.ZodType>(
+  value: unknown,
+  schema: Schema,
+  { whole, hint }: { readonly whole: string; readonly hint: string },
+): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const reasons = parsed.error.issues.map(({ path, message }) => `${path.join('.') || whole}: ${message}`)
+  throw new MemoryError('invalid', `${reasons.slice(0, mostReasons).join('; ')}.`, { hint })
+}
+
+const mostReasons = 10
+
+function parseJson(text: string, hint: string): unknown {
+  if (isDeeperThan(text, deepest))
+    throw new MemoryError('invalid', `The body is nested deeper than ${deepest}.`, { hint })
   try {
-    value = JSON.parse(text)
+    return JSON.parse(text)
   } catch (cause) {
     throw new MemoryError('invalid', `The body is not JSON (${(cause as Error).message}).`, { hint, cause })
   }
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const reasons = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`)
-  throw new MemoryError('invalid', `${reasons.join('; ')}.`, { hint })
 }
 
-const hint = 'docs/systems.md describes the requests.'
+/** Counts brackets outside of strings, without building anything. */
+function isDeeperThan(text: string, most: number): boolean {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (isInString) {
+      if (character === '\\') at += 1
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
+    else if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+    if (depth > most) return true
+  }
+  return false
+}
 
-async function boundedText(request: Request): Promise<string> {
+async function boundedText(request: Request, hint: string): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw new BodyTooLong()
   const chunks: Uint8Array[] = []
   let bytes = 0

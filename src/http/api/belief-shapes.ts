@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import * as belief from '../../beliefs/belief.ts'
+import { eventKinds } from '../../beliefs/journal.ts'
+import type * as context from '../../memory/context.ts'
+import type { Highlight as FieldHighlight } from '../../memory/search.ts'
+import type { Verdict as MemoryVerdict } from '../../memory/why.ts'
+import type * as explanation from '../../search/explanation.ts'
+
+/** The domain's own values, as schemas. `satisfies` keeps them the same as the types they describe. */
+
+export const BeliefType = z.enum(belief.beliefTypes)
+export const Status = z.enum(belief.statuses)
+export const Subtype = z.enum(belief.subtypes)
+export const ActorKind = z.enum(belief.actorKinds)
+const Expertise = z.object({ domain: z.string(), depth: z.enum(belief.expertiseDepths) })
+
+export const Belief = z.object({
+  id: z.string(),
+  user: z.string(),
+  agent: z.string().nullable(),
+  type: BeliefType,
+  subtype: Subtype.nullable(),
+  name: z.string(),
+  aliases: z.array(z.string()),
+  content: z.string(),
+  why: z.string(),
+  scopes: z.array(z.string()),
+  status: Status,
+  confidence: z.number(),
+  pinned: z.boolean(),
+  editedByPerson: z.boolean(),
+  supersededBy: z.string().nullable(),
+  proposedFor: z.string().nullable(),
+  resolvedAt: z.string().nullable(),
+  resolvedBy: z.string().nullable(),
+  participants: z.array(z.string()),
+  relation: z.string().nullable(),
+  expertise: Expertise.nullable(),
+  provenance: z.object({
+    actor: ActorKind,
+    origin: z.string(),
+    sourceId: z.string().nullable(),
+    model: z.string().nullable(),
+    at: z.string(),
+  }),
+  reinforcement: z.object({ count: z.int(), at: z.string() }),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  version: z.int(),
+}) satisfies z.ZodType<belief.Belief>
+
+export const Explanation: z.ZodType<explanation.Explanation> = z.object({
+  value: z.number(),
+  label: z.string(),
+  op: z.enum(['leaf', 'sum', 'product']),
+  parts: z.lazy(() => z.array(Explanation)),
+})
+
+const Typo = z.object({ written: z.string(), meant: z.string() })
+
+const MatchedWords = z.object({
+  text: z.string(),
+  start: z.int(),
+  end: z.int(),
+  typo: Typo.nullable(),
+}) satisfies z.ZodType<context.MatchedWords>
+
+const MatchedForm = z.object({
+  field: z.enum(['name', 'alias']),
+  form: z.string(),
+  words: z.array(MatchedWords),
+  explanation: Explanation,
+}) satisfies z.ZodType<context.MatchedForm>
+
+export const RelevantBelief = z.object({
+  belief: Belief,
+  score: z.number(),
+  explanation: Explanation,
+  matches: z.array(MatchedForm),
+  through: z.string().nullable().describe('The relation that brought it, when the message does not name it itself.'),
+}) satisfies z.ZodType<context.RelevantBelief>
+
+export const NearMissReason = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('other-scope'), scopes: z.array(z.string()) }),
+  z.object({ kind: z.literal('superseded'), by: z.string().nullable() }),
+  z.object({ kind: z.literal('resolved'), at: z.string() }),
+  z.object({ kind: z.literal('pinned-already') }),
+  z.object({ kind: z.literal('open-question') }),
+  z.object({ kind: z.literal('expertise') }),
+  z.object({
+    kind: z.literal('over-budget'),
+    limit: z.enum(['maxBeliefs', 'maxPinned', 'maxQuestions', 'maxCharacters']),
+  }),
+  z.object({ kind: z.literal('other-agent'), agent: z.string() }),
+  z.object({ kind: z.literal('proposed'), for: z.string() }),
+]) satisfies z.ZodType<context.NearMissReason>
+
+export const NearMiss = z.object({
+  belief: Belief,
+  reason: NearMissReason,
+  score: z.number().nullable(),
+}) satisfies z.ZodType<context.NearMiss>
+
+export const RecallContext = z.object({
+  user: z.string(),
+  agent: z.string().nullable(),
+  scopes: z.array(z.string()).describe('The active scopes; beliefs of their ancestors are in view too.'),
+  prelude: z.object({ text: z.string(), beliefIds: z.array(z.string()) }).nullable(),
+  pinned: z.array(Belief),
+  relevant: z.array(RelevantBelief).describe('Best first.'),
+  questions: z.array(Belief),
+}) satisfies z.ZodType<context.Context>
+
+export const WhyVerdict = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('relevant'), rank: z.int(), relevant: RelevantBelief }),
+  z.object({ kind: z.literal('pinned'), rank: z.int() }),
+  z.object({ kind: z.literal('question'), rank: z.int() }),
+  z.object({ kind: z.literal('left-out'), reason: NearMissReason, inPrelude: z.boolean() }),
+  z.object({
+    kind: z.literal('not-mentioned'),
+    forms: z.array(z.object({ form: z.string(), present: z.array(z.string()), missing: z.array(z.string()) })),
+    inPrelude: z.boolean(),
+  }),
+]) satisfies z.ZodType<MemoryVerdict>
+
+export const Highlight = z.object({
+  field: z.enum(['name', 'alias', 'content', 'why']),
+  start: z.int(),
+  end: z.int(),
+  text: z.string(),
+}) satisfies z.ZodType<FieldHighlight>
+
+/** An entry of the journal. An import may touch a hundred thousand beliefs, so only the first few ids are listed. */
+export const JournalEntry = z.object({
+  number: z.int(),
+  kind: z.enum(eventKinds),
+  actor: ActorKind,
+  origin: z.string(),
+  at: z.string(),
+  undoes: z.int().nullable(),
+  undoneBy: z.int().nullable(),
+  beliefIds: z.array(z.string()).describe('The first 20.'),
+  beliefCount: z.int(),
+  hash: z.string(),
+})
+
+export const Revision = z.object({
+  event: JournalEntry,
+  beliefId: z.string(),
+  outcome: z.enum(['present', 'absent', 'erased']),
+  belief: Belief.nullable(),
+})

@@ -1,0 +1,248 @@
+import { MemoryError } from '../../../errors.ts'
+import { compareBenchmarks } from '../../../eval/harness/compare.ts'
+import { diffRuns } from '../../../eval/harness/diff.ts'
+import { figuresOfRun } from '../../../eval/harness/figures.ts'
+import type { CaseRecord } from '../../../eval/harness/schemas/case-record.ts'
+import type { Manifest } from '../../../eval/harness/schemas/manifest.ts'
+import type { RunSummary } from '../../../eval/harness/schemas/run-summary.ts'
+import { readEnvironment } from '../../../eval/harness/store/documents.ts'
+import { summariseCases } from '../../../eval/harness/summarise-cases.ts'
+import { wilsonInterval } from '../../../eval/statistics.ts'
+import { kept } from '../../kept.ts'
+import { type Answer, type ListedCase, type ListedPack, type ListedRun, mostItems } from '../contract.ts'
+import type { EvalArchive, FoundPack } from '../evals/eval-archive.ts'
+import { shadowReport } from '../evals/shadow-report.ts'
+import type { Desk, Handlers } from '../handlers.ts'
+
+type EvalRoutes = 'packs' | 'runs' | 'startRun' | 'run' | 'cases' | 'case' | 'compareRuns' | 'baselines' | 'shadow'
+
+const longestHistory = 50
+/** A hundred thousand records take a while to read. */
+const shadowKeptMs = 10_000
+
+export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRoutes> {
+  const { evalRoot: root, clock } = desk
+  const shadows = kept(() => shadowReport(root), { clock, keptMs: shadowKeptMs })
+  return {
+    packs: async () => {
+      const runs = await archive.runs()
+      return { items: (await archive.packs()).map((pack) => listedPack(pack, runs)) }
+    },
+    runs: async ({ query: { benchmark, system, status, limit, offset } }) => {
+      const wanted = (await archive.runs()).filter(
+        (run) =>
+          (benchmark === undefined || run.benchmarkId === benchmark) &&
+          (system === undefined || run.system?.name === system) &&
+          (status === undefined || status.includes(run.status)),
+      )
+      return { items: wanted.slice(offset, offset + limit).map(listedRun), total: wanted.length }
+    },
+    startRun: async ({ body: { pack } }) => {
+      const found = (await archive.packs()).find(({ id }) => id === pack)
+      if (found === undefined || !isRunnable(found)) {
+        throw new MemoryError('not_found', `There is no pack "${pack}" that can be run.`, {
+          hint: 'GET evals/packs lists them.',
+        })
+      }
+      return desk.background.startRun(pack)
+    },
+    run: async ({ params: { id } }) => {
+      const run = await archive.run(id)
+      const { records, problems } = await archive.cases(id)
+      const environment = readEnvironment(root, id)
+      const isRelated = (other: RunSummary): boolean =>
+        other.benchmarkId === run.benchmarkId && other.system?.name === run.system?.name
+      const history = (await archive.runs()).filter((other) => isRelated(other) && isWhole(other))
+      return {
+        ...listedRun(run),
+        environment: environment?.ok ? environment.value : null,
+        verdicts: Object.fromEntries(
+          [...Map.groupBy(records, ({ verdict }) => verdict)].map(([verdict, of]) => [verdict, of.length]),
+        ),
+        problems: problems.slice(0, mostItems),
+        history: history.slice(0, longestHistory).reverse().map(listedRun),
+      }
+    },
+    cases: async ({ params: { id }, query: { verdict, text, limit, offset } }) => {
+      const run = await archive.run(id)
+      const prompts = promptsOf(await archive.manifest(run.benchmarkId))
+      const needle = text?.toLowerCase()
+      const wanted = (await archive.cases(id)).records
+        .filter((record) => verdict === undefined || verdict.includes(record.verdict))
+        .filter((record) => needle === undefined || textOf(record, prompts).includes(needle))
+        .sort(byInterest)
+      return {
+        items: wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts)),
+        total: wanted.length,
+      }
+    },
+    case: async ({ params: { id, caseId } }) => {
+      const run = await archive.run(id)
+      const records = (await archive.cases(id)).records.filter((record) => record.caseId === caseId)
+      if (records.length === 0) {
+        throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, {
+          hint: 'GET evals/runs/:id/cases lists them.',
+        })
+      }
+      const described = (await archive.manifest(run.benchmarkId))?.cases.find((one) => one.id === caseId)
+      return {
+        run,
+        prompt: described?.prompt ?? null,
+        expectedSignals: described?.expectedSignals ?? [],
+        notes: described?.notes ?? null,
+        records: records.slice(0, mostItems),
+      }
+    },
+    compareRuns: async ({ query: { before, after } }) => compared(root, archive, before, after),
+    baselines: async () => ({ items: (await archive.baselines()).slice(0, mostItems).map(listedBaseline) }),
+    shadow: async () => ({ ...(await shadows()), isRecording: desk.isRecordingShadows }),
+  }
+}
+
+/** Some of the cases say nothing about the benchmark. */
+const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
+
+const listedRun = (run: RunSummary): ListedRun => ({
+  run,
+  passRate: run.totalCases === 0 ? null : run.passedCases / run.totalCases,
+  passInterval: wilsonInterval(run.passedCases, run.totalCases),
+})
+
+const isRunnable = ({ manifest }: FoundPack): boolean =>
+  manifest?.runner !== undefined && ['retrieval', 'session', 'calibration'].includes(manifest.runner)
+
+/** `runs` are newest first. */
+function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
+  const { id, source, manifest, problem } = pack
+  const own = runs.filter(({ benchmarkId, filter }) => benchmarkId === id && filter === undefined)
+  const latest = own.find(isWhole)
+  const unfinished = own.find(({ status }) => status !== 'completed')
+  const isBehind =
+    unfinished !== undefined &&
+    (latest === undefined || Date.parse(unfinished.startedAt) > Date.parse(latest.startedAt))
+  const verdict =
+    latest === undefined && unfinished === undefined
+      ? 'not run'
+      : isBehind
+        ? 'unfinished'
+        : latest?.passedCases === latest?.totalCases
+          ? 'passed'
+          : 'failed'
+  return {
+    id,
+    title: manifest?.title ?? id,
+    description: manifest?.description ?? null,
+    tags: manifest?.tags ?? [],
+    benchmarkType: manifest?.benchmarkType ?? 'standard',
+    cases: manifest?.cases.length ?? 0,
+    source,
+    isRunnable: isRunnable(pack),
+    verdict,
+    latest: latest === undefined ? null : listedRun(latest),
+    problem,
+  }
+}
+
+const promptsOf = (manifest: Manifest | null): ReadonlyMap<string, string> =>
+  new Map(manifest?.cases.map(({ id, prompt }) => [id, prompt]))
+
+const textOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: ReadonlyMap<string, string>): string =>
+  [caseId, prompts.get(caseId) ?? '', ...failures, error?.message ?? '', ...returned.map(({ id }) => id)]
+    .join('\n')
+    .toLowerCase()
+
+const interest: Readonly<Record<CaseRecord['verdict'], number>> = {
+  error: 0,
+  fail: 1,
+  unjudged: 2,
+  skipped: 3,
+  pass: 4,
+}
+
+const byInterest = (one: CaseRecord, other: CaseRecord): number =>
+  interest[one.verdict] - interest[other.verdict] ||
+  (one.caseId < other.caseId ? -1 : one.caseId > other.caseId ? 1 : one.repeat - other.repeat)
+
+const listedCase = (record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase => ({
+  caseId: record.caseId,
+  repeat: record.repeat,
+  verdict: record.verdict,
+  prompt: prompts.get(record.caseId) ?? null,
+  failures: record.failures,
+  error: record.error?.message ?? null,
+  returned: record.returned.length,
+  scores: record.scores,
+  totalMs: Object.values(record.timings).reduce((sum, ms) => sum + ms, 0),
+})
+
+async function compared(
+  root: string,
+  archive: EvalArchive,
+  before: string,
+  after: string,
+): Promise<Answer<'compareRuns'>> {
+  const diff = await diffRuns(root, before, after)
+  const figures = async (run: RunSummary) =>
+    figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)
+  const isSamePack = diff.base.benchmarkId === diff.candidate.benchmarkId
+  const [comparison] = isSamePack
+    ? compareBenchmarks([{ base: await figures(diff.base), candidate: await figures(diff.candidate) }])
+    : []
+  const { broken, fixed, stillFailing, changed } = diff
+  const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, mostItems)
+  return {
+    before: listedRun(diff.base),
+    after: listedRun(diff.candidate),
+    notes: [
+      ...(isSamePack
+        ? []
+        : [`The runs are of different packs: ${diff.base.benchmarkId}, ${diff.candidate.benchmarkId}.`]),
+      ...new Set([...diff.notes, ...(comparison?.notes ?? [])]),
+    ],
+    figures: (comparison?.figures ?? []).map(({ figure, base, candidate, delta, verdict, sense, test }) => ({
+      figure,
+      base,
+      candidate,
+      delta,
+      verdict,
+      direction: sense.direction,
+      adjustedP: test?.adjustedP ?? null,
+      interval: test?.interval ?? null,
+    })),
+    broken: cut(broken),
+    fixed: cut(fixed),
+    stillFailing: cut(stillFailing),
+    changed: cut(changed),
+    newCases: cut(diff.newCases),
+    removedCases: cut(diff.removedCases),
+    flaky: cut(diff.flaky),
+    unchanged: diff.unchanged,
+    counts: {
+      broken: broken.length,
+      fixed: fixed.length,
+      stillFailing: stillFailing.length,
+      changed: changed.length,
+    },
+  }
+}
+
+const listedBaseline = (
+  snapshot: Awaited<ReturnType<EvalArchive['baselines']>>[number],
+): Answer<'baselines'>['items'][number] => ({
+  snapshotId: snapshot.snapshotId,
+  createdAt: snapshot.createdAt,
+  notes: snapshot.notes ?? null,
+  gitRef: snapshot.gitRef ?? null,
+  benchmarks: snapshot.benchmarks.map(
+    ({ benchmarkId, runId, passRate, totalCases = null, passedCases = null, metrics = {}, system }) => ({
+      benchmarkId,
+      runId,
+      passRate,
+      totalCases,
+      passedCases,
+      metrics,
+      system: system?.name ?? null,
+    }),
+  ),
+  acceptedLower: snapshot.acceptedLower,
+})

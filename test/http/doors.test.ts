@@ -1,0 +1,179 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { apiPrefix } from '../../src/http/api/api-app.ts'
+import { atMostInFlight } from '../../src/http/in-flight.ts'
+import { serverAtHand, token } from './server-at-hand.ts'
+
+describe('logging in', () => {
+  it('gives a cookie that no script and no other page can use', async () => {
+    await using server = await serverAtHand()
+
+    const { status, headers } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token } })
+
+    expect(status).toBe(200)
+    const cookie = headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/^credence-\w{1,8}=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/u)
+    expect(cookie).not.toContain(token)
+    const value = cookie.split(';')[0]?.split('=')[1] ?? ''
+    const asToken = { authorization: `Bearer ${value}` }
+    expect((await server.send('GET', `${apiPrefix}/health`, { as: 'nobody', headers: asToken })).status).toBe(401)
+  })
+
+  it('lets the page in, and out again', async () => {
+    await using server = await serverAtHand()
+
+    expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(200)
+    const { status, headers } = await server.send('POST', `${apiPrefix}/logout`, { as: 'page' })
+
+    expect(status).toBe(200)
+    expect(headers.get('set-cookie')).toMatch(/=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/u)
+  })
+
+  it('is refused for a while after many wrong tokens; who has the right one is let in all the same', async () => {
+    let now = 0
+    await using server = await serverAtHand({ desk: { clock: () => now } })
+    const attempt = (given: string) =>
+      server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: given } })
+
+    for (let times = 0; times < 10; times += 1) expect((await attempt('wrong')).status).toBe(401)
+    const { status, headers, body } = await attempt('wrong')
+    expect({ status, code: body.error.code }).toEqual({ status: 429, code: 'too_many' })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await attempt(token)).status).toBe(429)
+    expect((await server.send('GET', `${apiPrefix}/health`)).status).toBe(200)
+    now = 61_000
+
+    expect((await attempt(token)).status).toBe(200)
+  })
+})
+
+describe('200 forms of a key', () => {
+  it('are worth nothing but the right ones', async () => {
+    let minutes = 0
+    await using server = await serverAtHand({ desk: { clock: () => ++minutes * 61_000 } })
+    const wrong = [
+      ...Array.from({ length: 60 }, (_, length) => `Bearer ${token.slice(0, length % 43)}`),
+      ...Array.from({ length: 60 }, (_, at) => `Bearer ${token.slice(0, at % 43)}*${token.slice((at % 43) + 1)}`),
+      ...['Basic', 'Token', 'bearer:', 'Bearer:', 'Digest', ''].map((scheme) => `${scheme} ${token}`),
+      ...['Bearer null', 'Bearer undefined', 'Bearer [object Object]', 'Bearer ', 'Bearer', `Bearer ${token} ${token}`],
+      ...[token.toUpperCase(), token.toLowerCase(), `${token}\u00a0`, `${token}%00`, `"${token}"`].map(
+        (one) => `Bearer ${one}`,
+      ),
+      ...Array.from({ length: 65 }, (_, size) => `Bearer ${'a'.repeat(size * 3)}`),
+    ].filter((one) => one !== `Bearer ${token}`)
+
+    expect(wrong.length).toBeGreaterThan(195)
+    for (const authorization of wrong) {
+      const { status } = await server.send('GET', `${apiPrefix}/health`, { as: 'nobody', headers: { authorization } })
+      expect([401, 429], authorization).toContain(status)
+    }
+    for (const authorization of [`Bearer ${token}`, `bearer  ${token}`]) {
+      const { status } = await server.send('GET', `${apiPrefix}/health`, { as: 'nobody', headers: { authorization } })
+      expect(status).toBe(200)
+    }
+  })
+})
+
+describe('MCP', () => {
+  it('is behind the same door', async () => {
+    await using server = await serverAtHand({ mcpHandler: async (request) => new Response(`mcp ${request.method}`) })
+
+    expect((await server.send('POST', '/mcp', { as: 'nobody', text: '{}' })).status).toBe(401)
+    expect((await server.send('POST', '/mcp', { headers: { origin: 'http://evil.example' } })).status).toBe(403)
+    expect((await server.send('POST', '/mcp', { headers: { host: 'evil.example' } })).status).toBe(403)
+    expect((await server.send('POST', '/mcp', { text: '{}' })).text).toBe('mcp POST')
+  })
+})
+
+describe('a flood', () => {
+  it('beyond the limit is told to come back, and the rest is answered', async () => {
+    const app = new Hono()
+    const waiting: (() => void)[] = []
+    app.use(atMostInFlight(2))
+    app.get('/', async (context) => {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return context.text('done')
+    })
+
+    const first = [app.request('/'), app.request('/')]
+    const third = await app.request('/')
+    for (const go of waiting) go()
+
+    expect(third.status).toBe(429)
+    expect(third.headers.get('retry-after')).toBe('1')
+    for (const answer of first) expect((await answer).status).toBe(200)
+    const again = app.request('/')
+    for (const go of waiting) go()
+    await new Promise(setImmediate)
+    for (const go of waiting) go()
+    expect((await again).status).toBe(200)
+  })
+})
+
+describe('the files of the dashboard', () => {
+  const built = async () => {
+    const server = await serverAtHand()
+    const { webDirectory } = server
+    mkdirSync(join(webDirectory, 'assets'))
+    writeFileSync(join(webDirectory, 'index.html'), '<!doctype html><title>here</title>')
+    writeFileSync(join(webDirectory, 'assets', 'index-AbC12_-9.js'), 'export {}')
+    writeFileSync(join(webDirectory, 'theme.js'), '')
+    writeFileSync(join(webDirectory, '.secret.js'), 'secret')
+    writeFileSync(join(webDirectory, '..', 'outside.js'), 'secret')
+    return server
+  }
+
+  it('are for anybody on this machine, since they hold nothing', async () => {
+    await using server = await built()
+    const get = (path: string) => server.send('GET', path, { as: 'nobody' })
+
+    for (const path of ['/', '/beliefs', '/beliefs/b-123', '/evaluation/runs/x']) {
+      const { status, text, headers } = await get(path)
+      expect({ status, text }).toEqual({ status: 200, text: '<!doctype html><title>here</title>' })
+      expect(headers.get('cache-control')).toBe('no-cache')
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(headers.get('content-security-policy')).not.toContain('unsafe')
+    }
+    const asset = await get('/assets/index-AbC12_-9.js')
+    expect(asset.headers.get('cache-control')).toContain('immutable')
+    expect(asset.headers.get('content-type')).toContain('text/javascript')
+    expect((await get('/theme.js')).headers.get('cache-control')).toBe('no-cache')
+    expect((await server.send('GET', '/', { as: 'nobody', headers: { host: 'evil.example' } })).status).toBe(403)
+    expect((await server.send('POST', '/', { as: 'nobody' })).status).toBe(405)
+  })
+
+  it.each([
+    '/../outside.js',
+    '/%2e%2e/outside.js',
+    '/..%2foutside.js',
+    '/assets/..%2f..%2foutside.js',
+    '/assets/%2e%2e/%2e%2e/outside.js',
+    '/..%5coutside.js',
+    '/.secret.js',
+    '/assets//index-AbC12_-9.js',
+    '/%00index.html',
+    '/%',
+    '/nothing.js',
+    '/index.html/x.js',
+    '/assets/index.exe',
+    `/${'a'.repeat(5_000)}.js`,
+  ])('%s is none of them', async (path) => {
+    await using server = await built()
+
+    const { status, text } = await server.send('GET', path, { as: 'nobody' })
+
+    expect(status).toBe(404)
+    expect(text).not.toContain('secret')
+  })
+
+  it('that were not built are said not to be', async () => {
+    await using server = await serverAtHand()
+
+    const { status, text } = await server.send('GET', '/', { as: 'nobody' })
+
+    expect(status).toBe(503)
+    expect(text).toContain('npm run build:web')
+  })
+})

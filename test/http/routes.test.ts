@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiPrefix } from '../../src/http/api/api-app.ts'
+import { type Answer, ApiError, type RouteName, routes } from '../../src/http/api/contract.ts'
+import type { Route } from '../../src/http/api/route.ts'
+import { type Answered, serverAtHand, token } from './server-at-hand.ts'
+
+let server: Awaited<ReturnType<typeof serverAtHand>>
+
+beforeAll(async () => {
+  // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
+  let minutes = 0
+  server = await serverAtHand({ desk: { clock: () => ++minutes * 61_000 } })
+  await server.evaluate('session-drift', 'first')
+  await server.evaluate('session-drift', 'second')
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+type Request = { readonly path: string; readonly body?: unknown }
+
+const idOf = async (name: string): Promise<string> => {
+  const { body } = await server.send<Answer<'listBeliefs'>>(
+    'GET',
+    `${apiPrefix}/beliefs?query=${encodeURIComponent(name)}&current=true`,
+  )
+  return body.items[0]?.belief.id ?? 'none'
+}
+
+let made = 0
+/** A belief that nothing else depends on. */
+const freshId = async (more: object = {}): Promise<string> => {
+  made += 1
+  const body = { name: `thing ${made}`, content: 'Something.', ...more }
+  return (await server.send<Answer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { body })).body.belief.id
+}
+
+const freshProposal = async (): Promise<string> => {
+  const target = await freshId()
+  const agent = { ...(await server.workshop.store.get('local', target)), id: `proposal-${made}`, proposedFor: target }
+  const at = '2026-01-01T00:00:00.000Z'
+  await server.workshop.store.commit({
+    user: 'local',
+    kind: 'propose',
+    actor: 'agent',
+    origin: 'test',
+    at,
+    key: null,
+    undoes: null,
+    changes: [{ beliefId: agent.id, expectedVersion: 0, outcome: 'present', after: { ...agent, version: 1 } as never }],
+  })
+  return agent.id
+}
+
+/** A request to each route that is answered. That none is forgotten is what the type is for. */
+const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
+  login: async () => ({ path: '/login', body: { token } }),
+  logout: async () => ({ path: '/logout' }),
+  health: async () => ({ path: '/health' }),
+  doctor: async () => ({ path: '/doctor' }),
+  events: async () => ({ path: '/events' }),
+  scopes: async () => ({ path: '/scopes' }),
+  listBeliefs: async () => ({ path: '/beliefs?scope=project:ledger&scope=user:universal&type=decision&current=true' }),
+  createBelief: async () => ({ path: '/beliefs', body: { name: 'tea', content: 'At four.', aliases: ['tea time'] } }),
+  getBelief: async () => ({ path: `/beliefs/${await idOf('Redis')}` }),
+  beliefHistory: async () => ({ path: `/beliefs/${await idOf('payment terms')}/history` }),
+  editBelief: async () => ({
+    path: `/beliefs/${await freshId()}`,
+    body: { why: 'Because.', pinned: true, addAliases: ['thingy'], expectedVersion: 1 },
+  }),
+  correctBelief: async () => ({ path: `/beliefs/${await freshId()}/correct`, body: { content: 'Otherwise.' } }),
+  confirmBelief: async () => ({ path: `/beliefs/${await freshId()}/confirm` }),
+  resolveBelief: async () => ({
+    path: `/beliefs/${await freshId({ type: 'open_question' })}/resolve`,
+    body: { by: { name: `answer ${made}`, content: 'Yes.' } },
+  }),
+  forgetBelief: async () => ({ path: `/beliefs/${await freshId()}?wholeChain=true&expectedVersion=1` }),
+  listProposals: async () => ({ path: '/proposals' }),
+  acceptProposal: async () => ({ path: `/proposals/${await freshProposal()}/accept` }),
+  rejectProposal: async () => ({ path: `/proposals/${await freshProposal()}/reject` }),
+  recall: async () => ({
+    path: '/recall',
+    body: { message: 'Is the session cache in reedis, and the palette?', budget: { maxBeliefs: 5 } },
+  }),
+  why: async () => ({ path: '/recall/why', body: { message: 'Is redis up?', beliefId: await idOf('Redis') } }),
+  remedies: async () => ({
+    path: '/recall/remedies',
+    body: { message: 'Push to prod?', beliefId: await idOf('release day'), wish: 'present', aliases: ['prod'] },
+  }),
+  applyRemedy: async () => ({
+    path: '/recall/remedies/apply',
+    body: {
+      message: 'Push to prod on Friday?',
+      beliefId: await idOf('release day'),
+      wish: 'present',
+      change: { addAliases: ['push to prod'] },
+    },
+  }),
+  capture: async () => ({
+    path: '/recall/capture',
+    body: { message: `Is redis up ${++made}?`, expect: [await idOf('Redis')], note: 'It must.' },
+  }),
+  journal: async () => ({ path: '/journal?limit=5' }),
+  undo: async () => {
+    const { body } = await server.send<Answer<'confirmBelief'>>(
+      'POST',
+      `${apiPrefix}/beliefs/${await freshId()}/confirm`,
+    )
+    return { path: `/journal/${body.event}/undo` }
+  },
+  mirror: async () => ({ path: '/mirror' }),
+  syncMirror: async () => ({ path: '/mirror/sync' }),
+  packs: async () => ({ path: '/evals/packs' }),
+  runs: async () => ({ path: '/evals/runs?benchmark=session-drift&status=completed' }),
+  startRun: async () => ({ path: '/evals/run', body: { pack: 'session-drift' } }),
+  run: async () => ({ path: '/evals/runs/first' }),
+  cases: async () => ({ path: '/evals/runs/first/cases?verdict=pass&text=1&limit=3' }),
+  case: async () => {
+    const { body } = await server.send<Answer<'cases'>>('GET', `${apiPrefix}/evals/runs/first/cases?limit=1`)
+    return { path: `/evals/runs/first/cases/${encodeURIComponent(body.items[0]?.caseId ?? '')}` }
+  },
+  compareRuns: async () => ({ path: '/evals/compare?before=first&after=second' }),
+  baselines: async () => ({ path: '/evals/baselines' }),
+  shadow: async () => ({ path: '/evals/shadow' }),
+}
+
+const names = Object.keys(routes) as RouteName[]
+const isJson = (name: RouteName): boolean => routes[name].form === 'json'
+const guarded = names.filter((name) => routes[name].access === 'login')
+const emptyBody = (name: RouteName) => (routes[name].method === 'GET' ? {} : { text: '{}' })
+const withBody = names.filter((name) => routes[name].body !== null)
+
+const ask = async (name: RouteName, more: Parameters<typeof server.send>[2] = {}): Promise<Answered> => {
+  const { path, body } = await requests[name]()
+  return server.send(routes[name].method, `${apiPrefix}${path}`, { ...(body === undefined ? {} : { body }), ...more })
+}
+
+const expectRefusal = ({ status, body, headers }: Answered, wanted: number, code: string): void => {
+  expect({ status, code: body?.error?.code }).toEqual({ status: wanted, code })
+  expect(ApiError.parse(body)).toEqual(body)
+  expect(headers.get('content-type')).toContain('application/json')
+  expect(headers.get('access-control-allow-origin')).toBeNull()
+}
+
+describe.each(names.filter(isJson))('%s', (name) => {
+  it('answers what its contract says, and nothing else', async () => {
+    const { status, body, headers } = await ask(name)
+
+    expect({ status, error: body?.error }).toEqual({ status: routes[name].status, error: undefined })
+    expect((routes[name] as Route).answer.parse(body)).toEqual(body)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).not.toContain('unsafe')
+  })
+})
+
+describe.each(guarded)('%s', (name) => {
+  it('is for nobody without the token', async () => {
+    const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
+    const send = (headers: Record<string, string>) =>
+      server.send(routes[name].method, path, { as: 'nobody', headers, ...emptyBody(name) })
+
+    const bare = await send({})
+    expectRefusal(bare, 401, 'unauthorized')
+    expect(bare.headers.get('www-authenticate')).toContain('Bearer')
+    expect([401, 429]).toContain((await send({ authorization: `Bearer ${token.slice(1)}x` })).status)
+    expect([401, 429]).toContain((await send({ authorization: token })).status)
+    expect((await send({ cookie: `credence-4777=${token}` })).status).toBe(401)
+  })
+})
+
+describe.each(names)('%s', (name) => {
+  const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
+
+  it('is for no other host and no other page', async () => {
+    const hosts = [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example:4777',
+      '10.0.0.1',
+      '',
+      'a b',
+      '0.0.0.0',
+    ]
+    for (const host of hosts) {
+      expectRefusal(await server.send(routes[name].method, path, { headers: { host } }), 403, 'forbidden')
+    }
+    const origins = ['http://evil.example', 'null', 'http://127.0.0.1:3000', 'https://127.0.0.1:4777', 'file://']
+    for (const origin of origins) {
+      expectRefusal(await server.send(routes[name].method, path, { headers: { origin } }), 403, 'forbidden')
+    }
+    const elsewhere = { 'sec-fetch-site': 'same-site' }
+    expectRefusal(await server.send(routes[name].method, path, { headers: elsewhere }), 403, 'forbidden')
+  })
+
+  it('does not know other parameters', async () => {
+    expectRefusal(await server.send(routes[name].method, `${path}?colour=red`, emptyBody(name)), 400, 'invalid')
+  })
+})
+
+describe.each(guarded.filter((name) => routes[name].method !== 'GET'))('%s', (name) => {
+  it('is not to be had with the cookie alone', async () => {
+    const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
+
+    expectRefusal(
+      await server.send(routes[name].method, path, { as: 'page without header', text: '{}' }),
+      403,
+      'forbidden',
+    )
+  })
+})
+
+describe.each(withBody)('%s', (name) => {
+  const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
+  const send = (text: string, headers: Record<string, string> = {}) =>
+    server.send(routes[name].method, path, { text, headers })
+
+  it('refuses a body that is no JSON, too long, too deep, of another type, or of another form', async () => {
+    expectRefusal(await send('{'), 400, 'invalid')
+    expectRefusal(await send(''), 400, 'invalid')
+    expectRefusal(await send('[]'), 400, 'invalid')
+    expectRefusal(await send('null'), 400, 'invalid')
+    expectRefusal(await send(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), 400, 'invalid')
+    expectRefusal(await send(JSON.stringify({ message: 'x'.repeat(1_000_001) })), 413, 'too_large')
+    expectRefusal(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported')
+    expectRefusal(await send('a=b', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported')
+    const { body } = await requests[name]()
+    expectRefusal(await send(JSON.stringify({ ...(body as object), colour: 'red' })), 400, 'invalid')
+    const hostile = JSON.stringify(body).replace('{', '{"__proto__":{"isAdmin":true},')
+    expectRefusal(await send(hostile), 400, 'invalid')
+  })
+})
+
+it('met no bug in all of this', () => {
+  expect(server.problems).toEqual([])
+})

@@ -1,0 +1,151 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { compose } from '../../src/cli/compose.ts'
+import { fillDemo } from '../../src/cli/serve/demo-memory.ts'
+import { openDesk } from '../../src/cli/serve/open-desk.ts'
+import { tourScopes } from '../../src/cli/tour-scenes.ts'
+import { runnablePack } from '../../src/eval/harness/runnable-pack.ts'
+import { runBenchmark } from '../../src/eval/harness/runner.ts'
+import type { ApiErrorBody } from '../../src/http/api/contract.ts'
+import type { Desk } from '../../src/http/api/handlers.ts'
+import { loopbackNames } from '../../src/http/same-origin.ts'
+import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
+import { openWorkshop } from '../../src/open-memory.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+export const token = 'a-token-of-43-characters-0123456789-abcdefg'
+export const host = '127.0.0.1:4777'
+
+/** Who asks: with the token, with the cookie and the header, with the cookie alone, or with nothing. */
+export type Asker = 'program' | 'page' | 'page without header' | 'nobody'
+
+type Sent = {
+  readonly as?: Asker
+  readonly body?: unknown
+  /** Sent as it is, instead of a value as JSON. */
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer; `Body` is what the test expects in it, which nothing but the test makes sure of. */
+export type Answered<Body = ApiErrorBody> = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: Body
+}
+
+/** A real server on a demo memory in a real store, asked without a socket. */
+export async function serverAtHand(
+  options: Partial<Omit<ServerOptions, 'desk'>> & { readonly desk?: Partial<Desk> } = {},
+) {
+  const directory = temporaryDirectory()
+  const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
+  for (const path of paths) mkdirSync(path)
+  const [home, work, temporary, dir, webDirectory] = paths as [string, string, string, string, string]
+  const quiet = (): PassThrough => new PassThrough().resume() as PassThrough
+  const session = compose(
+    {
+      env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: temporary },
+      home,
+      temporary,
+      workingDirectory: () => work,
+      stdin: quiet,
+      stdout: quiet(),
+      stderr: quiet(),
+    },
+    async () => {},
+  )
+  const workshop = openWorkshop(dir)
+  await fillDemo(workshop, dir)
+  const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
+  const problems: unknown[] = []
+  const open = await openDesk(session, workshop, place, (line) => problems.push(line))
+  const { app, close } = serverApp({
+    token,
+    hosts: loopbackNames,
+    webDirectory,
+    onBug: (error) => problems.push(error),
+    ...options,
+    desk: { ...open.desk, ...options.desk },
+  })
+  let cookie = ''
+
+  const send = async <Body = ApiErrorBody>(
+    method: string,
+    path: string,
+    { as = 'program', body, text, headers = {} }: Sent = {},
+  ): Promise<Answered<Body>> => {
+    if (as.startsWith('page') && cookie === '') cookie = await logIn()
+    const content = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await app.request(path, {
+      method,
+      headers: {
+        host,
+        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(as === 'program' ? { authorization: `Bearer ${token}` } : {}),
+        ...(as.startsWith('page') ? { cookie } : {}),
+        ...(as === 'page' ? { 'x-credence': '1' } : {}),
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content }),
+    })
+    const answer = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+      body: (isJson ? JSON.parse(answer) : null) as Body,
+    }
+  }
+
+  const logIn = async (): Promise<string> => {
+    const { headers } = await send('POST', '/api/v1/login', { as: 'nobody', body: { token } })
+    return headers.get('set-cookie')?.split(';')[0] ?? ''
+  }
+
+  return {
+    dir,
+    webDirectory,
+    workshop,
+    session,
+    desk: open.desk,
+    app,
+    problems,
+    send,
+    /** Runs a pack that ships, in this process, and keeps the run. */
+    evaluate: async (pack: string, runId: string, system: 'bm25' | 'none' = 'bm25') => {
+      const { backends, packsDirectory } = await session.evaluation()
+      const subject = await backends({ packsDirectory, embedder: 'none' }).open(system)
+      try {
+        const benchmark = await runnablePack(join(open.desk.shippedPacks, pack), subject, { explain: true })
+        await runBenchmark(
+          benchmark,
+          runId,
+          { repeats: 1, seed: 1 },
+          {
+            root: open.desk.evalRoot,
+            now: () => new Date(),
+            signal: new AbortController().signal,
+            surroundings: {
+              given: {},
+              settings: {},
+              git: null,
+              node: process.version,
+              os: { platform: 'test', release: 'test', arch: 'test' },
+            },
+          },
+        )
+      } finally {
+        await subject.close()
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      close()
+      await open.close()
+      directory[Symbol.dispose]()
+    },
+  }
+}
