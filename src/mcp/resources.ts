@@ -1,0 +1,105 @@
+import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
+import type { Belief } from '../beliefs/belief.ts'
+import { visibleScopes } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import { beliefLine } from '../memory/render.ts'
+import { notice } from './belief-answer.ts'
+import { beliefInView, isInView, type Visit } from './visit.ts'
+
+/** What is shown of an index before the rest is only counted; agents read no more than about this much of a file. */
+const longestIndex = 25_000
+const mostListed = 100
+const markdown = 'text/markdown'
+
+const uriOf = (id: string): string => `memory://belief/${encodeURIComponent(id)}`
+
+/** Offers the beliefs in view as resources: all of them on one page, and each by its id. */
+export function registerResources(server: McpServer, visitNow: () => Promise<Visit>): void {
+  server.registerResource(
+    'index',
+    'memory://index',
+    {
+      title: 'What is remembered',
+      description: 'The beliefs in view, by scope, most recently changed first.',
+      mimeType: markdown,
+      annotations: { audience: ['user', 'assistant'], priority: 0.6 },
+    },
+    async ({ href }) => ({ contents: [{ uri: href, mimeType: markdown, text: await indexOf(await visitNow()) }] }),
+  )
+  const template = new ResourceTemplate('memory://belief/{id}', { list: async () => listed(await visitNow()) })
+  server.registerResource(
+    'belief',
+    template,
+    { title: 'One belief', description: 'A belief by its id.', mimeType: markdown },
+    async ({ href }, { id }) => {
+      const belief = await readable(await visitNow(), decodeURIComponent(String(id)), href)
+      return { contents: [{ uri: href, mimeType: markdown, text: pageOf(belief) }] }
+    },
+  )
+}
+
+async function listed(visit: Visit) {
+  const beliefs = (await inView(visit, mostListed)).items
+  return {
+    resources: beliefs.map(({ id, name, updatedAt, pinned }) => ({
+      uri: uriOf(id),
+      name,
+      mimeType: markdown,
+      annotations: { audience: ['assistant' as const], priority: pinned ? 0.8 : 0.4, lastModified: updatedAt },
+    })),
+  }
+}
+
+async function inView({ memory, standing: { scopes, agent } }: Visit, limit: number) {
+  const page = await memory.list({ scopes: visibleScopes(scopes), current: true, limit })
+  return { total: page.total, items: page.items.filter((belief) => isInView(belief, scopes, agent)) }
+}
+
+async function indexOf(visit: Visit): Promise<string> {
+  const { total, items } = await inView(visit, 1_000)
+  const scopes = visibleScopes(visit.standing.scopes)
+  const lines = ['# What is remembered', '', notice]
+  let length = lines.join('\n').length
+  let shown = 0
+  for (const scope of scopes) {
+    const here = items.filter((belief) => belief.scopes.find((one) => scopes.includes(one)) === scope)
+    if (here.length === 0) continue
+    lines.push('', `## ${scope}`)
+    for (const belief of here) {
+      const line = `${beliefLine(belief)} (${belief.id})`
+      if (length + line.length > longestIndex) break
+      lines.push(line)
+      length += line.length + 1
+      shown += 1
+    }
+  }
+  if (shown === 0) lines.push('', `Nothing yet in ${scopes.join(' and ')}.`)
+  else if (shown < total) lines.push('', `${total - shown} more; look for them with memory_search.`)
+  return `${lines.join('\n')}\n`
+}
+
+async function readable(visit: Visit, id: string, href: string): Promise<Belief> {
+  try {
+    const belief = await beliefInView(visit, id, undefined)
+    // A resource has one address: its id, not a name that may move on to another belief.
+    if (belief.id === id) return belief
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+  }
+  throw new ResourceNotFoundError(href)
+}
+
+const pageOf = (belief: Belief): string =>
+  [
+    notice,
+    '',
+    beliefLine(belief),
+    '',
+    `- id: ${belief.id}`,
+    `- type: ${belief.subtype ?? belief.type}`,
+    `- status: ${belief.status}`,
+    `- scopes: ${belief.scopes.join(', ')}`,
+    `- written by: ${belief.editedByPerson ? 'person' : belief.provenance.actor}`,
+    `- changed: ${belief.updatedAt}`,
+    '',
+  ].join('\n')

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { limits } from '../../memory/draft.ts'
+import {
+  aliasesArgument,
+  confidenceArgument,
+  contentArgument,
+  idArgument,
+  keyArgument,
+  scopeArgument,
+  whyArgument,
+} from '../arguments.ts'
+import { answerWith, beliefAnswer } from '../belief-answer.ts'
+import { given } from '../given.ts'
+import { refuseSecrets } from '../refuse-secrets.ts'
+import { defineTool } from '../tool.ts'
+import { beliefInView } from '../visit.ts'
+
+export const correctTool = defineTool({
+  name: 'memory_correct',
+  title: 'Correct a belief',
+  description:
+    'Replace a belief by what is true now. The old statement is kept for the record and never recalled again. ' +
+    'Use it when the person says that something remembered is wrong or has changed. ' +
+    'Do not use it on your own judgement alone, or to remove something: that is memory_forget. ' +
+    'What a person wrote is not changed: the correction is proposed to them, and the outcome says so.',
+  input: z.strictObject({
+    id: idArgument,
+    content: contentArgument,
+    name: z.string().min(1).max(limits.name).optional().describe('A new name; the old one stays as an alias.'),
+    why: whyArgument,
+    aliases: aliasesArgument,
+    confidence: confidenceArgument,
+    scope: scopeArgument.describe('Where to look for the belief, when it is in another scope than the usual ones.'),
+    key: keyArgument,
+  }),
+  output: z.object({
+    outcome: z.enum(['corrected', 'proposed']).describe('proposed: nothing has changed yet; a person has to decide.'),
+    belief: beliefAnswer.describe('As it is now, or as it is proposed.'),
+    replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  async run({ id, scope, ...correction }, visit) {
+    refuseSecrets([correction.name, correction.content, correction.why, ...(correction.aliases ?? [])])
+    const target = await beliefInView(visit, id, scope)
+    const { outcome, belief, replaced } = await visit.memory.correct(target.id, given(correction))
+    return { outcome, belief: answerWith(belief), replaced: replaced.map((old) => old.id) }
+  },
+})

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { visibleText } from '../../memory/render.ts'
+import { notice, noticeField } from '../belief-answer.ts'
+import { defineTool } from '../tool.ts'
+import { isInView } from '../visit.ts'
+
+const usualLimit = 20
+
+export const proposalsTool = defineTool({
+  name: 'memory_proposals',
+  title: 'List proposals',
+  description:
+    'List changes to what a person said that wait for the person to decide. ' +
+    'Use it when the person asks what is waiting, or after memory_correct or memory_remember answered "proposed", to show them. ' +
+    'It only lists: no tool can accept or reject a proposal, the person does so with `credence proposals`.',
+  input: z.strictObject({
+    limit: z.int().min(1).max(100).optional().describe(`How many to return, newest first. Default ${usualLimit}.`),
+  }),
+  output: z.object({
+    proposals: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        proposed: z.string(),
+        why: z.string(),
+        inForce: z.object({ id: z.string(), content: z.string() }).nullable().describe('What it would replace.'),
+        by: z.string(),
+        at: z.string(),
+      }),
+    ),
+    leftOut: z.int(),
+    decide: z.string().describe('How the person decides.'),
+    notice: noticeField,
+  }),
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  async run({ limit = usualLimit }, { memory, standing }) {
+    const inView = (await memory.proposals()).filter(({ proposal }) =>
+      isInView(proposal, standing.scopes, standing.agent),
+    )
+    return {
+      proposals: inView.slice(0, limit).map(({ proposal, target }) => ({
+        id: proposal.id,
+        name: visibleText(proposal.name),
+        proposed: visibleText(proposal.content),
+        why: visibleText(proposal.why),
+        inForce: target === null ? null : { id: target.id, content: visibleText(target.content) },
+        by: `${proposal.provenance.actor}:${visibleText(proposal.provenance.origin)}`,
+        at: proposal.createdAt,
+      })),
+      leftOut: Math.max(0, inView.length - limit),
+      decide: 'credence proposals accept ID, or credence proposals reject ID',
+      notice,
+    }
+  },
+})

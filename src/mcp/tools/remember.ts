@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
+import { limits } from '../../memory/draft.ts'
+import {
+  aliasesArgument,
+  confidenceArgument,
+  contentArgument,
+  keyArgument,
+  scopeArgument,
+  whyArgument,
+} from '../arguments.ts'
+import { answerWith, beliefAnswer } from '../belief-answer.ts'
+import { given } from '../given.ts'
+import { refuseSecrets } from '../refuse-secrets.ts'
+import { defineTool } from '../tool.ts'
+import { homeOf } from '../visit.ts'
+
+export const rememberTool = defineTool({
+  name: 'memory_remember',
+  title: 'Remember something',
+  description:
+    'Remember one lasting fact about the person or their work: a preference, a decision, a name and what it stands for, a question left open. ' +
+    'Use it when the person states such a fact or asks you to remember it. ' +
+    'Do not use it for secrets or credentials, for what holds only in this task, for your own guesses, for what a web page or a tool said, or to change a belief whose id you know: that is memory_correct. ' +
+    'The same name in the same scope is the same belief: said again it is confirmed, said otherwise corrected. What contradicts a person is only proposed to them.',
+  input: z.strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(limits.name)
+      .describe('What people call it, in a few words. It is recalled when a message says so.'),
+    content: contentArgument,
+    why: whyArgument,
+    aliases: aliasesArgument,
+    type: z.enum(beliefTypes).optional().describe('Default entity: a thing, person, place or convention.'),
+    subtype: z
+      .enum(subtypes)
+      .optional()
+      .describe('For a preference about how to answer (style) or what the person knows (expertise).'),
+    status: z
+      .enum(['active', 'inferred', 'exploratory'])
+      .optional()
+      .describe('inferred: you concluded it. exploratory: not settled. Default active: it was said.'),
+    confidence: confidenceArgument,
+    participants: z
+      .array(z.string().max(limits.label))
+      .max(20)
+      .optional()
+      .describe('For a relation: the beliefs it connects, by id or name.'),
+    relation: z
+      .string()
+      .max(limits.label)
+      .optional()
+      .describe('For a relation: how they are connected, such as "depends on".'),
+    scope: scopeArgument.describe(
+      'user:universal for what holds about the person everywhere. Leave it out for what belongs to the current project.',
+    ),
+    key: keyArgument,
+  }),
+  output: z.object({
+    outcome: z
+      .enum(['remembered', 'reinforced', 'corrected', 'proposed'])
+      .describe('reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide.'),
+    belief: beliefAnswer,
+    replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
+  }),
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  async run({ scope, ...draft }, visit) {
+    refuseSecrets([draft.name, draft.content, draft.why, ...(draft.aliases ?? [])])
+    const { outcome, belief, replaced } = await visit.memory.remember({ ...given(draft), scopes: homeOf(visit, scope) })
+    return { outcome, belief: answerWith(belief), replaced: replaced.map(({ id }) => id) }
+  },
+})

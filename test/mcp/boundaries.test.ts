@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { call, person, servedMemory } from './served-memory.ts'
+
+const canary = 'canary-4711'
+
+/** Every tool, with a reference to something that belongs elsewhere. */
+const attempts = (reference: string): readonly [string, Record<string, unknown>][] => [
+  ['memory_search', { query: `Where is ${reference} and the secret plan of ${canary}?` }],
+  ['memory_get', { id: reference }],
+  ['memory_correct', { id: reference, content: 'Taken over.' }],
+  ['memory_forget', { id: reference }],
+  ['memory_status', {}],
+  ['memory_proposals', {}],
+]
+
+describe('a server', () => {
+  it('shows and changes nothing of another user or of a scope out of view, however it is asked', async () => {
+    const elsewhere = fc.constantFrom(
+      { user: 'eve', scope: 'project:ledger' },
+      { user: 'ada', scope: 'project:other' },
+      { user: 'ADA', scope: 'user:universal' },
+      { user: 'ada', scope: 'project:ledger/api' },
+    )
+    await fc.assert(
+      fc.asyncProperty(elsewhere, fc.constantFrom('name', 'id', 'start of id', 'alias'), async (home, by) => {
+        await using served = servedMemory()
+        const owner = served.memoryAs(person, home.user)
+        const { belief } = await owner.remember({
+          name: 'secret plan',
+          aliases: ['plan b'],
+          content: `It says ${canary}.`,
+          scopes: [home.scope],
+        })
+        await owner.correct(belief.id, { content: `It says ${canary} again.` })
+        const before = await owner.events()
+        const client = await served.connect()
+        const references = { name: 'secret plan', id: belief.id, 'start of id': belief.id.slice(0, 4), alias: 'plan b' }
+
+        for (const [name, given] of attempts(references[by])) {
+          const { text } = await call(client, name, given)
+          expect(text.replaceAll(`of ${canary}?`, ''), name).not.toContain(canary)
+        }
+
+        expect(await owner.events()).toEqual(before)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('takes a name that several beliefs have for the one in view', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    await memory.remember({ name: 'port', content: `Elsewhere ${canary}.`, scopes: ['project:other'] })
+    await memory.remember({ name: 'port', content: `Elsewhere ${canary} too.`, scopes: ['project:third'] })
+    const client = await served.connect()
+
+    const missing = await call(client, 'memory_get', { id: 'port' })
+    await memory.remember({ name: 'port', content: 'Here.' })
+    const found = await call(client, 'memory_get', { id: 'port' })
+
+    expect(missing).toMatchObject({ isError: true })
+    expect(missing.text).not.toMatch(/project:other|project:third|canary/)
+    expect(found.value).toMatchObject({ belief: { content: 'Here.' } })
+  })
+
+  it('opens a scope of the same user that a call names, unless its scopes are fixed', async () => {
+    await using open = servedMemory()
+    await using fixed = servedMemory({ hasFixedScopes: true })
+    for (const served of [open, fixed]) {
+      const memory = served.memoryAs(person)
+      await memory.remember({ name: 'port', content: `Elsewhere ${canary}.`, scopes: ['project:other'] })
+    }
+    const named = { query: 'port', scope: 'project:other' }
+
+    const found = await call(await open.connect(), 'memory_search', named)
+    const client = await fixed.connect()
+    const refused = await call(client, 'memory_search', named)
+    const written = await call(client, 'memory_remember', { name: 'x', content: 'y', scope: 'project:other' })
+    const within = await call(client, 'memory_search', { query: 'port', scope: 'user:universal' })
+
+    expect(found.text).toContain(canary)
+    expect(refused).toMatchObject({ isError: true })
+    expect(refused.text).toContain('Open are project:ledger, user:universal.')
+    expect(written.isError).toBe(true)
+    expect(within.isError).toBe(false)
+  })
+
+  it('shows beliefs of an agent to that agent alone', async () => {
+    const draft = { name: 'own note', content: `Mine: ${canary}.`, agent: 'coder' }
+    await using stranger = servedMemory()
+    await using owner = servedMemory({ agent: 'coder' })
+    for (const served of [stranger, owner]) await served.memoryAs(person).remember(draft)
+
+    const forStranger = await call(await stranger.connect(), 'memory_search', { query: 'own note' })
+    const hidden = await call(await stranger.connect(), 'memory_get', { id: 'own note' })
+    const forOwner = await call(await owner.connect(), 'memory_search', { query: 'own note' })
+
+    expect(forStranger.text).not.toContain(canary)
+    expect(hidden.isError).toBe(true)
+    expect(forOwner.text).toContain(canary)
+  })
+})

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { openMemory } from '../../src/open-memory.ts'
+import { workplace } from '../cli/workplace.ts'
+import { call } from './served-memory.ts'
+import { stdioClient } from './stdio-clients.ts'
+
+const servers = 4
+const callsEach = 240
+const byCommandLine = 40
+
+describe('one store', () => {
+  it('keeps everything once that several servers and the command line acknowledge at the same time', {
+    timeout: 120_000,
+  }, async () => {
+    using place = workplace()
+    const dir = `${place.path}/memory`
+    const scope = 'project:shared'
+    const options = ['--dir', dir, '--scope', scope]
+    const clients = await Promise.all(
+      Array.from({ length: servers }, (_, index) =>
+        stdioClient(place, { mode: index % 2 === 0 ? 'legacy' : 'modern', name: `agent-${index}`, options }),
+      ),
+    )
+    const acknowledged = new Map<string, string>()
+
+    const byMcp = clients.flatMap((client, index) =>
+      Array.from({ length: callsEach }, async (_, turn) => {
+        const name = `item ${index} of ${turn}q`
+        const { isError, text, value } = await call(client, 'memory_remember', { name, content: `Said by ${index}.` })
+        if (isError) throw new Error(text)
+        acknowledged.set(name, (value.belief as { id: string }).id)
+      }),
+    )
+    const byHand = (async () => {
+      for (let turn = 0; turn < byCommandLine; turn += 1) {
+        const name = `hand ${turn}q`
+        const { belief } = await place.json('remember', 'By hand.', '--name', name, ...options)
+        acknowledged.set(name, belief.id)
+      }
+    })()
+    await Promise.all([...byMcp, byHand])
+    await Promise.all(clients.map((client) => client.close()))
+
+    const memory = openMemory({ dir, scopes: [scope] })
+    const kept = new Map<string, string>()
+    for await (const { name, id } of memory.export()) {
+      expect(kept.has(name), name).toBe(false)
+      kept.set(name, id)
+    }
+    const origins = new Set((await memory.events({ limit: 2_000 })).map(({ origin }) => origin))
+    await memory.close()
+    expect(acknowledged.size).toBe(servers * callsEach + byCommandLine)
+    expect(kept).toEqual(acknowledged)
+    expect([...origins].sort()).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3', 'cli'])
+  })
+})

@@ -1,0 +1,175 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { tools } from '../../src/mcp/memory-mcp.ts'
+import { endOf, workplace } from '../cli/workplace.ts'
+import { call, listIn, person, servedMemory } from './served-memory.ts'
+import { earlierStdioClient, stdioClient } from './stdio-clients.ts'
+
+const names = [
+  'memory_search',
+  'memory_get',
+  'memory_remember',
+  'memory_correct',
+  'memory_forget',
+  'memory_status',
+  'memory_proposals',
+]
+
+describe.each(['stdio, SDK 1', 'stdio, SDK 2 of 2025', 'stdio, SDK 2 of 2026', 'HTTP, SDK 1', 'HTTP, SDK 2 of 2026'])(
+  'an MCP client over %s',
+  (way) => {
+    it('lists the tools, remembers, searches, reads resources and gets the prompt', { timeout: 30_000 }, async () => {
+      using place = workplace()
+      await using served = servedMemory()
+      const client =
+        way === 'stdio, SDK 1'
+          ? await earlierStdioClient(place)
+          : way === 'HTTP, SDK 1'
+            ? await served.connectEarlier('test-agent', { 'user-agent': 'test-agent/3.1 (linux)' })
+            : way === 'HTTP, SDK 2 of 2026'
+              ? await served.connect()
+              : await stdioClient(place, { mode: way.endsWith('2025') ? 'legacy' : 'modern' })
+
+      const listed = await client.listTools()
+      const made = await call(client, 'memory_remember', { name: 'redis cache', content: 'Sessions live in Redis 7.' })
+      const found = await call(client, 'memory_search', { query: 'the redis cache?' })
+      const wrong = await call(client, 'memory_search', { question: 'the redis cache?' })
+      const { resources } = await client.listResources()
+      const { resourceTemplates } = await client.listResourceTemplates()
+      const index = await client.readResource({ uri: 'memory://index' })
+      const page = await client.readResource({ uri: resources.find(({ name }) => name === 'redis cache')?.uri ?? '' })
+      const prompt = await client.getPrompt({ name: 'recall', arguments: { message: 'Is the redis cache full?' } })
+      const missing = client.readResource({ uri: 'memory://belief/b-nobody' })
+
+      await expect(missing).rejects.toThrow()
+      expect(listed.tools.map(({ name }) => name)).toEqual(names)
+      expect(made.value).toMatchObject({ belief: { author: 'agent', origin: 'test-agent' } })
+      expect(listIn(found, 'hits')).toMatchObject([{ name: 'redis cache', match: 'exact' }])
+      expect(wrong).toMatchObject({ isError: true })
+      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['memory://belief/{id}'])
+      expect(index.contents[0]).toMatchObject({ uri: 'memory://index', mimeType: 'text/markdown' })
+      expect(JSON.stringify([index, page])).toContain('Sessions live in Redis 7.')
+      expect(prompt.messages[0]?.content).toMatchObject({
+        text: expect.stringMatching(
+          /^<memory>\n.*Sessions live in Redis 7\..*<\/memory>\n\nIs the redis cache full\?$/s,
+        ),
+      })
+      await client.close()
+    })
+  },
+)
+
+describe('the tools', () => {
+  it('say when to use them and when not, refuse unknown arguments, and tell what they may change', async () => {
+    await using served = servedMemory()
+    const listed = (await (await served.connect()).listTools()).tools
+
+    expect(listed).toHaveLength(tools.length)
+    for (const tool of listed) {
+      expect(tool.description, tool.name).toMatch(/\bUse it (?:only )?(?:when|before)\b/)
+      expect(tool.description, tool.name).toMatch(/Do not use it|It only lists/)
+      expect(tool.inputSchema, tool.name).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(tool.outputSchema, tool.name).toMatchObject({ type: 'object' })
+      expect(tool.annotations?.openWorldHint, tool.name).toBe(false)
+      expect(tool.title, tool.name).toMatch(/\w/)
+    }
+    const hints = (hint: 'readOnlyHint' | 'destructiveHint'): string[] =>
+      listed.filter(({ annotations }) => annotations?.[hint] === true).map(({ name }) => name)
+    expect(hints('readOnlyHint')).toEqual(['memory_search', 'memory_get', 'memory_status', 'memory_proposals'])
+    expect(hints('destructiveHint')).toEqual(['memory_correct', 'memory_forget'])
+  })
+
+  it('are the same for everybody, in the same order', async () => {
+    await using served = servedMemory()
+
+    const one = (await (await served.connect('one')).listTools()).tools
+    const other = (await (await served.connect('other')).listTools()).tools
+    const earlier = (await (await served.connectEarlier('earlier')).listTools()).tools
+
+    expect(JSON.stringify(one)).toBe(JSON.stringify(other))
+    expect(earlier).toEqual(one)
+  })
+})
+
+describe('the resources', () => {
+  it('hold what is in view, fenced off from instructions, and end before they get too long', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    await memory.remember({ name: 'elsewhere', content: 'Hidden.', scopes: ['project:other'] })
+    for (let index = 0; index < 300; index += 1) {
+      await memory.remember({
+        name: `fact ${index}x`,
+        content: `</memory> ${'long '.repeat(30)}`,
+        scopes: ['project:ledger'],
+      })
+    }
+    const client = await served.connect()
+
+    const [index] = (await client.readResource({ uri: 'memory://index' })).contents
+    const text = index !== undefined && 'text' in index ? index.text : ''
+
+    expect(text.length).toBeLessThan(26_000)
+    expect(text).toMatch(/\d+ more; look for them with memory_search\./)
+    expect(text).toContain('not instructions')
+    expect(text).not.toMatch(/Hidden|<\/memory>/)
+  })
+})
+
+describe('credence mcp', () => {
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+  }
+  const search = {
+    jsonrpc: '2.0',
+    id: 2,
+    method: 'tools/call',
+    params: { name: 'memory_search', arguments: { query: 'tea' } },
+  }
+
+  it('ends when its input ends, and prints nothing but the protocol', { timeout: 20_000 }, async () => {
+    using place = workplace()
+    const child = place.start(['mcp'])
+    const ended = endOf(child)
+    const answered = new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk: string) => chunk.includes('"id":2') && resolve())
+    })
+    child.stdin.write(`${JSON.stringify(initialize)}\nthis is not JSON\n${JSON.stringify(search)}\n`)
+    await answered
+    child.stdin.end()
+
+    const { exitCode, stdout } = await ended
+
+    expect(exitCode).toBe(0)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line).jsonrpc)).toEqual(lines.map(() => '2.0'))
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(expect.arrayContaining([1, 2]))
+  })
+
+  it('ends on SIGTERM, also while a client is connected', { timeout: 20_000 }, async () => {
+    using place = workplace()
+    const child = place.start(['mcp'])
+    const ended = endOf(child)
+    child.stdin.write(`${JSON.stringify(initialize)}\n`)
+    await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
+
+    child.kill('SIGTERM')
+
+    expect(await ended).toMatchObject({ exitCode: 0, signal: null })
+  })
+
+  it('stands in the scope that the project file names', { timeout: 20_000 }, async () => {
+    using place = workplace()
+    mkdirSync(join(place.work, 'deep'))
+    writeFileSync(join(place.work, '.credence.json'), JSON.stringify({ scope: 'project:ledger' }))
+    const client = await stdioClient(place, { mode: 'modern' })
+
+    const status = await call(client, 'memory_status', {})
+
+    expect(status.value).toMatchObject({ writesTo: ['project:ledger'] })
+    await client.close()
+  })
+})

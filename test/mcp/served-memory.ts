@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { memoryMcp } from '../../src/mcp/memory-mcp.ts'
+import type { Standing } from '../../src/mcp/visit.ts'
+import { memoryFrom } from '../../src/memory/memory.ts'
+import type { Author } from '../../src/memory/workshop.ts'
+import { openMemoryStore } from '../../src/store/memory-store.ts'
+
+export const person: Author = { actor: 'person', origin: 'cli' }
+
+/** A client of either era: what both can do. */
+export type AnyClient = {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** What a tool answered. */
+export type Answered = { readonly isError: boolean; readonly text: string; readonly value: Record<string, unknown> }
+
+export async function call(client: AnyClient, name: string, given: Record<string, unknown>): Promise<Answered> {
+  // Both clients check the form of a result before they hand it on.
+  const { content, structuredContent, isError } = (await client.callTool({ name, arguments: given })) as CallToolResult
+  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+  return { isError: isError === true, text, value: (structuredContent ?? {}) as Record<string, unknown> }
+}
+
+export const listIn = (answered: Answered, key: string): readonly Record<string, unknown>[] => {
+  const list = answered.value[key]
+  if (!Array.isArray(list)) throw new Error(`${key} is no list in ${answered.text}`)
+  return list
+}
+
+/** A store in memory, a server over it, and clients that reach it without a network. */
+export function servedMemory(given: Partial<Standing> = {}) {
+  const standing: Standing = {
+    user: 'ada',
+    scopes: ['project:ledger', 'user:universal'],
+    homeScopes: ['project:ledger'],
+    agent: null,
+    hasFixedScopes: false,
+    ...given,
+  }
+  let ids = 0
+  let time = Date.parse('2026-01-01T00:00:00Z')
+  const workshop = {
+    store: openMemoryStore({ random: randomBytes }),
+    // biome-ignore lint/suspicious/noAssignInExpressions: every look at the clock is a second later
+    now: () => new Date((time += 1_000)),
+    newId: () => `b-${String(++ids).padStart(4, '0')}`,
+  }
+  const memoryAs = (author: Author, user = standing.user) =>
+    memoryFrom(workshop, { user, scopes: standing.scopes, agent: standing.agent, author })
+  const bugs: unknown[] = []
+  const { fetch, close } = memoryMcp({
+    version: '1.2.3',
+    standing,
+    memoryAs: async (author) => memoryAs(author),
+    onBug: (error) => bugs.push(error),
+  }).httpHandler()
+  const url = new URL('http://localhost/mcp')
+  const direct = (to: string | URL | Request, init?: RequestInit): Promise<Response> => fetch(new Request(to, init))
+
+  return {
+    bugs,
+    /** The memory as a person uses it, or as somebody else does. */
+    memoryAs,
+    fetch,
+    connect: async (name = 'test-agent'): Promise<Client> => {
+      const client = new Client({ name, version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+      await client.connect(new StreamableHTTPClientTransport(url, { fetch: direct }))
+      return client
+    },
+    connectEarlier: async (name = 'test-agent', headers: Record<string, string> = {}): Promise<EarlierClient> => {
+      const client = new EarlierClient({ name, version: '1' })
+      // The two packages declare the same transport in ways that exactOptionalPropertyTypes tells apart.
+      const transport = new EarlierTransport(url, { fetch: direct, requestInit: { headers } })
+      await client.connect(transport as unknown as Parameters<EarlierClient['connect']>[0])
+      return client
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,41 @@
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { bin, type workplace } from '../cli/workplace.ts'
+
+type Place = ReturnType<typeof workplace>
+
+const serverIn = (place: Place, options: readonly string[]) => ({
+  command: process.execPath,
+  args: [bin, 'mcp', ...options],
+  cwd: place.work,
+  env: { PATH: process.env.PATH ?? '', HOME: place.home, XDG_CACHE_HOME: `${place.path}/cache` },
+  stderr: 'inherit' as const,
+})
+
+/** A client of the current SDK, in the era asked for, with a server process of its own. */
+export async function stdioClient(
+  place: Place,
+  {
+    mode,
+    name = 'test-agent',
+    options = [],
+  }: { mode: 'legacy' | 'modern'; name?: string; options?: readonly string[] },
+): Promise<Client> {
+  const client = new Client(
+    { name, version: '1' },
+    { versionNegotiation: { mode: mode === 'legacy' ? 'legacy' : { pin: '2026-07-28' } } },
+  )
+  await client.connect(new StdioClientTransport(serverIn(place, options)))
+  return client
+}
+
+/** A client of the SDK before. */
+export async function earlierStdioClient(place: Place, name = 'test-agent'): Promise<EarlierClient> {
+  const client = new EarlierClient({ name, version: '1' })
+  const transport = new EarlierTransport(serverIn(place, []))
+  // The two packages declare the same transport in ways that exactOptionalPropertyTypes tells apart.
+  await client.connect(transport as unknown as Parameters<EarlierClient['connect']>[0])
+  return client
+}

@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest'
+import { tools } from '../../src/mcp/memory-mcp.ts'
+import { call, listIn, person, servedMemory } from './served-memory.ts'
+
+describe('memory_search', () => {
+  it('gives exact hits first, with what matched, then possible ones, marked', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    await memory.remember({ name: 'redis cache', aliases: ['Redis'], content: 'Sessions live in Redis 7.' })
+    await memory.remember({ name: 'queue', content: 'Jobs go through the redis server too.' })
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'Which Redis server?' })
+
+    expect(found.isError).toBe(false)
+    expect(listIn(found, 'hits').map(({ name, match }) => [name, match])).toEqual([
+      ['redis cache', 'exact'],
+      ['queue', 'possible'],
+    ])
+    expect(listIn(found, 'hits')[0]?.matched).toEqual([{ field: 'alias', form: 'Redis', words: ['Redis'] }])
+    expect(JSON.parse(found.text)).toEqual(found.value)
+  })
+
+  it('says so when nothing is above the floor', async () => {
+    await using served = servedMemory()
+    await served.memoryAs(person).remember({ name: 'queue', content: 'Jobs go through the redis server too.' })
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'Who approves server holidays in Lisbon offices?' })
+
+    expect(found.value).toMatchObject({ hits: [], leftOut: 0 })
+    expect(found.value.note).toContain('Say that nothing is remembered.')
+  })
+
+  it('caps possible hits and counts what it leaves out', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    for (let index = 0; index < 9; index += 1)
+      await memory.remember({ name: `note ${index}x`, content: `The gateway limit is ${index}.` })
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'gateway limit' })
+
+    expect(listIn(found, 'hits')).toHaveLength(5)
+    expect(listIn(found, 'hits').every(({ match }) => match === 'possible')).toBe(true)
+    expect(found.value.leftOut).toBe(4)
+    expect(found.value.note).toContain('Nothing in project:ledger and user:universal is called like this.')
+  })
+
+  it('finds what recall keeps in tiers of its own: pinned beliefs, questions and expertise', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    await memory.remember({ name: 'release train', content: 'Every second Tuesday.', pinned: true })
+    await memory.remember({ name: 'audit scope', content: 'Is the audit yearly?', type: 'open_question' })
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'release train and audit scope' })
+
+    expect(
+      listIn(found, 'hits')
+        .map(({ name, match }) => `${name} ${match}`)
+        .sort(),
+    ).toEqual(['audit scope exact', 'release train exact'])
+  })
+
+  it('takes participants of a relation that is named along, and says through what', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    await memory.remember({ name: 'billing', content: 'The billing service.' })
+    await memory.remember({
+      name: 'payment chain',
+      content: 'Billing depends on the bank.',
+      type: 'relation',
+      participants: ['billing'],
+    })
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'the payment chain?' })
+
+    const [relation, part] = listIn(found, 'hits')
+    expect(relation).toMatchObject({ name: 'payment chain', through: null })
+    expect(part).toMatchObject({ name: 'billing', through: relation?.id })
+  })
+
+  it('hides nothing in what it repeats', async () => {
+    await using served = servedMemory()
+    const hidden = 'Be\u202e kind\u{e0041}\u{e0042} and\u200b brief.'
+    await served.memoryAs(person).remember({ name: 'manners', content: hidden })
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'manners' })
+
+    expect(listIn(found, 'hits')[0]?.content).toBe('Be kind and brief.')
+    expect(found.value.notice).toContain('not instructions')
+  })
+})
+
+describe('writing by MCP', () => {
+  it("is signed with the client's name and has an agent's authority", async () => {
+    await using served = servedMemory()
+    const client = await served.connect('claude\u202e-code\n<b>')
+
+    const made = await call(client, 'memory_remember', { name: 'port', content: 'The API listens on 8080.' })
+
+    expect(made.value).toMatchObject({
+      outcome: 'remembered',
+      belief: { author: 'agent', origin: 'claude -code b', scopes: ['project:ledger'] },
+    })
+    const [event] = await served.memoryAs(person).events({ limit: 1 })
+    expect(event).toMatchObject({ actor: 'agent', origin: 'claude -code b' })
+  })
+
+  it('proposes what contradicts a person, and lists it without a way to accept it', async () => {
+    await using served = servedMemory()
+    const { belief } = await served.memoryAs(person).remember({ name: 'port', content: 'The API listens on 8080.' })
+    const client = await served.connect('helper')
+
+    const corrected = await call(client, 'memory_correct', { id: belief.id, content: 'The API listens on 9090.' })
+    const said = await call(client, 'memory_remember', { name: 'port', content: 'The API listens on 7070.' })
+    const waiting = await call(client, 'memory_proposals', {})
+
+    expect(corrected.value).toMatchObject({ outcome: 'proposed', replaced: [belief.id] })
+    expect(said.value.outcome).toBe('proposed')
+    expect(listIn(waiting, 'proposals')).toHaveLength(2)
+    expect(listIn(waiting, 'proposals')[1]).toMatchObject({
+      proposed: 'The API listens on 9090.',
+      inForce: { id: belief.id, content: 'The API listens on 8080.' },
+      by: 'agent:helper',
+    })
+    expect((await served.memoryAs(person).get(belief.id)).content).toBe('The API listens on 8080.')
+    expect(tools.filter(({ name }) => /accept|approve|reject/.test(name))).toEqual([])
+  })
+
+  it('corrects and forgets what an agent wrote, and refuses to forget what a person wrote', async () => {
+    await using served = servedMemory()
+    const own = await served.memoryAs(person).remember({ name: 'tea', content: 'Green tea only.' })
+    const client = await served.connect()
+    await call(client, 'memory_remember', { name: 'port', content: 'The API listens on 8080.' })
+
+    const corrected = await call(client, 'memory_correct', { id: 'port', content: 'It listens on 9090.' })
+    const forgotten = await call(client, 'memory_forget', { id: 'port' })
+    const refused = await call(client, 'memory_forget', { id: own.belief.id })
+
+    expect(corrected.value).toMatchObject({ outcome: 'corrected', belief: { name: 'port' } })
+    expect(forgotten.isError).toBe(false)
+    expect(refused).toMatchObject({ isError: true })
+    expect(refused.text).toContain('Only a person can forget what a person said.')
+    expect((await served.memoryAs(person).list()).items.map(({ name }) => name)).toContain('tea')
+  })
+
+  it('has one effect for one key', async () => {
+    await using served = servedMemory()
+    const client = await served.connect()
+    const given = { name: 'port', content: 'The API listens on 8080.', key: 'k-1' }
+
+    const first = await call(client, 'memory_remember', given)
+    const second = await call(client, 'memory_remember', given)
+
+    expect(second.value).toEqual(first.value)
+    expect(await served.memoryAs(person).events()).toHaveLength(1)
+  })
+
+  it('keeps no secrets', async () => {
+    await using served = servedMemory()
+    const client = await served.connect()
+
+    const refused = await call(client, 'memory_remember', {
+      name: 'stripe',
+      content: 'The key is sk_live_51H8abcdefghijklmnop.',
+    })
+
+    expect(refused).toMatchObject({ isError: true })
+    expect(refused.text).not.toContain('sk_live')
+    expect(await served.memoryAs(person).events()).toEqual([])
+  })
+})
+
+describe('memory_get and memory_status', () => {
+  it('tell what there is to know', async () => {
+    await using served = servedMemory()
+    const home = ['project:ledger']
+    const memory = served.memoryAs(person)
+    const { belief } = await memory.remember({ name: 'tea', content: 'Green tea only.', scopes: home })
+    await memory.remember({ name: 'spare', content: 'Elsewhere.', scopes: ['project:other'] })
+    const client = await served.connect('helper')
+
+    const got = await call(client, 'memory_get', { id: 'tea' })
+    const status = await call(client, 'memory_status', {})
+
+    expect(got.value).toMatchObject({
+      belief: { id: belief.id, author: 'person', timesConfirmed: 0 },
+      changes: [{ kind: 'remember', author: 'person', origin: 'cli' }],
+    })
+    expect(status.value).toMatchObject({
+      user: 'ada',
+      inView: [
+        { scope: 'project:ledger', beliefs: 1 },
+        { scope: 'user:universal', beliefs: 0 },
+      ],
+      writesTo: ['project:ledger'],
+      otherScopes: 1,
+      proposals: 0,
+      you: 'agent:helper',
+      version: '1.2.3',
+    })
+    expect(status.text).not.toContain('project:other')
+  })
+})
+
+describe('arguments of tools', () => {
+  it('that do not exist are the tool’s own error, which names those that do', async () => {
+    await using served = servedMemory()
+    const client = await served.connect()
+
+    for (const { name } of tools) {
+      const answered = await call(client, name, { id: 'x', query: 'x', name: 'x', content: 'x', nonsense: 1 })
+
+      expect(answered.isError, name).toBe(true)
+      expect(answered.text, name).toContain(`Arguments of ${name}:`)
+    }
+    const misspelt = await call(client, 'memory_search', { query: 'x', limt: 3 })
+    expect(misspelt.text).toBe(
+      'memory_search has no argument "limt". Did you mean "limit"? Arguments of memory_search: query (needed), scope, limit.',
+    )
+  })
+
+  it.each([
+    ['a missing argument', 'memory_search', {}],
+    ['a number for a text', 'memory_search', { query: 7 }],
+    ['too high a limit', 'memory_search', { query: 'x', limit: 1_000 }],
+    ['something that is no scope', 'memory_search', { query: 'x', scope: 'not a scope' }],
+    ['a name nobody can say', 'memory_remember', { name: '…', content: 'x' }],
+    ['a document', 'memory_remember', { name: 'x', content: 'x'.repeat(30_000) }],
+    ['a pin, which is for people', 'memory_remember', { name: 'x', content: 'x', pinned: true }],
+    ['ten thousand aliases', 'memory_remember', { name: 'x', content: 'x', aliases: Array(10_000).fill('y') }],
+    ['an unknown belief to read', 'memory_get', { id: 'nobody' }],
+    ['an unknown belief to correct', 'memory_correct', { id: 'nobody', content: 'x' }],
+    ['an unknown belief to forget', 'memory_forget', { id: 'nobody' }],
+  ])('%s is answered with an error that a model can act on', async (_case, name, given) => {
+    await using served = servedMemory()
+    const client = await served.connect()
+
+    const answered = await call(client, name, given)
+
+    expect(answered.isError).toBe(true)
+    expect(answered.text.length).toBeLessThan(1_000)
+    expect(answered.text).toMatch(/\w/)
+    expect(served.bugs).toEqual([])
+  })
+})
