@@ -3,16 +3,17 @@
 // This file is plain JavaScript that Node 12 can still parse, because its first duty is to tell an old Node what is
 // needed.
 //
-// Exit code 2 means: this Node cannot run Credence. Every other code comes from the command itself.
+// Exit code 2 means: this Node cannot run Credence. Every other code comes from the command itself. A hook always ends
+// with 0: the programs that run it read 2 as an order to stop.
 
 // biome-ignore-all lint/style/useNodejsImportProtocol: Node 12 does not know the prefix
-import { spawn } from 'child_process'
 import { existsSync, readFileSync, realpathSync } from 'fs'
 import * as nodeModule from 'module'
 import { homedir } from 'os'
 import { join } from 'path'
 import { fileURLToPath } from 'url'
 
+const isHook = process.argv[2] === 'hook'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
@@ -21,11 +22,13 @@ const needed = isClone ? '22.18' : '22.12'
 const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
 
 if (isSupported) run()
-else if (isClone && existsSync(ownNode()) && realpathSync(ownNode()) !== realpathSync(process.execPath)) runOnOwnNode()
-else {
+else if (isClone && existsSync(ownNode()) && realpathSync(ownNode()) !== realpathSync(process.execPath)) {
+  // Loading it takes longer than a recall, and hardly anybody needs it.
+  import('child_process').then(({ spawn }) => runOnOwnNode(spawn))
+} else {
   const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` brings one)' : ''
   console.error(`credence: Node ${process.versions.node} is too old; it needs Node ${needed} or newer${remedy}.`)
-  process.exitCode = 2
+  process.exitCode = isHook ? 0 : 2
 }
 
 function isAtLeast(wanted) {
@@ -48,7 +51,7 @@ function run() {
       },
       (error) => {
         console.error(error)
-        process.exitCode = 70
+        process.exitCode = isHook ? 0 : 70
       },
     )
 }
@@ -68,7 +71,7 @@ function ownNode() {
   return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
 
-function runOnOwnNode() {
+function runOnOwnNode(spawn) {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules', 'node', 'package.json'), 'utf8'))
   console.error(
     `credence: Node ${process.versions.node} is too old (needs ${needed} or newer); using Node ${version} from this clone`,

@@ -19,9 +19,12 @@ const { status, error } = spawnSync(process.execPath, [compiler, '-p', join(root
 if (error !== undefined) throw error
 if (status !== 0) process.exit(status ?? 1)
 
+const inSource = (file: string): string => join(root, 'src', file)
+/** What a message costs: `recall` and the hooks that run it for every prompt. */
 const onRecallPath = staticImports(
-  ['cli/main.ts', 'cli/commands/recall.ts', 'open-memory.ts'].map((file) => join(root, 'src', file)),
+  ['cli/main.ts', 'cli/commands/recall.ts', 'cli/commands/hook.ts', 'memory/render.ts', 'open-memory.ts'].map(inSource),
 )
+const onChangePath = staticImports([inSource('memory/use-cases.ts')])
 
 await build({
   input: { index: join(root, 'src/index.ts'), main: join(root, 'src/cli/main.ts') },
@@ -35,8 +38,13 @@ await build({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // What one recall needs is one file, and nothing else is in it.
-    codeSplitting: { groups: [{ name: 'recall', test: (id) => onRecallPath.has(id) }] },
+    // What one recall needs is one file, and nothing else is in it; what one change needs besides is another.
+    codeSplitting: {
+      groups: [
+        { name: 'recall', test: (id) => onRecallPath.has(id), priority: 2 },
+        { name: 'change', test: (id) => onChangePath.has(id), priority: 1 },
+      ],
+    },
   },
 })
 cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))

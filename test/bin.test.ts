@@ -88,6 +88,18 @@ describe('bin/credence.js', () => {
     expect(result.stderr).toContain('Error: a bug')
   })
 
+  it('ends a hook with 0 whatever happens, because programs that run hooks read 2 as an order to stop', () => {
+    using broken = temporaryDirectory()
+    using old = temporaryDirectory()
+    const withBug = plant(broken.path, {
+      'dist/lib/main.js': 'export async function main() { throw new Error("a bug") }',
+    })
+    const tooOld = plant(old.path, { 'src/cli/main.ts': typedCommandLine })
+
+    expect(run(broken.path, withBug, 'hook', 'stop')).toMatchObject({ status: 0, stdout: '' })
+    expect(run(old.path, ...asAnOldNode, tooOld, 'hook', 'stop')).toMatchObject({ status: 0, stdout: '' })
+  })
+
   it('says in one line which Node it needs when this one is too old', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, { 'src/cli/main.ts': typedCommandLine })

@@ -17,9 +17,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   memory: layer(['beliefs', 'search', 'files', 'models']),
   store: layer(['beliefs', 'search']),
   eval: layer(['beliefs', 'search', 'files', 'memory']),
-  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval']),
+  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval'], ['errors.ts', 'nearest.ts']),
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
-  mcp: layer(['beliefs', 'search', 'memory', 'eval']),
+  mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'nearest.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
     ['errors.ts', 'config.ts', 'nearest.ts', 'open-memory.ts'],

@@ -54,6 +54,11 @@ type Definition<Args, Options> = {
   readonly examples: readonly [Example, Example, ...Example[]]
   /** Exit codes that only some commands have. */
   readonly exitCodes?: readonly ExitCode[]
+  /**
+   * For a command that must never stand in the way of the program that runs it: told what went wrong, after which the
+   * command counts as fine and nothing is said.
+   */
+  readonly failOpen?: (error: unknown, session: Session, argv: readonly string[]) => Promise<void>
   readonly run: (
     input: { readonly args: Values<Args>; readonly options: Values<Options> },
     session: Session,

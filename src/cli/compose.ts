@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
 import { MemoryError } from '../errors.ts'
@@ -10,6 +11,7 @@ import type { Memory, Standpoint } from '../memory/memory.ts'
 import { defaultAuthor } from './common-options.ts'
 import { memoryDirectory, userConfigFile } from './memory-directory.ts'
 import type { Environment, OutputStream } from './output.ts'
+import { findProjectFile, type ProjectFile } from './project-file.ts'
 import { projectScope } from './project-scope.ts'
 import type { Place, PlaceOptions, Session, StandpointOptions } from './session.ts'
 
@@ -23,6 +25,10 @@ export type Surroundings = {
   readonly stdin: () => Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
+  /** Default that of this process. */
+  readonly platform?: NodeJS.Platform
+  /** When the program started, on the clock of `performance.now()`. Default now. */
+  readonly startedAt?: number
 }
 
 /** The process this is. */
@@ -35,6 +41,8 @@ export const systemSurroundings = (): Surroundings => ({
   stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  // The clock began when the process did.
+  startedAt: 0,
 })
 
 function workingDirectory(): string {
@@ -60,14 +68,27 @@ export function compose(
   talk: (line: string) => Promise<void>,
 ): Session & { readonly close: () => Promise<void> } {
   const { env, home } = surroundings
-  const open: Memory[] = []
-  const kept = (memory: Memory): Memory => {
-    open.push(memory)
-    return memory
+  const startedAt = performance.now()
+  const open: { readonly close: () => Promise<void> }[] = []
+  const kept = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
+    open.push(resource)
+    return resource
+  }
+
+  let found: { readonly file: ProjectFile | null } | undefined
+  const projectFile = (): ProjectFile | null => {
+    found ??= { file: findProjectFile(surroundings.workingDirectory()) }
+    return found.file
   }
 
   const directory = (given: string | undefined): string =>
-    memoryDirectory({ given, env, cwd: surroundings.workingDirectory, home })
+    memoryDirectory({
+      given,
+      env,
+      project: () => projectFile()?.dir ?? null,
+      cwd: surroundings.workingDirectory,
+      home,
+    })
 
   const settings = ({ dir, user }: PlaceOptions): Settings => {
     const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map(settingsIn)
@@ -81,10 +102,13 @@ export function compose(
     const { user } = settings(options)
     if (user.trim() === '') throw namelessUser()
     const given = options.scope ?? []
-    const project = given.length > 0 ? null : projectScope(surroundings.workingDirectory())
-    const scopes = given.length > 0 ? given : [...(project === null ? [] : [project]), universalScope]
-    const homeScopes = given.length > 0 ? given : [project ?? universalScope]
-    return { dir, user, project, scopes, homeScopes }
+    const file = projectFile()
+    const hooksEnabled = file?.enabled ?? true
+    if (given.length > 0) return { dir, user, project: null, scopes: given, homeScopes: given, hooksEnabled }
+    const project = file?.scope ?? projectScope(surroundings.workingDirectory())
+    const scopes = file?.scopes ?? [...(project === null ? [] : [project]), universalScope]
+    const homeScopes = file?.scopes?.slice(0, 1) ?? [project ?? universalScope]
+    return { dir, user, project, scopes, homeScopes, hooksEnabled }
   }
 
   /** Keeps a shadow record of every recall, where that is switched on. */
@@ -103,35 +127,62 @@ export function compose(
     })
   }
 
-  const standpoint = ({ scopes, user }: Place, { as, agent }: StandpointOptions) => ({
+  const temporaryDirectory = (): string => mkdtempSync(join(surroundings.temporary, 'credence-'))
+
+  /** The change is made; only the file beside it lags behind. */
+  const onMirrorProblem = (problem: Error): void => {
+    const hint = problem instanceof MemoryError && problem.hint !== undefined ? ` ${problem.hint}` : ''
+    void talk(`warning: ${problem.message}${hint}`).catch(() => {})
+  }
+
+  const standpoint = ({ scopes, user }: Place, { as, agent, busyTimeoutMs }: StandpointOptions) => ({
     user,
     scopes,
     agent: agent ?? null,
     author: as ?? defaultAuthor,
+    ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
   })
 
   return {
     workingDirectory: surroundings.workingDirectory,
+    startedAt: surroundings.startedAt ?? startedAt,
     place,
+    directory: (given) => memoryDirectory({ given, env, cwd: surroundings.workingDirectory, home }),
     settings,
     memory: async (options) => {
       const { openMemory } = await import('../open-memory.ts')
       const where = place(options)
-      return kept(await watched(openMemory({ dir: where.dir, ...standpoint(where, options) }), options))
+      return kept(
+        await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
+      )
     },
     reading: async (options) => {
       const { openMemory, storeFile } = await import('../open-memory.ts')
       const where = place(options)
       if (existsSync(storeFile(where.dir)))
-        return kept(await watched(openMemory({ dir: where.dir, ...standpoint(where, options) }), options))
+        return kept(
+          await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
+        )
       await talk(`There is no memory in ${where.dir} yet; \`credence remember\` makes one.`)
       return kept(await emptyMemory(standpoint(where, options)))
     },
+    hasMemory: async (options) => existsSync((await import('../open-memory.ts')).storeFile(place(options).dir)),
+    inDirectory: (directory) => kept(compose({ startedAt, ...surroundings, workingDirectory: () => directory }, talk)),
+    streams: () => ({ stdin: surroundings.stdin(), stdout: surroundings.stdout, stderr: surroundings.stderr }),
+    machine: {
+      platform: surroundings.platform ?? process.platform,
+      home,
+      env,
+      node: process.execPath,
+      program: fileURLToPath(new URL('../../bin/credence.js', import.meta.url)),
+      version: () => JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version,
+    },
     storeFile: async (dir) => (await import('../open-memory.ts')).storeFile(dir),
     workshop: async (dir) => (await import('../open-memory.ts')).openWorkshop(dir),
+    temporaryDirectory,
     temporaryMemory: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')
-      const dir = mkdtempSync(join(surroundings.temporary, 'credence-'))
+      const dir = temporaryDirectory()
       const clear = (): void => rmSync(dir, { recursive: true, force: true })
       const release = whenInterrupted(clear)
       const memory = openMemory({ dir, scopes, author: defaultAuthor })
@@ -145,6 +196,7 @@ export function compose(
       }
     },
     evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
+    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(surroundings),
     readStdin: async () => (await import('./read-text.ts')).readAll(surroundings.stdin(), 'standard input'),
     isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
     confirm: async (question) =>
@@ -152,7 +204,7 @@ export function compose(
     interruption,
     whenInterrupted,
     close: async () => {
-      for (const memory of open) await memory.close()
+      for (const resource of open) await resource.close()
     },
   }
 }

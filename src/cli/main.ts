@@ -64,11 +64,19 @@ async function runCommand(
     for (const line of answer.notes ?? []) await printer.talk(`${line}\n`)
     return answer.exitCode ?? exitCodes.fine
   } catch (error) {
+    if (command.failOpen !== undefined) return await failedOpen(command.failOpen(error, session, argv), error, printer)
     if (error instanceof UsageError) error.command ??= entry.name
     throw error
   } finally {
     await session.close()
   }
+}
+
+/** Fine, whatever happened; the reason is shown to whoever is looking for it. */
+async function failedOpen(noted: Promise<void>, error: unknown, printer: Printer): Promise<ExitCode> {
+  await noted.catch(() => {})
+  await printer.debug(error)
+  return exitCodes.fine
 }
 
 /** Replaces a lone `-` by what comes in, for the arguments that allow it. */
@@ -114,6 +122,11 @@ class Printer {
     await write(this.#surroundings.stderr, text)
   }
 
+  /** Where something went wrong, when somebody wants to know. */
+  async debug(error: unknown): Promise<void> {
+    if (this.#surroundings.env.CREDENCE_DEBUG === '1' && error instanceof Error) await this.talk(`${error.stack}\n`)
+  }
+
   async printText({ text }: Answer): Promise<void> {
     const { stdout, env } = this.#surroundings
     const given = text(styleFor(stdout, env))
@@ -139,7 +152,7 @@ class Printer {
     try {
       await this.talk(`${style.red('error:')} ${failure.message}\n`)
       if (failure.hint !== undefined) await this.talk(`${style.cyan('hint:')} ${failure.hint}\n`)
-      if (env.CREDENCE_DEBUG === '1' && error instanceof Error) await this.talk(`${error.stack}\n`)
+      await this.debug(error)
       const { code, message, hint } = failure
       const wantsJson = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json')
       if (wantsJson && !this.#hasPrinted)

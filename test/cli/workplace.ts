@@ -17,6 +17,9 @@ type Circumstances = {
   readonly stdin?: string
   /** Whether all three streams are a terminal, of this many columns. */
   readonly columns?: number
+  /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
+  readonly startedAt?: number
+  readonly platform?: NodeJS.Platform
 }
 
 export const bin = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
@@ -31,14 +34,14 @@ export function workplace() {
 
   /** Runs the command line in this process, with streams and an environment of its own. */
   async function runWith(
-    { cwd = work, workingDirectory = () => cwd, env = {}, stdin = '', columns }: Circumstances,
+    { cwd = work, workingDirectory = () => cwd, env = {}, stdin = '', columns, ...more }: Circumstances,
     ...argv: readonly string[]
   ): Promise<Ending> {
     const stdout = new Capture(columns)
     const stderr = new Capture(columns)
     const input = Object.assign(new PassThrough(), { isTTY: columns !== undefined })
     input.end(stdin)
-    const surroundings = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr }
+    const surroundings = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr, ...more }
     const exitCode = await main(argv, surroundings)
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
   }

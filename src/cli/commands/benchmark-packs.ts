@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
 import { manifestName, packPath } from '../../eval/harness/store/layout.ts'
-import { findPacks } from '../../eval/manifest.ts'
+import { packFolders } from '../../eval/manifest.ts'
 import type { Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -29,6 +29,6 @@ export function packDirectory(
 
 function idsIn(root: string, shipped: string): readonly string[] {
   const own = join(root, 'benchmarks')
-  const directories = [...(existsSync(own) ? findPacks(own) : []), ...findPacks(shipped)]
+  const directories = [...(existsSync(own) ? packFolders(own) : []), ...packFolders(shipped)]
   return [...new Set(directories.map((path) => path.split(/[\\/]/u).at(-1) ?? path))]
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadRunnable } from '../../eval/harness/runnable-pack.ts'
 import { type PackSummary, validatePack } from '../../eval/harness/store/import-pack.ts'
+import { learningRunner, loadLearningPack } from '../../eval/learning/learning-pack.ts'
 import { defineCommand, one } from '../command.ts'
 import { harmless } from '../output.ts'
 import type { Session } from '../session.ts'
@@ -30,8 +31,14 @@ export async function validated(
 ): Promise<{ readonly pack: PackSummary; readonly warnings: readonly string[] }> {
   const path = resolve(session.workingDirectory(), given)
   const pack = await validatePack(path)
-  const warnings = pack.runner !== undefined && statSync(path).isDirectory() ? loadRunnable(path).pack.warnings : []
+  const warnings = pack.runner !== undefined && statSync(path).isDirectory() ? warningsOf(path, pack.runner) : []
   return { pack, warnings }
+}
+
+function warningsOf(path: string, runner: string): readonly string[] {
+  if (runner !== learningRunner) return loadRunnable(path).pack.warnings
+  loadLearningPack(path)
+  return []
 }
 
 export function packText(pack: PackSummary): string {

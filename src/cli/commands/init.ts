@@ -1,12 +1,15 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { MemoryError } from '../../errors.ts'
+import { type Synced, syncMirror } from '../../memory/mirror/sync.ts'
 import { defineCommand } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
+import type { Session } from '../session.ts'
 
 export const init = defineCommand({
   args: {},
   options: placeOptions,
-  description: 'Not needed before remembering, which makes a memory too. Harmless where there is one.',
+  description:
+    'Not needed before remembering, which makes a memory too; but only this and `mirror sync` make MEMORY.md, the readable face of it. Harmless where there is one.',
   examples: [
     { command: 'credence init', effect: 'Makes your own memory and says where it is.' },
     {
@@ -20,21 +23,37 @@ export const init = defineCommand({
     const isNew = !existsSync(store)
     makePrivateDirectory(dir)
     await session.memory(options)
+    const mirror = await makeMirror(session, dir, user)
     return {
-      document: { dir, store, created: isNew, user, scopes: homeScopes },
+      document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: mirror.file },
       text: (style) =>
         [
           isNew
             ? `Made a memory in ${style.bold(dir)}.`
             : `There is a memory in ${style.bold(dir)} already; nothing was changed.`,
+          `What it holds stands in ${style.bold(mirror.file)} too, for reading and editing.`,
           '',
           'Next:',
           '  credence remember "Invoices are due after 14 days." --name "payment terms"',
           '  credence recall "What are our payment terms?" --explain',
         ].join('\n'),
+      notes:
+        mirror.held === null
+          ? []
+          : [`warning: the file is held: ${mirror.held.reason}. See \`credence mirror status\`.`],
     }
   },
 })
+
+/** What stands in a file of that name already stays, and what is remembered is added behind it. */
+async function makeMirror(session: Session, dir: string, user: string): Promise<Synced> {
+  const workshop = await session.workshop(dir)
+  try {
+    return await syncMirror(workshop, { dir, user })
+  } finally {
+    await workshop.store.close()
+  }
+}
 
 function makePrivateDirectory(dir: string): void {
   try {

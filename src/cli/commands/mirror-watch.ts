@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs'
+import type { Synced } from '../../memory/mirror/sync.ts'
+import { watchMirror } from '../../memory/mirror/watch.ts'
+import { defineCommand } from '../command.ts'
+import { placeOptions } from '../common-options.ts'
+import type { Style } from '../output.ts'
+import { noMemory, syncedText } from './mirror-sync.ts'
+
+export const mirrorWatch = defineCommand({
+  args: {},
+  options: placeOptions,
+  description:
+    'Prints one line for each sync that did something. Also picks up what other programs remember. Ctrl-C ends it.',
+  examples: [
+    { command: 'credence mirror watch', effect: 'Takes in every save of MEMORY.md a moment after it.' },
+    { command: 'credence mirror watch --dir ./memory', effect: 'The same for the memory of this directory.' },
+  ],
+  async run({ options }, session) {
+    const { dir, user } = session.place(options)
+    if (!existsSync(await session.storeFile(dir))) throw noMemory(dir)
+    const workshop = await session.workshop(dir)
+    const { signal, release } = session.interruption()
+    const lines = new Lines()
+    const watched = watchMirror(workshop, {
+      dir,
+      user,
+      signal,
+      onSync: (synced) => lines.push(synced),
+      onProblem: (problem) => lines.push(problem instanceof Error ? problem : new Error(String(problem))),
+    }).finally(async () => {
+      release()
+      await workshop.store.close()
+      lines.end()
+    })
+    // Whoever prints the lines sees what went wrong; nobody else has to.
+    watched.catch(() => {})
+    return {
+      document: lines.documents(watched),
+      text: (style) => lines.texts(style, watched),
+    }
+  },
+})
+
+/** What happens, as it happens. */
+class Lines {
+  readonly #waiting: (Synced | Error)[] = []
+  #isOver = false
+  #wake: () => void = () => {}
+
+  push(line: Synced | Error): void {
+    this.#waiting.push(line)
+    this.#wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#wake()
+  }
+
+  async *documents(watched: Promise<void>): AsyncGenerator<object> {
+    for await (const line of this.#all())
+      yield line instanceof Error ? { outcome: 'failed', message: line.message } : line
+    await watched
+  }
+
+  async *texts(style: Style, watched: Promise<void>): AsyncGenerator<string> {
+    for await (const line of this.#all()) {
+      const [first] =
+        line instanceof Error ? [`${style.red('Failed')}: ${line.message}`] : syncedText(line, style).split('\n')
+      yield `${new Date().toISOString().slice(11, 19)}  ${first}\n`
+    }
+    await watched
+  }
+
+  async *#all(): AsyncGenerator<Synced | Error> {
+    for (;;) {
+      const next = this.#waiting.shift()
+      if (next !== undefined) yield next
+      else if (this.#isOver) return
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+    }
+  }
+}

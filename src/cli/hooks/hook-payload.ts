@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream'
+import { MemoryError } from '../../errors.ts'
+
+/** What a host says about the moment. Everything it also says is of no interest here. */
+export type HookPayload = {
+  readonly directory: string | null
+  readonly prompt: string
+  readonly session: string | null
+}
+
+/** More is no prompt anybody wrote. */
+export const largestPayload = 4 * 1024 * 1024
+
+/** Reads what a host sends, until its end or until `signal`, whichever comes first. */
+export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload> {
+  const chunks: Buffer[] = []
+  let size = 0
+  const stop = (): void => void stdin.destroy()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for await (const chunk of stdin) {
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size > largestPayload) throw new MemoryError('invalid', `More than ${largestPayload} bytes came in.`)
+      chunks.push(bytes)
+    }
+  } catch (error) {
+    if (signal.aborted) throw tooLate()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stdin.destroy()
+  }
+  if (signal.aborted) throw tooLate()
+  return parsePayload(Buffer.concat(chunks).toString('utf8'))
+}
+
+const tooLate = (): MemoryError => new MemoryError('unavailable', 'The input did not end in time.')
+
+/** Claude Code and Codex give `cwd`, Cursor gives the roots of its workspace. */
+export function parsePayload(text: string): HookPayload {
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (cause) {
+    throw new MemoryError('invalid', 'The input is not JSON.', { cause })
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new MemoryError('invalid', 'The input is not an object.')
+  const given = new Map(Object.entries(value))
+  const roots = given.get('workspace_roots')
+  return {
+    directory: textIn(given.get('cwd')) ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
+    prompt: textIn(given.get('prompt')) ?? '',
+    session: textIn(given.get('session_id')) ?? textIn(given.get('conversation_id')),
+  }
+}
+
+const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import type { ChatModel } from '../models/chat-model.ts'
+import type { Agent } from '../tasks/agent.ts'
+import { type AgentParts, agentFrom } from '../tasks/agents/agent-from.ts'
+import type { PrerequisitePlaces } from '../tasks/run/prerequisites.ts'
+import type { Surroundings } from './compose.ts'
+
+/** What commands that put agents to work are made of. */
+export type TaskWork = {
+  readonly agent: (spec: string) => Promise<Agent>
+  /** The model that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+  readonly judgeModel: (spec: string) => Promise<ChatModel>
+  readonly places: PrerequisitePlaces
+  /** Where workspaces are made while agents work. */
+  readonly temporary: string
+  readonly arenaKey: string | undefined
+}
+
+export function composeTaskWork(surroundings: Surroundings): TaskWork {
+  const { env, temporary } = surroundings
+  const workingDirectory = surroundings.workingDirectory()
+  const openModel: AgentParts['openModel'] = async (wanted) => {
+    const { openChatModel } = await import('../models/open-chat-model.ts')
+    return openChatModel({ ...wanted, env })
+  }
+  const openMemory: AgentParts['openMemory'] = async (dir) => {
+    const { openMemory: open } = await import('../open-memory.ts')
+    return open({ dir, mirror: true, author: { actor: 'agent', origin: 'task' } })
+  }
+  const parts: AgentParts = {
+    reference: async () => {
+      const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
+      const { openMemory: open } = await import('../open-memory.ts')
+      const agent = referenceAgent({ openMemory: async (dir) => open({ dir, mirror: true }) })
+      return { ...agent, version: packageVersion() }
+    },
+    openModel,
+    openMemory,
+    environment: env,
+    workingDirectory,
+  }
+  return {
+    agent: (spec) => agentFrom(spec, parts),
+    judgeModel: async (spec) => (await import('../models/open-chat-model.ts')).openModelOf(spec, env),
+    places: { searchPath: env.PATH ?? '', workingDirectory },
+    temporary,
+    arenaKey: env.CREDENCE_ARENA_KEY,
+  }
+}
+
+const packageVersion = (): string => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string
+  }
+  return version
+}

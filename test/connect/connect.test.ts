@@ -1,0 +1,247 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parse as parseJsonc } from 'jsonc-parser'
+import { parse as parseToml } from 'smol-toml'
+import { describe, expect, it } from 'vitest'
+import { type ConnectHost, connectHosts } from '../../src/cli/connect/hosts.ts'
+import { bin, workplace } from '../cli/workplace.ts'
+
+type Place = ReturnType<typeof workplace>
+
+/** Every file of every host, below the home. */
+const userFiles: Readonly<Record<ConnectHost, readonly string[]>> = {
+  'claude-code': ['.claude.json', '.claude/settings.json'],
+  codex: ['.codex/config.toml', '.codex/hooks.json'],
+  cursor: ['.cursor/mcp.json', '.cursor/hooks.json'],
+  vscode: ['.config/Code/User/mcp.json'],
+  openclaw: ['.openclaw/openclaw.json'],
+  'claude-desktop': ['.config/Claude/claude_desktop_config.json'],
+}
+
+const run = (place: Place, ...argv: readonly string[]) => place.runWith({ platform: 'linux' }, 'connect', ...argv)
+
+function put(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+const textOf = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null)
+const jsonAt = (file: string) => parseJsonc(readFileSync(file, 'utf8'))
+
+/** Files as people have them: comments, tabs, no last newline, other servers and hooks. */
+const written: Readonly<Record<string, string>> = {
+  '.claude.json': '{"numStartups": 7, "mcpServers": {"other": {"command": "x"}}}',
+  '.claude/settings.json':
+    '{\n\t// mine\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{ "hooks": [{ "type": "command", "command": "say done" }] },\n\t\t],\n\t},\n}',
+  '.codex/config.toml': 'model = "gpt" # mine\n\n[mcp_servers.other]\ncommand = "x"',
+  '.codex/hooks.json': '{"hooks":{}}\n',
+  '.cursor/mcp.json': '{\r\n    "mcpServers": {}\r\n}\r\n',
+  '.cursor/hooks.json': '{\n  "version": 1,\n  "hooks": { "stop": [{ "command": "./mine.sh" }] }\n}\n',
+  '.config/Code/User/mcp.json': '{\n  "servers": { "other": { "command": "x" } }, // keep\n  "inputs": []\n}\n',
+  '.openclaw/openclaw.json':
+    '{\n  "agents": {},\n  "plugins": { "load": { "paths": ["/else"] }, "slots": { "memory": "memory-core" } }\n}\n',
+  '.config/Claude/claude_desktop_config.json': '{}',
+}
+
+describe.each(connectHosts)('connecting %s', (host) => {
+  it.each(['without', 'with'])(
+    '%s files of before writes, stays the same when repeated, and goes back to the byte',
+    async (had) => {
+      using place = workplace()
+      const files = userFiles[host].map((file) => join(place.home, file))
+      if (had === 'with') for (const file of userFiles[host]) put(join(place.home, file), written[file] ?? '')
+      const before = files.map(textOf)
+
+      const first = await run(place, host, '--yes')
+      const connected = files.map(textOf)
+      const second = await run(place, host, '--yes')
+      const repeated = files.map(textOf)
+      const removed = await run(place, host, '--remove', '--yes')
+      const after = files.map(textOf)
+      const again = await run(place, host, '--remove', '--yes')
+
+      expect([first.exitCode, second.exitCode, removed.exitCode, again.exitCode]).toEqual([0, 0, 0, 0])
+      expect(connected).not.toEqual(before)
+      expect(connected.every((text) => text?.includes('credence'))).toBe(true)
+      expect(second.stdout).toContain('is connected already')
+      expect(repeated).toEqual(connected)
+      expect(after).toEqual(before)
+      expect(again.stdout).toContain('Nothing of Credence')
+    },
+  )
+
+  it('takes out only its own when somebody else has written there since', async () => {
+    using place = workplace()
+    const files = userFiles[host].map((file) => join(place.home, file))
+    for (const file of userFiles[host]) put(join(place.home, file), written[file] ?? '')
+    const values = files.map((file) => (file.endsWith('.toml') ? parseToml(textOf(file) ?? '') : jsonAt(file)))
+    await run(place, host, '--yes')
+    for (const file of files) {
+      const text = readFileSync(file, 'utf8')
+      writeFileSync(file, file.endsWith('.toml') ? `# later\n${text}` : `// later\n${text}`)
+    }
+
+    const { exitCode } = await run(place, host, '--remove', '--yes')
+
+    expect(exitCode).toBe(0)
+    for (const [index, file] of files.entries()) {
+      const text = readFileSync(file, 'utf8')
+      expect(text, file).toContain('later')
+      const left = file.endsWith('.toml') ? parseToml(text) : parseJsonc(text)
+      expect(left, file).toEqual(values[index])
+      expect(text, file).not.toMatch(/credence(?:\.js)?"? hook|"credence"|mcp_servers\.credence/)
+    }
+  })
+
+  it('only prints with --print, and writes nothing without an answer', async () => {
+    using place = workplace()
+    const files = userFiles[host].map((file) => join(place.home, file))
+
+    const printed = await run(place, host, '--print')
+    const unasked = await run(place, host)
+    const refused = await place.runWith({ platform: 'linux', columns: 80, stdin: 'n\n' }, 'connect', host)
+
+    expect(printed.exitCode).toBe(0)
+    for (const file of files) expect(printed.stdout).toContain(`+++ ${file}`)
+    expect(unasked).toMatchObject({ exitCode: 2 })
+    expect(refused.stdout).toContain('Nothing was written.')
+    expect(files.filter((file) => existsSync(file))).toEqual([])
+  })
+})
+
+describe('what is written', () => {
+  it('starts this installation by full paths, for a user', async () => {
+    using place = workplace()
+
+    await run(place, 'claude-code', '--yes', '--dir', 'my memory', '--scope', 'domain:code')
+
+    const dir = join(place.work, 'my memory')
+    expect(jsonAt(join(place.home, '.claude.json')).mcpServers.credence).toEqual({
+      type: 'stdio',
+      command: process.execPath,
+      args: [bin, 'mcp', '--dir', dir, '--scope', 'domain:code'],
+    })
+    const { hooks } = jsonAt(join(place.home, '.claude', 'settings.json'))
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'])
+    expect(hooks.UserPromptSubmit[0].hooks[0].command).toBe(
+      `${process.execPath} ${bin} hook prompt-submit --host claude-code --dir '${dir}' --scope domain:code`,
+    )
+  })
+
+  it('starts it by name for a project, where the name is known', async () => {
+    using place = workplace()
+    const path = join(place.path, 'bin')
+    put(join(path, 'credence'), '')
+    const env = { PATH: path }
+
+    const shown = await place.runWith({ env }, 'connect', 'codex', '--project', '--yes')
+
+    expect(shown.exitCode).toBe(0)
+    expect(parseToml(readFileSync(join(place.work, '.codex', 'config.toml'), 'utf8'))).toEqual({
+      mcp_servers: { credence: { command: 'credence', args: ['mcp'] } },
+    })
+  })
+
+  it.each([
+    ['darwin', 'vscode', 'Library/Application Support/Code/User/mcp.json'],
+    ['darwin', 'claude-desktop', 'Library/Application Support/Claude/claude_desktop_config.json'],
+    ['linux', 'claude-desktop', '.config/Claude/claude_desktop_config.json'],
+  ] as const)('lies where %s keeps it for %s', async (platform, host, file) => {
+    using place = workplace()
+
+    const { stdout } = await place.runWith({ platform }, 'connect', host, '--print', '--json')
+
+    expect(JSON.parse(stdout).changes[0].path).toBe(join(place.home, file))
+  })
+
+  it('follows the directories that hosts are told to use', async () => {
+    using place = workplace()
+    const env = { CODEX_HOME: join(place.path, 'codex'), CLAUDE_CONFIG_DIR: join(place.path, 'claude') }
+
+    await place.runWith({ env }, 'connect', 'codex', '--yes')
+    await place.runWith({ env }, 'connect', 'claude-code', '--yes')
+
+    expect(existsSync(join(place.path, 'codex', 'config.toml'))).toBe(true)
+    expect(existsSync(join(place.path, 'claude', '.claude.json'))).toBe(true)
+    expect(existsSync(join(place.path, 'claude', 'settings.json'))).toBe(true)
+  })
+
+  it('replaces entries of an earlier time instead of adding to them', async () => {
+    using place = workplace()
+    await run(place, 'claude-code', '--yes')
+
+    await run(place, 'claude-code', '--yes', '--scope', 'domain:code')
+    const settings = jsonAt(join(place.home, '.claude', 'settings.json'))
+    await run(place, 'claude-code', '--remove', '--yes')
+
+    expect(settings.hooks.Stop).toHaveLength(1)
+    expect(settings.hooks.Stop[0].hooks[0].command).toContain('--scope domain:code')
+    expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
+  })
+
+  it('keeps the mode of a file, and a link a link', async () => {
+    using place = workplace()
+    const real = join(place.path, 'dotfiles', 'mcp.json')
+    put(real, '{}\n')
+    mkdirSync(join(place.home, '.cursor'))
+    symlinkSync(real, join(place.home, '.cursor', 'mcp.json'))
+
+    await run(place, 'cursor', '--yes')
+
+    expect(lstatSync(join(place.home, '.cursor', 'mcp.json')).isSymbolicLink()).toBe(true)
+    expect(readFileSync(real, 'utf8')).toContain('credence')
+    expect(statSync(real).mode & 0o777).toBe(0o644)
+  })
+})
+
+describe('connecting', () => {
+  it.each([
+    ['claude-code', '.claude.json', '{"mcpServers": '],
+    ['claude-code', '.claude.json', '[]'],
+    ['codex', '.codex/config.toml', 'model = '],
+    ['codex', '.codex/config.toml', '[mcp_servers.credence]'],
+    ['codex', '.codex/config.toml', 'mcp_servers = { other = { command = "x" } }'],
+    ['openclaw', '.openclaw/openclaw.json', "{ plugins: { slots: { memory: 'x' } } }"],
+  ] as const)('leaves what it cannot edit for sure alone: %s %s %s', async (host, file, text) => {
+    using place = workplace()
+    put(join(place.home, file), text)
+
+    const { exitCode, stderr } = await run(place, host, '--yes')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('--print')
+    expect(readFileSync(join(place.home, file), 'utf8')).toBe(text)
+  })
+
+  it.each([
+    [['emacs'], '"emacs" is not one of'],
+    [[], '<host> is missing'],
+    [['codex', '--user', '--project'], 'exclude each other'],
+  ] as const)('%j is refused', async (argv, message) => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await run(place, ...argv)
+
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(message)
+  })
+
+  it('says which level a host does not have', async () => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await run(place, 'claude-desktop', '--project', '--yes')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('It has one for a user.')
+  })
+
+  it('asks at a terminal, with the difference, and writes after a yes', async () => {
+    using place = workplace()
+
+    const asked = await place.runWith({ platform: 'linux', columns: 100, stdin: 'y\n' }, 'connect', 'vscode')
+
+    expect(asked.stderr).toContain('Write 1 file? [y/N]')
+    expect(asked.stderr).toContain('"credence"')
+    expect(existsSync(join(place.home, '.config/Code/User/mcp.json'))).toBe(true)
+  })
+})

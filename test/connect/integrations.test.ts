@@ -1,0 +1,218 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse as parseJsonc } from 'jsonc-parser'
+import { describe, expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { commandTable } from '../../src/cli/command-table.ts'
+import { hookEventNamed } from '../../src/cli/hooks/hook-event.ts'
+import { tools } from '../../src/mcp/memory-mcp.ts'
+import { openMemory } from '../../src/open-memory.ts'
+import { workplace } from '../cli/workplace.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import {
+  claudeHooks,
+  claudeMarketplace,
+  claudePlugin,
+  claudePluginHooks,
+  codexHooks,
+  cursorHooks,
+  mcpServers,
+  openclawGetResult,
+  openclawManifest,
+  openclawPackage,
+  openclawSearchResult,
+  registryServer,
+  skillFrontMatter,
+  vscodeServers,
+} from './published-schemas.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const json = (path: string) => JSON.parse(read(path))
+const { version, mcpName, files } = json('package.json')
+
+/** Every command in a document, wherever it stands. */
+function commandsIn(value: unknown): readonly string[] {
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...(key === 'command' && typeof inner === 'string' && inner.includes(' ') ? [inner] : []),
+    ...commandsIn(inner),
+  ])
+}
+
+describe('the folders for other programs', () => {
+  it('are part of the package, and all of one version with it', () => {
+    const manifests = [
+      'server.json',
+      'integrations/claude-code/.claude-plugin/plugin.json',
+      'integrations/openclaw/openclaw.plugin.json',
+      'integrations/openclaw/package.json',
+    ]
+
+    expect(files).toContain('integrations')
+    expect(manifests.map((path) => [path, json(path).version])).toEqual(manifests.map((path) => [path, version]))
+    expect(json('integrations/openclaw/package.json').dependencies).toEqual({ credence: version })
+    expect(json('server.json').packages[0].version).toBe(version)
+    expect(json('integrations/claude-code/.claude-plugin/marketplace.json').plugins[0].version).toBe(version)
+    expect(globSync('integrations/*', { cwd: root }).sort()).toEqual([
+      'integrations/claude-code',
+      'integrations/openclaw',
+    ])
+  })
+
+  it.each([
+    ['integrations/claude-code/.claude-plugin/plugin.json', claudePlugin],
+    ['integrations/claude-code/.claude-plugin/marketplace.json', claudeMarketplace],
+    ['integrations/claude-code/hooks/hooks.json', claudePluginHooks],
+    ['integrations/claude-code/.mcp.json', mcpServers],
+    ['integrations/openclaw/openclaw.plugin.json', openclawManifest],
+    ['integrations/openclaw/package.json', openclawPackage],
+    ['server.json', registryServer],
+  ] as const)('hold a %s in the form its reader publishes', (path, schema) => {
+    expect(schema.safeParse(json(path)).error?.issues ?? []).toEqual([])
+  })
+
+  it('name the server as the registry knows it', () => {
+    expect(json('server.json').name).toBe(mcpName)
+  })
+
+  it('run commands that exist', () => {
+    const commands = commandsIn(json('integrations/claude-code/hooks/hooks.json'))
+
+    expect(commands).toHaveLength(4)
+    for (const command of commands) {
+      const [, name, event] = command.split(' ')
+      expect(
+        commandTable.some((entry) => entry.name === name),
+        command,
+      ).toBe(true)
+      expect(hookEventNamed(event ?? ''), command).toBeDefined()
+    }
+  })
+
+  it('teach a skill that names only tools there are', () => {
+    const text = read('integrations/claude-code/skills/memory/SKILL.md')
+    const [, frontMatter = ''] = /^---\n(.*?)\n---\n/s.exec(text) ?? []
+    const named = [...new Set(text.match(/\bmemory_\w+/g))]
+
+    expect(skillFrontMatter.safeParse(parseYaml(frontMatter)).error?.issues ?? []).toEqual([])
+    expect(named.length).toBeGreaterThan(2)
+    expect(named.filter((name) => !tools.some((tool) => tool.name === name))).toEqual([])
+  })
+})
+
+describe('what connecting writes', () => {
+  it.each([
+    ['claude-code', '.claude.json', mcpServers],
+    ['codex', '.codex/hooks.json', codexHooks],
+    ['cursor', '.cursor/mcp.json', mcpServers],
+    ['cursor', '.cursor/hooks.json', cursorHooks],
+    ['vscode', '.config/Code/User/mcp.json', vscodeServers],
+    ['claude-desktop', '.config/Claude/claude_desktop_config.json', mcpServers],
+  ] as const)('for %s into %s is in the form that it publishes', async (host, file, schema) => {
+    using place = workplace()
+
+    await place.runWith({ platform: 'linux' }, 'connect', host, '--yes')
+
+    const value = parseJsonc(readFileSync(join(place.home, file), 'utf8'))
+    expect(schema.safeParse(value).error?.issues ?? []).toEqual([])
+  })
+
+  it('for Claude Code into its settings is in the form that it publishes', async () => {
+    using place = workplace()
+
+    await place.runWith({ platform: 'linux' }, 'connect', 'claude-code', '--yes')
+
+    const { hooks } = parseJsonc(readFileSync(join(place.home, '.claude/settings.json'), 'utf8'))
+    expect(claudeHooks.safeParse(hooks).error?.issues ?? []).toEqual([])
+  })
+})
+
+type Execute = (id: string, given: unknown) => Promise<{ content: readonly unknown[]; details: unknown }>
+type PromptHook = (event: { prompt?: unknown }) => Promise<{ prependContext: string } | undefined>
+
+/** Loads the plugin as OpenClaw does, and keeps what it registers. */
+async function registered(pluginConfig: object) {
+  const { default: plugin } = await import(join(root, 'integrations/openclaw/index.js'))
+  const found = new Map<string, { parameters: { properties: object }; execute: Execute }>()
+  const hooks = new Map<string, PromptHook>()
+  plugin.register({
+    pluginConfig,
+    registerTool: (tool: { name: string; parameters: { properties: object }; execute: Execute }) =>
+      found.set(tool.name, tool),
+    on: (name: string, handler: PromptHook) => hooks.set(name, handler),
+    logger: { warn: () => {} },
+  })
+  const use = async (name: string, given: unknown) => (await found.get(name)?.execute('call-1', given))?.details
+  return { plugin, found, hooks, use }
+}
+
+describe('the OpenClaw plugin', () => {
+  it('registers exactly the tools it declares, with the arguments OpenClaw gives them', async () => {
+    using directory = temporaryDirectory()
+    const manifest = json('integrations/openclaw/openclaw.plugin.json')
+    const { plugin, found } = await registered({ dir: directory.path })
+
+    expect([...found.keys()]).toEqual(manifest.contracts.tools)
+    expect({ id: plugin.id, kind: plugin.kind }).toEqual({ id: manifest.id, kind: 'memory' })
+    const argumentsOf = (name: string): string[] => Object.keys(found.get(name)?.parameters.properties ?? {})
+    expect(argumentsOf('memory_search')).toEqual(['query', 'maxResults', 'minScore', 'corpus'])
+    expect(argumentsOf('memory_get')).toEqual(['path', 'from', 'lines', 'corpus'])
+  })
+
+  it('answers in the shapes of OpenClaw’s own memory', async () => {
+    using directory = temporaryDirectory()
+    const memory = openMemory({ dir: directory.path })
+    await memory.remember({ name: 'redis cache', content: 'Sessions live in Redis 7.', why: 'Never flush it.' })
+    await memory.remember({ name: 'elsewhere', content: 'Hidden.', scopes: ['project:other'] })
+    const hidden = await memory.get('elsewhere')
+    await memory.close()
+    const { use } = await registered({ dir: directory.path })
+
+    const found = openclawSearchResult.parse(await use('memory_search', { query: 'the redis cache?', maxResults: 3 }))
+    const [first] = found.results
+    const whole = openclawGetResult.parse(await use('memory_get', { path: first?.path }))
+    const line = openclawGetResult.parse(await use('memory_get', { path: first?.path, from: 2, lines: 1 }))
+    const missing = await use('memory_get', { path: 'memory/2026-01-01.md' })
+    const outOfView = await use('memory_get', { path: `memory/beliefs/${hidden.id}.md` })
+    const nothing = await use('memory_search', { query: 'elsewhere' })
+    const strict = await use('memory_search', { query: 'sessions live', minScore: 0.75 })
+
+    expect(first?.score).toBeGreaterThanOrEqual(0.75)
+    expect(whole.text).toContain('Never flush it.')
+    expect(line).toMatchObject({ text: 'Sessions live in Redis 7.', from: 2, lines: 1 })
+    expect(missing).toEqual({ text: '', path: 'memory/2026-01-01.md' })
+    expect(outOfView).toEqual({ text: '', path: `memory/beliefs/${hidden.id}.md` })
+    expect(nothing).toMatchObject({ results: [] })
+    expect(strict).toMatchObject({ results: [] })
+  })
+
+  it('says that it is unavailable rather than that nothing was found', async () => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'file')
+    writeFileSync(file, 'not a directory')
+    const { use, hooks } = await registered({ dir: join(file, 'memory') })
+
+    const answered = openclawSearchResult.parse(await use('memory_search', { query: 'anything' }))
+
+    expect(answered).toMatchObject({ disabled: true, unavailable: true })
+    expect(await hooks.get('before_prompt_build')?.({ prompt: 'anything' })).toBeUndefined()
+  })
+
+  it('remembers as an agent, and puts what a prompt names before it', async () => {
+    using directory = temporaryDirectory()
+    const { use, hooks } = await registered({ dir: directory.path, scopes: ['project:ledger'] })
+
+    const made = await use('memory_remember', { name: 'api port', content: 'The API listens on 8080.' })
+    const told = await hooks.get('before_prompt_build')?.({ prompt: 'Which api port?' })
+    const silent = await hooks.get('before_prompt_build')?.({ prompt: 'Good morning' })
+
+    expect(made).toMatchObject({ outcome: 'remembered' })
+    expect(told?.prependContext).toMatch(/^<memory>\n.*The API listens on 8080\./s)
+    expect(silent).toBeUndefined()
+    const memory = openMemory({ dir: directory.path })
+    expect((await memory.get('api port')).provenance).toMatchObject({ actor: 'agent', origin: 'openclaw' })
+    await memory.close()
+  })
+})

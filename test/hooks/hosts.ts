@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+/** The output of hooks as hosts publish it, restated. */
+
+/** https://code.claude.com/docs/en/hooks, "JSON output": fields that Claude Code does not know are ignored. */
+export const claudeCodeOutput = z.object({
+  hookSpecificOutput: z.object({
+    hookEventName: z.enum(['SessionStart', 'UserPromptSubmit']),
+    additionalContext: z.string().max(10_000),
+  }),
+})
+
+/** openai/codex, codex-rs/hooks/schema/generated/*.command.output.schema.json: `additionalProperties: false` throughout. */
+export const codexOutput = z.strictObject({
+  continue: z.boolean().optional(),
+  stopReason: z.string().nullable().optional(),
+  suppressOutput: z.boolean().optional(),
+  systemMessage: z.string().nullable().optional(),
+  hookSpecificOutput: z
+    .strictObject({
+      hookEventName: z.enum(['SessionStart', 'UserPromptSubmit']),
+      additionalContext: z.string().nullable().optional(),
+    })
+    .optional(),
+})
+
+/** https://cursor.com/docs/agent/hooks: what sessionStart and beforeSubmitPrompt may answer. */
+export const cursorOutput = z.union([
+  z.strictObject({ additional_context: z.string() }),
+  z.strictObject({ continue: z.boolean(), user_message: z.string().optional() }),
+])

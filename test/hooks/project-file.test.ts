@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../cli/workplace.ts'
+
+describe('a .credence.json', () => {
+  it('decides for the command line too where things go and what is in view', async () => {
+    using place = workplace()
+    const deep = join(place.work, 'deep')
+    mkdirSync(deep)
+    writeFileSync(join(place.work, '.credence.json'), '{"scopes": ["project:ledger", "domain:code"], "dir": "kept"}')
+
+    const { belief } = await place.json('remember', 'Port 8080.', '--name', 'api port')
+    const found = await place.runWith({ cwd: deep }, 'recall', 'Which api port?', '--json')
+    const given = await place.runWith({ cwd: deep }, 'recall', 'Which api port?', '--scope', 'domain:other', '--json')
+
+    expect(belief.scopes).toEqual(['project:ledger'])
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      scopes: ['domain:code', 'project:ledger'],
+      relevant: [{ belief: { content: 'Port 8080.' } }],
+    })
+    expect(JSON.parse(given.stdout).relevant).toEqual([])
+    expect(existsSync(join(place.work, 'kept', 'state', 'credence.db'))).toBe(true)
+  })
+
+  it('gives way to what is said on the command line and in the environment', async () => {
+    using place = workplace()
+    writeFileSync(join(place.work, '.credence.json'), '{"dir": "kept"}')
+
+    const named = await place.json('init', '--dir', 'named')
+    const ambient = await place.runWith({ env: { CREDENCE_DIR: 'ambient' } }, 'init', '--json')
+
+    expect(named.dir).toBe(join(place.work, 'named'))
+    expect(JSON.parse(ambient.stdout).dir).toBe(join(place.work, 'ambient'))
+  })
+
+  it('that is wrong stops a command with a word on what to write', async () => {
+    using place = workplace()
+    writeFileSync(join(place.work, '.credence.json'), '{"scpoe": "project:x"}')
+
+    const { exitCode, stderr } = await place.run('recall', 'anything')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('Did you mean "scope"?')
+  })
+})

@@ -1,0 +1,242 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, go, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
+
+describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
+  let dashboard: Dashboard
+  let page: Page
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+    page = await dashboard.window()
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  const idOf = async (name: string): Promise<string> => (await dashboard.memoryAs().get(name)).id
+  const remembered = async (name: string, more: object = {}): Promise<string> => {
+    const { belief } = await dashboard.memoryAs().remember({ name, content: `What ${name} is.`, ...more })
+    return belief.id
+  }
+
+  it('finds beliefs by words and filters, and says what to do when nothing fits', async () => {
+    await go(page, '/beliefs')
+    const rows = page.locator('.belief-row')
+    await sees(page, 'The ledger is kept in Postgres 17.')
+
+    await page.keyboard.press('/')
+    await page.keyboard.type('postgres')
+    await page.locator('mark', { hasText: 'Postgres' }).first().waitFor()
+    await missesNow(page.locator('.belief-rows'), 'payment terms')
+    expect(new URL(page.url()).search).toBe('?q=postgres')
+
+    await page.getByLabel('Type').selectOption('open_question')
+    await missesNow(page.locator('.belief-rows'), 'The ledger is kept in Postgres 17.')
+    expect(await rows.count()).toBe(1)
+
+    await page.getByLabel('Pinned').uncheck()
+    await page.getByLabel('Search beliefs').fill('nothing has these words')
+    await page.getByRole('button', { name: 'Clear search and filters' }).click()
+    await sees(page, 'The ledger is kept in Postgres 17.')
+
+    await page.getByLabel('Scope').selectOption('project:website')
+    await missesNow(page.locator('.belief-rows'), 'Redis')
+    expect(await rows.count()).toBe(1)
+    await page.getByLabel('Scope').selectOption('')
+    await page.getByLabel('Status').selectOption('retired')
+    await page.locator('.belief-row .badge', { hasText: 'superseded' }).first().waitFor()
+    await page.getByLabel('Status').selectOption('current')
+    await page.getByLabel('Pinned').check()
+    await page.locator('.belief-row', { hasText: 'money' }).waitFor()
+  })
+
+  it('goes through the list by keyboard, and shows what can be pressed', async () => {
+    await go(page, '/beliefs')
+    await sees(page, 'Redis')
+    const names = await page.locator('.belief-name .clip').allTextContents()
+
+    await page.keyboard.press('j')
+    await page.getByRole('heading', { level: 2, name: names[0] as string, exact: true }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('heading', { level: 2, name: names[1] as string, exact: true }).waitFor()
+    await page.keyboard.press('k')
+    await page.getByRole('heading', { level: 2, name: names[0] as string, exact: true }).waitFor()
+    expect(await page.locator('.belief-link[aria-current=true]').count()).toBe(1)
+
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Edit the why').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await sees(page, 'Choose a belief')
+  })
+
+  it('edits the why from the keyboard, and takes it back', async () => {
+    const id = await remembered('edited why', { why: 'the first why' })
+    await go(page, `/beliefs/${id}`)
+    await sees(page, 'the first why')
+
+    await page.keyboard.press('e')
+    await page.getByLabel('Why it matters').fill('the second why')
+    await page.keyboard.press('Control+Enter')
+    await page.locator('.detail .prose', { hasText: 'the second why' }).waitFor()
+    expect((await dashboard.memoryAs().get(id)).why).toBe('the second why')
+
+    await page.locator('.toast', { hasText: 'Why changed.' }).getByRole('button', { name: 'Undo' }).click()
+    await page.locator('.detail .prose', { hasText: 'the first why' }).waitFor()
+    expect((await dashboard.memoryAs().get(id)).why).toBe('the first why')
+
+    await page.keyboard.press('e')
+    await page.getByLabel('Why it matters').fill('thrown away')
+    await page.keyboard.press('Escape')
+    await sees(page, 'the first why')
+  })
+
+  it('pins, confirms, and changes aliases and scopes, each with a refusal where it is due', async () => {
+    const id = await remembered('handled thing', { aliases: ['old alias'] })
+    await go(page, `/beliefs/${id}`)
+    await page.locator('.content', { hasText: 'What handled thing is.' }).waitFor()
+
+    await page.keyboard.press('p')
+    await page.getByRole('button', { name: 'Pinned' }).waitFor()
+    await page.getByRole('button', { name: 'Confirm' }).click()
+    await sees(page, '1 time, last')
+
+    await page.keyboard.press('a')
+    await page.keyboard.type('new alias')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Remove alias new alias' }).waitFor()
+    await page.getByRole('button', { name: 'Remove alias old alias' }).click()
+    await page.getByRole('button', { name: 'Remove alias old alias' }).waitFor({ state: 'detached' })
+    await page.getByRole('textbox', { name: 'Add alias' }).fill('???')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+
+    const scope = page.getByRole('combobox', { name: 'Add scope' })
+    await scope.fill('not a scope')
+    await scope.press('Enter')
+    await page.getByRole('alert').getByText('not a scope').waitFor()
+    await scope.fill('project:website')
+    await scope.press('Enter')
+    await page.getByRole('button', { name: 'Remove scope project:website' }).waitFor()
+
+    const belief = await dashboard.memoryAs().get(id)
+    expect(belief).toMatchObject({ pinned: true, aliases: ['new alias'], reinforcement: { count: 1 } })
+    expect(belief.scopes).toContain('project:website')
+  })
+
+  it('corrects a belief, draws the line of supersession, and leaves the old one alone', async () => {
+    const id = await remembered('corrected thing')
+    await go(page, `/beliefs/${id}`)
+    await page.locator('.content', { hasText: 'What corrected thing is.' }).waitFor()
+
+    await page.keyboard.press('c')
+    const dialog = page.getByRole('dialog', { name: 'Correct this belief' })
+    expect(await dialog.getByRole('button', { name: 'Replace' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('What is true now').fill('What it is since today.')
+    await dialog.getByRole('button', { name: 'Replace' }).click()
+
+    await page.locator('.content', { hasText: 'What it is since today.' }).waitFor()
+    await page.locator('.chain-node').nth(1).waitFor()
+    expect(await page.locator('.chain-line').count()).toBe(1)
+    expect(page.url()).not.toContain(id)
+    await page.locator('.chain-row a').click()
+    await page.locator('.content', { hasText: 'What corrected thing is.' }).waitFor()
+    await sees(page, 'See what replaced it')
+    expect(await page.getByRole('button', { name: 'Pin' }).count()).toBe(0)
+    expect(await page.locator('.timeline-step').count()).toBe(2)
+  })
+
+  it('settles an open question with a decision', async () => {
+    const id = await remembered('open thing', { type: 'open_question' })
+    await go(page, `/beliefs/${id}`)
+
+    await page.getByRole('button', { name: 'Settle' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name of the decision').fill('settled thing')
+    await dialog.getByLabel('What was decided').fill('It is decided.')
+    await dialog.getByRole('button', { name: 'Settle' }).click()
+
+    await page.locator('.marks', { hasText: 'settled' }).waitFor()
+    expect((await dashboard.memoryAs().get('settled thing')).content).toBe('It is decided.')
+  })
+
+  it('asks before it forgets, lets one keep it, and then erases it for good', async () => {
+    const id = await remembered('forgotten thing')
+    await go(page, `/beliefs/${id}`)
+    await page.locator('.content', { hasText: 'What forgotten thing is.' }).waitFor()
+
+    await page.keyboard.press('f')
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+    await page.locator('.forgetting').getByRole('button', { name: 'Keep it' }).click()
+    await page.locator('.forgetting').waitFor({ state: 'detached' })
+    expect((await dashboard.memoryAs().get(id)).name).toBe('forgotten thing')
+
+    await page.keyboard.press('f')
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+    await page.getByRole('button', { name: 'Forget now' }).click()
+    await sees(page, 'Nothing of it is left')
+    await missesNow(page.locator('.belief-rows'), 'forgotten thing')
+    await expect(dashboard.memoryAs().get(id)).rejects.toThrow()
+    expect(new URL(page.url()).pathname).toBe('/beliefs')
+  })
+
+  it('forgets when the page is closed before the time to change one’s mind is over', async () => {
+    const id = await remembered('hastily forgotten')
+    const other = await dashboard.window(`/beliefs/${id}`)
+    await other.locator('.content', { hasText: 'What hastily forgotten is.' }).waitFor()
+
+    await other.keyboard.press('f')
+    await other.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+    await other.goto('about:blank')
+
+    await expect
+      .poll(() =>
+        dashboard
+          .memoryAs()
+          .get(id)
+          .catch(() => 'gone'),
+      )
+      .toBe('gone')
+  })
+
+  it('remembers something new, and shows why it cannot', async () => {
+    await go(page, '/beliefs')
+    await page.keyboard.press('n')
+    const dialog = page.getByRole('dialog', { name: 'New belief' })
+    await dialog.getByLabel('Name', { exact: true }).fill('brand new')
+    await dialog.getByLabel('What is true').fill('It was not known before.')
+    await dialog.getByLabel('Scope').fill('nowhere')
+    await dialog.getByRole('button', { name: 'Remember' }).click()
+    await dialog.getByRole('alert').getByText('nowhere').waitFor()
+    await dialog.getByLabel('Scope').fill('project:ledger')
+    await dialog.getByLabel('Other names').fill('one name, another name')
+    await dialog.getByRole('button', { name: 'Remember' }).click()
+
+    await page.getByRole('heading', { level: 2, name: 'brand new' }).waitFor()
+    await page.locator('.belief-row', { hasText: 'brand new' }).waitFor()
+    expect(await dashboard.memoryAs().get('brand new')).toMatchObject({
+      aliases: ['one name', 'another name'],
+      scopes: ['project:ledger'],
+      provenance: { actor: 'person', origin: 'dashboard' },
+    })
+  })
+
+  it('shows a proposal beside what holds, to accept or to reject', async () => {
+    const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
+    await go(page, '/beliefs?show=proposals')
+    await page.locator('.belief-row', { hasText: 'proposed' }).click()
+    await page.locator('.side-text', { hasText: 'The ledger is kept in Postgres 17.' }).waitFor()
+    await page.locator('.side-text.mine', { hasText: 'The ledger is kept in Postgres 18.' }).waitFor()
+
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await sees(page, 'Rejected. Nothing has changed.')
+    await page.locator('.toast', { hasText: 'Rejected.' }).getByRole('button', { name: 'Undo' }).click()
+    await sees(page, '1 proposal waiting')
+    await page.getByRole('button', { name: 'Accept' }).click()
+    await page.locator('.content', { hasText: 'Postgres 18' }).waitFor()
+    expect((await dashboard.memoryAs().get('Postgres')).content).toBe('The ledger is kept in Postgres 18.')
+
+    await agent.correct(await idOf('Redis'), { content: 'Sessions are cached in Valkey.' })
+    await page.locator('.side-link .tally', { hasText: '1' }).waitFor()
+  })
+})

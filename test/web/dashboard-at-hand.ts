@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { build } from 'vite'
+import { listen } from '../../src/http/listen.ts'
+import { memoryFrom } from '../../src/memory/memory.ts'
+import type { Author } from '../../src/memory/workshop.ts'
+import { serverAtHand, token } from '../http/server-at-hand.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+const executablePath = process.env.CREDENCE_CHROMIUM || '/usr/bin/chromium'
+
+/** Why the pages cannot be tested here; null when they can. */
+export const noBrowser = existsSync(executablePath)
+  ? null
+  : `there is no browser at ${executablePath}; CREDENCE_CHROMIUM names another`
+
+if (noBrowser !== null) console.warn(`The dashboard was not tested: ${noBrowser}.`)
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** What a browser says of an answer that is a refusal; that one was meant is for the test to know. */
+const refusal = /^Failed to load resource: the server responded with a status of 4/
+
+/** The built pages on a real server over a demo memory in a real store, and a real browser to open them in. */
+export async function dashboardAtHand() {
+  const directory = temporaryDirectory()
+  const webDirectory = join(directory.path, 'web')
+  await build({
+    configFile: join(root, 'web/vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: webDirectory, emptyOutDir: true },
+  })
+  const server = await serverAtHand({ webDirectory, lookEveryMs: 60 })
+  const listening = await listen((request) => server.app.fetch(request), { host: '127.0.0.1', port: 0 })
+  const browser = await chromium.launch({ executablePath, args: flags })
+  const problems: string[] = []
+
+  return {
+    server,
+    browser,
+    url: listening.url,
+    link: `${listening.url}/#token=${token}`,
+    /** What went wrong in any page so far: errors in scripts, and whatever the page's policy stopped. */
+    problems,
+    /** The memory as somebody else sees it, who writes at the same time. */
+    memoryAs: (author: Author = { actor: 'person', origin: 'elsewhere' }) =>
+      memoryFrom(server.workshop, { user: 'local', scopes: server.desk.scopes, agent: null, author }),
+    /** A window of its own, signed in, at a path. */
+    window: async (path = '/beliefs', options: BrowserContextOptions = {}): Promise<Page> => {
+      const page = await blankWindow(browser, problems, options)
+      await page.goto(`${listening.url}${path}#token=${token}`)
+      await page.locator('.shell').waitFor()
+      return page
+    },
+    /** A window of its own, in which nobody has signed in. */
+    stranger: (options: BrowserContextOptions = {}) => blankWindow(browser, problems, options),
+    [Symbol.asyncDispose]: async () => {
+      await browser.close()
+      await listening.close()
+      await server[Symbol.asyncDispose]()
+      directory[Symbol.dispose]()
+    },
+  }
+}
+
+export type Dashboard = Awaited<ReturnType<typeof dashboardAtHand>>
+
+async function blankWindow(browser: Browser, problems: string[], options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  page.on('pageerror', (error) => problems.push(`${error.name}: ${error.message}`))
+  page.on('console', (message) => {
+    const isWorth = message.type() === 'error' || message.type() === 'warning'
+    if (isWorth && !refusal.test(message.text())) problems.push(message.text())
+  })
+  return page
+}
+
+/** Waits until something can be seen. */
+export const sees = async (place: Page | Locator, text: string | RegExp): Promise<void> =>
+  place.getByText(text).first().waitFor()
+
+/** Waits until something can no longer be seen. */
+export const missesNow = async (place: Page | Locator, text: string | RegExp): Promise<void> =>
+  place.getByText(text).first().waitFor({ state: 'detached' })
+
+/** Goes to another page as its links do, without loading everything anew. */
+export const go = async (page: Page, path: string): Promise<void> => {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+}

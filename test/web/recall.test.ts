@@ -1,0 +1,142 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+
+describe.skipIf(noBrowser !== null)('the page of recall', () => {
+  let dashboard: Dashboard
+  let page: Page
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+    page = await dashboard.window('/recall', { permissions: ['clipboard-read', 'clipboard-write'] })
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  const asked = async (message: string): Promise<void> => {
+    for (const toast of await page.getByRole('button', { name: 'Dismiss' }).all()) await toast.click()
+    await go(page, '/recall')
+    await page.getByRole('textbox', { name: 'Message' }).fill(message)
+  }
+  const tier = (name: string) =>
+    page.locator('.tier', { has: page.getByRole('heading', { name, level: 2, exact: true }) })
+  const named = (name: string) => tier('Relevant to this message').locator('.recalled-name', { hasText: name })
+  const remedies = (name: string) => page.getByRole('dialog', { name })
+
+  it('marks the words that named something, and shows the score with its clauses and every number behind it', async () => {
+    await asked('Is postgress the database for the invoices?')
+    const card = tier('Relevant to this message').locator('.recalled', { hasText: 'Postgres' })
+    await card.waitFor()
+    await page.locator('.message-back mark', { hasText: 'postgress' }).waitFor()
+    await page.locator('.message-back mark', { hasText: 'the database' }).waitFor()
+    expect(await page.locator('.message-back').textContent()).toContain('Is postgress the database for the invoices?')
+    await sees(page, '“postgress” was read as “postgres”')
+
+    expect(await card.locator('.score-bar rect:not(.score-ground)').count()).toBe(2)
+    await card.getByText('How the score was reached').click()
+    const total = Number(await card.locator('.score-total').textContent())
+    const [root, ...parts] = await card.locator('.tree > li > .tree-line, .tree > li > ul > li > .tree-line').all()
+    const numberIn = async (line: typeof root): Promise<number> =>
+      Number(await line?.locator('.tree-value').textContent())
+    expect(await numberIn(root)).toBeCloseTo(total, 2)
+    const sum = (await Promise.all(parts.map(numberIn))).reduce((one, other) => one + other, 0)
+    expect(sum).toBeCloseTo(total, 1)
+    expect(page.url()).not.toContain('postgress')
+  })
+
+  it('says what was left out and why, and finds it when its scope is in view', async () => {
+    await asked('What is the colour palette?')
+    const left = tier('Left out').locator('.recalled', { hasText: 'colour palette' })
+    await left.getByText('It holds in project:website, which is not in view.').waitFor()
+
+    await page.locator('.scope-chip', { hasText: 'project:website' }).click()
+    await named('colour palette').waitFor()
+    for (const scope of ['project:ledger', 'user:universal', 'project:website'])
+      await page.locator('.scope-chip', { hasText: scope }).click()
+    await sees(page, 'No scope is in view')
+    await page.getByRole('button', { name: 'Reset' }).click()
+    await tier('Left out').waitFor()
+  })
+
+  it('copies the block that the agent reads', async () => {
+    await asked('Where is Redis?')
+    await page.locator('.rendered', { hasText: 'Redis' }).waitFor()
+    await page.getByRole('button', { name: 'Copy' }).click()
+    await sees(page, 'Copied')
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    expect(copied).toBe(await page.locator('.rendered').textContent())
+    expect(copied).toContain('<memory>')
+  })
+
+  it('keeps away what should not be here, with one press, and keeps the case', async () => {
+    await dashboard.memoryAs().remember({
+      name: 'tax form',
+      content: 'Goes out in May.',
+      aliases: ['report'],
+      scopes: ['project:ledger'],
+    })
+    await asked('Did you send the report?')
+    await page.getByRole('button', { name: 'Should not be here: tax form' }).click()
+    const dialog = remedies('This should not be here')
+    const remedy = dialog.locator('.remedy', { hasText: 'report' }).first()
+    await remedy.getByText('tried out: it works').waitFor()
+    await remedy.getByRole('button', { name: 'Apply' }).click()
+
+    await sees(page, /Recall does it right now. Kept as /)
+    await named('tax form').waitFor({ state: 'detached' })
+    expect((await dashboard.memoryAs().get('tax form')).aliases).toEqual([])
+    await go(page, '/evaluation')
+    await page.locator('.pack-row a[href$="/my-cases"]').waitFor()
+  })
+
+  it('brings in what is missing, by a name of one’s own', async () => {
+    await dashboard
+      .memoryAs()
+      .remember({ name: 'holiday plan', content: 'Two weeks in August.', scopes: ['project:ledger'] })
+    await asked('When am I away?')
+    await sees(page, 'The message names nothing that is remembered here.')
+    await page.getByRole('button', { name: 'Something is missing' }).click()
+    await page.getByLabel('Search everything that is remembered').fill('holiday')
+    await page.locator('.missing-row', { hasText: 'holiday plan' }).click()
+    const dialog = remedies('This is missing')
+    await dialog.getByLabel('Try another name of your own').fill('am I away')
+    await dialog.getByRole('button', { name: 'Try it' }).click()
+    const remedy = dialog.locator('.remedy', { hasText: 'am I away' }).first()
+    await remedy.getByRole('button', { name: 'Apply' }).click()
+
+    await named('holiday plan').waitFor()
+    await page
+      .locator('.toast', { hasText: 'Recall does it right now.' })
+      .last()
+      .getByRole('button', { name: 'Undo' })
+      .click()
+    await named('holiday plan').waitFor({ state: 'detached' })
+    expect((await dashboard.memoryAs().get('holiday plan')).aliases).toEqual([])
+  })
+
+  it('can keep the case without a change', async () => {
+    await asked('Am I on leave?')
+    await sees(page, 'The message names nothing that is remembered here.')
+    await page.getByRole('button', { name: 'Something is missing' }).click()
+    await page.locator('.missing-row', { hasText: 'holiday plan' }).click()
+    await remedies('This is missing').getByRole('button', { name: 'Only keep the case' }).click()
+    await sees(page, /Kept as the case .* It fails today/)
+  })
+
+  it('says why a case cannot be kept, and offers the scope of what is left out', async () => {
+    await asked('What is the colour palette?')
+    await page.getByRole('button', { name: 'Should be here: colour palette' }).click()
+    const dialog = remedies('This is missing')
+    await dialog.getByRole('button', { name: 'Only keep the case' }).click()
+    await dialog.getByRole('alert').getByText('cannot be expected here').waitFor()
+    await dialog.getByRole('button', { name: 'Ask there' }).first().click()
+    await named('colour palette').waitFor()
+    await page.getByRole('button', { name: 'Reset' }).click()
+  })
+
+  it('hears of a change elsewhere, and answers anew', async () => {
+    await asked('Where does the brand new service run?')
+    await sees(page, 'The message names nothing that is remembered here.')
+    await dashboard.memoryAs().remember({ name: 'brand new service', content: 'It runs in Frankfurt.' })
+    await tier('Relevant to this message').getByText('It runs in Frankfurt.').waitFor()
+  })
+})
