@@ -1,0 +1,53 @@
+import type { ActorKind, BeliefType, Status, Subtype } from '../../../src/beliefs/belief.ts'
+import type { EventKind } from '../../../src/beliefs/journal.ts'
+
+export const typeWords: Readonly<Record<BeliefType, string>> = {
+  preference: 'Preference',
+  decision: 'Decision',
+  entity: 'Entity',
+  relation: 'Relation',
+  open_question: 'Open question',
+}
+
+export const subtypeWords: Readonly<Record<Subtype, string>> = { expertise: 'Expertise', style: 'Style' }
+
+export const statusWords: Readonly<Record<Status, string>> = {
+  active: 'Active',
+  inferred: 'Inferred',
+  exploratory: 'Exploratory',
+  superseded: 'Superseded',
+}
+
+const actorWords: Readonly<Record<Exclude<ActorKind, 'person'>, string>> = {
+  import: 'The import',
+  agent: 'The agent',
+  tool: 'The tool',
+}
+
+/** Who did something, as the beginning of a sentence. The person of a memory is whoever looks at it. */
+export const whoWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
+  actor === 'person' ? 'You' : `${actorWords[actor]} ${origin}`
+
+/** Through which program, where that is not said yet. */
+export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
+  actor === 'person' ? ` through ${origin}` : ''
+
+/** What an event did, as the middle of a sentence: somebody ... something. */
+export const eventWords: Readonly<Record<EventKind, string>> = {
+  remember: 'remembered',
+  reinforce: 'confirmed',
+  correct: 'corrected',
+  edit: 'edited',
+  pin: 'pinned',
+  unpin: 'unpinned',
+  alias: 'changed aliases of',
+  resolve: 'settled',
+  propose: 'proposed',
+  accept: 'accepted',
+  reject: 'rejected',
+  confirm: 'confirmed',
+  retire: 'retired',
+  forget: 'forgot',
+  import: 'imported',
+  undo: 'undid a change of',
+}

@@ -1,0 +1,50 @@
+import { signal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
+/** What one key does. Hidden ones are another way to do the same and are not listed. */
+export type KeyAction = { readonly does: string; readonly act: () => void; readonly isHidden?: boolean }
+export type Keys = Readonly<Record<string, KeyAction>>
+
+type Layer = { current: Keys }
+
+/** Keys that hold now, the innermost part of the page last. It wins. */
+const layers = signal<readonly Layer[]>([])
+
+/** All keys that can be pressed now, for the page that lists them. */
+export const knownKeys = (): readonly (readonly [string, string])[] => {
+  const all = new Map<string, string>()
+  for (const layer of layers.value) {
+    for (const [key, { does, isHidden = false }] of Object.entries(layer.current)) if (!isHidden) all.set(key, does)
+  }
+  return [...all]
+}
+
+/** Listens to keys while the component is there. */
+export function useKeys(keys: Keys): void {
+  const layer = useRef<Keys>(keys)
+  layer.current = keys
+  // At once: a key may be pressed as soon as what it acts on can be seen.
+  useLayoutEffect(() => {
+    layers.value = [...layers.peek(), layer]
+    return () => {
+      layers.value = layers.peek().filter((one) => one !== layer)
+    }
+  }, [])
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
+  if (document.querySelector('dialog:modal') !== null) return
+  if (isTyping(event.target) && event.key !== 'Escape') return
+  for (const { current } of layers.peek().toReversed()) {
+    const action = Object.hasOwn(current, event.key) ? current[event.key] : undefined
+    if (action === undefined) continue
+    event.preventDefault()
+    action.act()
+    return
+  }
+})
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'))

@@ -1,0 +1,62 @@
+import { computed, signal } from '@preact/signals'
+
+/** Where the page is: the path and the question after it. The fragment is never part of a route. */
+type Place = { readonly path: string; readonly query: string }
+
+const read = (): Place => ({ path: window.location.pathname, query: window.location.search })
+
+const place = signal<Place>(read())
+
+export const path = computed(() => place.value.path)
+export const query = computed(() => new URLSearchParams(place.value.query))
+
+window.addEventListener('popstate', () => {
+  place.value = read()
+})
+
+/** Goes to another page. `replace` leaves no step to go back to, for what is still being typed. */
+export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  if (to === window.location.pathname + window.location.search) return
+  if (replace) window.history.replaceState(null, '', to)
+  else window.history.pushState(null, '', to)
+  place.value = read()
+}
+
+/** A page with what stands after the question mark now, but for these changes; null takes one away. */
+export function withQuery(changes: Readonly<Record<string, string | null>>, base: string = path.value): string {
+  const next = new URLSearchParams(query.value)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === '') next.delete(name)
+    else next.set(name, value)
+  }
+  const text = next.toString()
+  return text === '' ? base : `${base}?${text}`
+}
+
+/** The variable parts of a path that fits a pattern such as `/beliefs/:id`; null when it does not. */
+export function match(pattern: string, given: string): Readonly<Record<string, string>> | null {
+  const [wanted, parts] = [pattern.split('/'), given.replace(/\/$/, '').split('/')]
+  if (wanted.length !== parts.length) return null
+  const found: Record<string, string> = {}
+  for (const [index, piece] of wanted.entries()) {
+    const part = parts[index] ?? ''
+    if (piece.startsWith(':')) {
+      const decoded = decode(part)
+      if (decoded === null || decoded === '') return null
+      found[piece.slice(1)] = decoded
+    } else if (piece !== part) return null
+  }
+  return found
+}
+
+/** Null for an address that somebody broke by hand. */
+function decode(part: string): string | null {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return null
+  }
+}
+
+/** A path with its parts escaped. */
+export const address = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join('/')}`

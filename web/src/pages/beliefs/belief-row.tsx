@@ -1,0 +1,49 @@
+import { typeWords } from '../../format/words.ts'
+import { Link } from '../../navigation/link.tsx'
+import { withQuery } from '../../navigation/router.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Highlighted } from '../../ui/highlighted.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { Listed } from './belief-list.ts'
+import { stateOf } from './belief-state.ts'
+
+/** One line of the list: what it is called, what it says, where it holds. */
+export function BeliefRow({ item, isChosen }: { readonly item: Listed; readonly isChosen: boolean }) {
+  const { belief, hit } = item
+  const found = (field: string) => (hit?.highlights ?? []).filter((highlight) => highlight.field === field)
+  const state = stateOf(belief)
+  return (
+    <li class="belief-row" data-id={belief.id}>
+      <Link
+        class="belief-link"
+        href={withQuery({}, `/beliefs/${encodeURIComponent(belief.id)}`)}
+        aria-current={isChosen ? 'true' : undefined}
+      >
+        <span class="belief-name">
+          <span class="clip">
+            <Highlighted text={belief.name} stretches={found('name')} />
+          </span>
+          {belief.pinned ? (
+            <span class="pin-sign" title="Pinned">
+              <Icon name="pin" size={14} />
+              <span class="unseen">pinned</span>
+            </span>
+          ) : null}
+        </span>
+        <span class="belief-line clip">
+          <Highlighted text={belief.content} stretches={found('content')} />
+        </span>
+        <span class="belief-meta">
+          <span>{typeWords[belief.type]}</span>
+          <span class="clip">{belief.scopes.join(', ')}</span>
+          {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
+          {hit?.match === 'exact' ? <Badge tone="accent">exact</Badge> : null}
+          <span class="belief-time">
+            <Time at={belief.updatedAt} />
+          </span>
+        </span>
+      </Link>
+    </li>
+  )
+}

@@ -1,0 +1,91 @@
+import type { Revision } from '../../../../src/http/api/contract.ts'
+import { eventWords, throughWords, whoWords } from '../../format/words.ts'
+import { undo } from '../../state/changes.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Time } from '../../ui/time.tsx'
+import { changesBetween } from './revision-changes.ts'
+
+/** Everything that happened to a belief, newest first, each with what it changed. */
+export function HistoryTimeline({
+  revisions,
+  total,
+}: {
+  readonly revisions: readonly Revision[]
+  readonly total: number
+}) {
+  const steps = revisions.map((revision, index) => ({ revision, before: revisions[index - 1]?.belief ?? null }))
+  return (
+    <>
+      <ol class="timeline">
+        {steps.toReversed().map(({ revision, before }) => (
+          <Step key={revision.event.number} revision={revision} before={before} />
+        ))}
+      </ol>
+      {total > revisions.length ? (
+        <p class="soft small">
+          The latest {revisions.length} of {total} changes.
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+function Step({ revision, before }: { readonly revision: Revision; readonly before: Revision['belief'] }) {
+  const { event, outcome, belief } = revision
+  const changes = changesBetween(before, belief)
+  return (
+    <li class="timeline-step">
+      <p class="timeline-head">
+        <b>{sentence(revision)}</b>
+        <span class="soft small">
+          {whoWords(event)}
+          {throughWords(event)}, <Time at={event.at} />, change {event.number}
+        </span>
+        {event.undoneBy === null ? null : <Badge>undone</Badge>}
+        {event.undoneBy === null && event.kind !== 'forget' ? (
+          <Button
+            tone="quiet"
+            icon="undo"
+            class="small"
+            aria-label={`Undo change ${event.number}`}
+            onClick={() => void undo(event.number)}
+          >
+            Undo
+          </Button>
+        ) : null}
+      </p>
+      {outcome === 'erased' ? <p class="soft">Its text was erased.</p> : null}
+      {changes.length === 0 ? null : (
+        <dl class="field-changes">
+          {changes.map(({ field, before: was, after }) => (
+            <div key={field}>
+              <dt>{field}</dt>
+              <dd>
+                {was === '' ? null : (
+                  <del>
+                    <span class="unseen">before: </span>
+                    {was}
+                  </del>
+                )}
+                {after === '' ? null : (
+                  <ins>
+                    <span class="unseen">after: </span>
+                    {after}
+                  </ins>
+                )}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  )
+}
+
+const sentence = ({ event, outcome }: Revision): string => {
+  if (event.kind === 'undo') return `Change ${event.undoes ?? ''} undone`
+  if (outcome === 'absent') return 'Withdrawn'
+  const word = event.kind === 'alias' ? 'aliases changed' : eventWords[event.kind]
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

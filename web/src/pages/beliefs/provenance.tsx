@@ -1,0 +1,55 @@
+import type { ComponentChildren } from 'preact'
+import type { Belief } from '../../../../src/http/api/contract.ts'
+import { counted } from '../../format/numbers.ts'
+import { throughWords, whoWords } from '../../format/words.ts'
+import { Link } from '../../navigation/link.tsx'
+import { address } from '../../navigation/router.ts'
+import { Time } from '../../ui/time.tsx'
+
+/** Where a belief came from and how sure it is. */
+export function Provenance({ belief }: { readonly belief: Belief }) {
+  const { provenance, reinforcement } = belief
+  return (
+    <dl class="facts">
+      <Fact name="Said by">
+        {whoWords(provenance)}
+        {throughWords(provenance)}, <Time at={provenance.at} />
+        {provenance.model === null ? '' : `, derived by ${provenance.model}`}
+      </Fact>
+      {provenance.sourceId === null ? null : <Fact name="Source">{provenance.sourceId}</Fact>}
+      <Fact name="Confirmed">
+        {reinforcement.count === 0 ? 'not since' : `${counted(reinforcement.count, 'time')}, last `}
+        {reinforcement.count === 0 ? null : <Time at={reinforcement.at} />}
+      </Fact>
+      <Fact name="Confidence">{belief.confidence}</Fact>
+      {belief.editedByPerson ? (
+        <Fact name="Authority">a person has edited it; agents can only propose changes</Fact>
+      ) : null}
+      {belief.agent === null ? null : <Fact name="Only for">the agent {belief.agent}</Fact>}
+      {belief.relation === null ? null : <Fact name="Relation">{belief.relation}</Fact>}
+      {belief.participants.length === 0 ? null : <Fact name="Connects">{belief.participants.join(', ')}</Fact>}
+      {belief.expertise === null ? null : (
+        <Fact name="Expertise">
+          {belief.expertise.domain}, {belief.expertise.depth}
+        </Fact>
+      )}
+      {belief.resolvedBy === null ? null : (
+        <Fact name="Settled by">
+          <Link href={address('beliefs', belief.resolvedBy)}>{belief.resolvedBy}</Link>
+        </Fact>
+      )}
+      <Fact name="Id">
+        <code>{belief.id}</code>, version {belief.version}
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="break">{children}</dd>
+    </div>
+  )
+}

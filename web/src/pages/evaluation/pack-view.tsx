@@ -1,0 +1,87 @@
+import { ask } from '../../api/client.ts'
+import { evalsChange } from '../../api/live.ts'
+import { Refusal } from '../../api/refusal.ts'
+import { counted } from '../../format/numbers.ts'
+import { Link } from '../../navigation/link.tsx'
+import { useResource } from '../../state/resource.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { EmptyState } from '../../ui/notice.tsx'
+import { SkeletonBlock } from '../../ui/skeleton.tsx'
+import { RunButton } from './packs-view.tsx'
+import { RunPlots } from './run-plots.tsx'
+import { RunsTable } from './runs-table.tsx'
+import { PackVerdict } from './verdict.tsx'
+
+/** One pack: how its figures went over time, and the runs behind them. */
+export function PackView({ id }: { readonly id: string }) {
+  const found = useResource(
+    id,
+    async (signal) => {
+      const [packs, runs, baselines] = await Promise.all([
+        ask('packs', { signal }),
+        ask('runs', { query: { benchmark: id, limit: 100 }, signal }),
+        ask('baselines', { signal }),
+      ])
+      const pack = packs.items.find((one) => one.id === id) ?? null
+      if (pack === null && runs.items.length === 0)
+        throw new Refusal({
+          status: 404,
+          code: 'not_found',
+          message: `There is no pack “${id}”.`,
+          hint: 'See the list of packs.',
+        })
+      const accepted =
+        baselines.items.flatMap(({ benchmarks }) => benchmarks).find((one) => one.benchmarkId === id) ?? null
+      return { pack, runs, accepted }
+    },
+    { freshness: evalsChange.value },
+  )
+  return (
+    <>
+      <nav class="crumbs" aria-label="Where you are">
+        <Link href="/evaluation">Packs</Link> <span aria-hidden="true">/</span> <span>{id}</span>
+      </nav>
+      <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the pack" />}>
+        {({ pack, runs, accepted }) => {
+          const completed = runs.items.filter(({ run }) => run.status === 'completed' && run.filter === undefined)
+          return (
+            <div class="stack">
+              <header class="page-head flush">
+                <h1>{pack?.title ?? id}</h1>
+                {pack === null ? null : <PackVerdict verdict={pack.verdict} />}
+                <div class="page-tools">{pack?.isRunnable === true ? <RunButton pack={id} /> : null}</div>
+                <p>{pack?.description ?? ''}</p>
+                {pack === null ? null : (
+                  <p class="row small">
+                    <span>{counted(pack.cases, 'case')}</span>
+                    {pack.tags.map((tag) => (
+                      <Badge key={tag}>{tag}</Badge>
+                    ))}
+                  </p>
+                )}
+              </header>
+              {completed.length === 0 ? (
+                <div class="panel">
+                  <EmptyState icon="evaluation" title="No run is complete yet">
+                    Figures over time appear here after the first one.
+                  </EmptyState>
+                </div>
+              ) : (
+                <RunPlots history={completed.toReversed()} accepted={accepted} />
+              )}
+              {runs.items.length === 0 ? null : (
+                <section class="panel">
+                  <header class="panel-head">
+                    <h2>Runs</h2>
+                  </header>
+                  <RunsTable runs={runs.items} showsPack={false} />
+                </section>
+              )}
+            </div>
+          )
+        }}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,23 @@
+import type { ListedRun } from '../../../../src/http/api/contract.ts'
+import { address } from '../../navigation/router.ts'
+
+export const runAddress = (id: string): string => address('evaluation', 'runs', id)
+export const packAddress = (id: string): string => address('evaluation', 'packs', id)
+export const caseAddress = (run: string, id: string): string => address('evaluation', 'runs', run, 'cases', id)
+
+export const compareAddress = (before: string, after: string): string =>
+  `/evaluation/compare?${new URLSearchParams({ before, after })}`
+
+export const whenOf = ({ run }: ListedRun): string => run.completedAt ?? run.startedAt
+
+export const systemOf = ({ run }: ListedRun): string =>
+  run.system === undefined ? 'unknown system' : `${run.system.name} ${run.system.version}`
+
+/** `retrievalPrecision` as `Retrieval precision`. */
+export function metricName(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[_.-]+/g, ' ')
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,203 @@
+import { useState } from 'preact/hooks'
+import type { Answer } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
+import { journalHead } from '../../api/live.ts'
+import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { count } from '../../format/numbers.ts'
+import { useResource } from '../../state/resource.ts'
+import { say } from '../../state/toasts.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { Refused } from '../../ui/notice.tsx'
+import { SkeletonBlock, SkeletonRows } from '../../ui/skeleton.tsx'
+import { Time } from '../../ui/time.tsx'
+
+/** Whether the memory is sound, where it is, and how MEMORY.md stands to it. */
+export function HealthPage() {
+  const facts = useResource('health', (signal) => ask('health', { signal }), { freshness: journalHead.value })
+  return (
+    <>
+      <header class="page-head">
+        <h1>Health</h1>
+        <p>Whether the memory is sound, where it is kept, and how MEMORY.md stands to it.</p>
+      </header>
+      <div class="stack">
+        <Loaded resource={facts} waiting={<SkeletonBlock kind="cards" label="Loading" />}>
+          {(health) => <Counts health={health} />}
+        </Loaded>
+        <div class="halves">
+          <Doctor />
+          <Mirror />
+        </div>
+        <Loaded resource={facts} waiting={null}>
+          {(health) => <Store health={health} />}
+        </Loaded>
+      </div>
+    </>
+  )
+}
+
+type Health = Answer<'health'>
+
+function Counts({ health: { counts } }: { readonly health: Health }) {
+  const rows = [
+    ['Current beliefs', counts.current],
+    ['Pinned', counts.pinned],
+    ['Open questions', counts.questions],
+    ['Proposals waiting', counts.proposals],
+    ['Superseded or settled', counts.retired],
+    ['Scopes', counts.scopes],
+  ] as const
+  return (
+    <dl class="figures">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="number">{count(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Doctor() {
+  const found = useResource('doctor', (signal) => ask('doctor', { signal }))
+  return (
+    <section class="panel" aria-label="Doctor">
+      <header class="panel-head">
+        <h2>Doctor</h2>
+        {found.value === null ? null : (
+          <Badge tone={found.value.ok ? 'good' : 'bad'}>{found.value.ok ? 'sound' : 'needs attention'}</Badge>
+        )}
+        <Button icon="sync" class="small" isBusy={found.isLoading} onClick={found.reload}>
+          Check again
+        </Button>
+      </header>
+      <Loaded resource={found} waiting={<SkeletonRows rows={5} label="Checking the whole store" />}>
+        {({ findings, checkedAt }) => (
+          <>
+            <ul class="findings">
+              {findings.map(({ check, ok, detail }) => (
+                <li key={check} class={ok ? 'finding' : 'finding bad'}>
+                  <Icon name={ok ? 'check' : 'warn'} />
+                  <div>
+                    <b class="break">{check}</b> <span class="unseen">{ok ? 'is sound' : 'needs attention'}</span>
+                    <p class="soft small break">{detail}</p>
+                  </div>
+                </li>
+              ))}
+            </ul>
+            <p class="panel-foot soft small">
+              Checked <Time at={checkedAt} />
+            </p>
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function Mirror() {
+  const found = useResource('mirror', (signal) => ask('mirror', { signal }), { freshness: journalHead.value })
+  const [error, setError] = useState<Refusal | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const sync = async () => {
+    setBusy(true)
+    try {
+      await ask('syncMirror')
+      say('MEMORY.md and the store are in line.')
+      setError(null)
+      found.reload()
+    } catch (reason) {
+      setError(asRefusal(reason))
+    }
+    setBusy(false)
+  }
+  return (
+    <section class="panel" aria-label="Mirror">
+      <header class="panel-head">
+        <h2>Mirror</h2>
+        {found.value === null ? null : <MirrorState mirror={found.value} />}
+        <Button icon="sync" class="small" isBusy={isBusy} onClick={() => void sync()}>
+          Sync
+        </Button>
+      </header>
+      <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Loading the mirror" />}>
+        {({ exists, file, items, lastSyncAt, problems }) => (
+          <div class="panel-pad stack tight">
+            <p class="soft">
+              MEMORY.md is the memory as a file for people and agents. What is edited there flows back when it is
+              synced.
+            </p>
+            <dl class="facts">
+              <div>
+                <dt>File</dt>
+                <dd class="mono break">{file ?? 'none yet'}</dd>
+              </div>
+              {exists ? (
+                <div>
+                  <dt>Items</dt>
+                  <dd class="number">{items === null ? 'unknown' : count(items)}</dd>
+                </div>
+              ) : null}
+              <div>
+                <dt>Last sync</dt>
+                <dd>{lastSyncAt === null ? 'never' : <Time at={lastSyncAt} />}</dd>
+              </div>
+            </dl>
+            {problems.map((problem) => (
+              <p key={problem} class="changed-note break">
+                {problem}
+              </p>
+            ))}
+            <Refused error={error} />
+          </div>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function MirrorState({ mirror: { exists, isInSync } }: { readonly mirror: Answer<'mirror'> }) {
+  if (!exists) return <Badge>not there</Badge>
+  if (isInSync === null) return <Badge tone="odd">unknown</Badge>
+  return isInSync ? <Badge tone="good">in line</Badge> : <Badge tone="odd">differs</Badge>
+}
+
+function Store({ health }: { readonly health: Health }) {
+  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes } = health
+  const rows = [
+    ['Version', version],
+    ['Directory', dir],
+    ['Store', `${store.file} (${bytes(store.bytes)}${store.logBytes > 0 ? `, log ${bytes(store.logBytes)}` : ''})`],
+    ['Evaluations', evals.root],
+    ['User', user],
+    ['Active scopes', scopes.join(', ')],
+    ['New beliefs go to', homeScopes.join(', ')],
+    ['Latest change', count(head)],
+  ] as const
+  return (
+    <section class="panel" aria-label="Where it is kept">
+      <header class="panel-head">
+        <h2>Where it is kept</h2>
+      </header>
+      <dl class="facts panel-pad wide-facts">
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="break">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+const bytes = (value: number): string =>
+  value < 1024
+    ? `${value} bytes`
+    : value < 1024 ** 2
+      ? `${(value / 1024).toFixed(0)} KB`
+      : `${(value / 1024 ** 2).toFixed(1)} MB`

@@ -1,0 +1,166 @@
+import type { ComponentChildren } from 'preact'
+import type { Answer, Belief, NearMiss, RelevantBelief } from '../../../../src/http/api/contract.ts'
+import { figure } from '../../format/numbers.ts'
+import { typeWords } from '../../format/words.ts'
+import { Link } from '../../navigation/link.tsx'
+import { address } from '../../navigation/router.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { ExplanationTree } from './explanation-tree.tsx'
+import { reasonWords } from './reason-words.ts'
+import { pointedAt } from './recall-state.ts'
+import { ScoreBar } from './score-bar.tsx'
+
+export type Wish = 'absent' | 'present'
+export type OnWish = (belief: Belief, wish: Wish) => void
+
+/** The tiers of a context, in the order in which an agent reads them. */
+export function ContextView({ answer, onWish }: { readonly answer: Answer<'recall'>; readonly onWish: OnWish }) {
+  const { context, leftOut } = answer
+  const { prelude, pinned, relevant, questions } = context
+  const best = Math.max(0, ...relevant.map(({ score }) => score))
+  return (
+    <>
+      <Tier title="Relevant to this message" note="Named by the message, best first" count={relevant.length}>
+        {relevant.map((one) => (
+          <Relevant key={one.belief.id} relevant={one} best={best} onWish={onWish} all={relevant} />
+        ))}
+      </Tier>
+      <Tier title="Always here" note="Pinned in these scopes" count={pinned.length}>
+        {pinned.map((belief) => (
+          <Plain key={belief.id} belief={belief} onWish={onWish} />
+        ))}
+      </Tier>
+      <Tier title="Still open" note="Pinned questions" count={questions.length}>
+        {questions.map((belief) => (
+          <Plain key={belief.id} belief={belief} onWish={onWish} />
+        ))}
+      </Tier>
+      <Tier
+        title="About the person"
+        note="Told in every context"
+        count={prelude === null ? 0 : prelude.beliefIds.length}
+      >
+        {prelude === null ? null : (
+          <li class="recalled">
+            <p class="prose">{prelude.text}</p>
+          </li>
+        )}
+      </Tier>
+      <Tier title="Left out" note="Mentioned, but not given to the agent" count={leftOut.length} isAside>
+        {leftOut.map((miss) => (
+          <LeftOut key={miss.belief.id} miss={miss} onWish={onWish} />
+        ))}
+      </Tier>
+    </>
+  )
+}
+
+type TierProps = {
+  readonly title: string
+  readonly note: string
+  readonly count: number
+  readonly isAside?: boolean
+  readonly children: ComponentChildren
+}
+
+/** A tier with nothing in it is not shown, but for the two that answer the question of the page. */
+function Tier({ title, note, count, isAside = false, children }: TierProps) {
+  if (count === 0 && title !== 'Relevant to this message') return null
+  return (
+    <section class={isAside ? 'panel tier aside' : 'panel tier'}>
+      <header class="tier-head">
+        <h2>{title}</h2>
+        <span class="soft small">{note}</span>
+        <Badge>{count}</Badge>
+      </header>
+      {count === 0 ? (
+        <p class="tier-empty soft">The message names nothing that is remembered here.</p>
+      ) : (
+        <ul>{children}</ul>
+      )}
+    </section>
+  )
+}
+
+type RelevantProps = {
+  readonly relevant: RelevantBelief
+  readonly best: number
+  readonly onWish: OnWish
+  readonly all: readonly RelevantBelief[]
+}
+
+function Relevant({ relevant, best, onWish, all }: RelevantProps) {
+  const { belief, through, explanation } = relevant
+  const relation = all.find((one) => one.belief.id === through)?.belief
+  return (
+    <li
+      class="recalled"
+      onMouseEnter={() => {
+        pointedAt.value = belief.id
+      }}
+      onMouseLeave={() => {
+        pointedAt.value = null
+      }}
+    >
+      <Head belief={belief} onWish={onWish} wish="absent" />
+      <p class="prose">{belief.content}</p>
+      {through === null ? (
+        <>
+          <ScoreBar relevant={relevant} best={best} />
+          <details class="how">
+            <summary>How the score was reached</summary>
+            <ExplanationTree explanation={explanation} />
+          </details>
+        </>
+      ) : (
+        <p class="soft small">Not named itself; it is part of “{relation?.name ?? through}”, which was.</p>
+      )}
+    </li>
+  )
+}
+
+function Plain({ belief, onWish }: { readonly belief: Belief; readonly onWish: OnWish }) {
+  return (
+    <li class="recalled">
+      <Head belief={belief} onWish={onWish} wish="absent" />
+      <p class="prose">{belief.content}</p>
+    </li>
+  )
+}
+
+function LeftOut({ miss, onWish }: { readonly miss: NearMiss; readonly onWish: OnWish }) {
+  const { belief, reason, score } = miss
+  return (
+    <li class="recalled">
+      <Head belief={belief} onWish={onWish} wish="present" />
+      <p class="reason">
+        <Icon name="filter" /> <span>{reasonWords(reason)}</span>
+        {score === null ? null : <span class="soft small number">score {figure(score)}</span>}
+      </p>
+    </li>
+  )
+}
+
+function Head({ belief, onWish, wish }: { readonly belief: Belief; readonly onWish: OnWish; readonly wish: Wish }) {
+  const words = wish === 'absent' ? 'Should not be here' : 'Should be here'
+  return (
+    <div class="recalled-head">
+      <Link class="recalled-name break" href={address('beliefs', belief.id)}>
+        {belief.name}
+      </Link>
+      <span class="soft small">
+        {typeWords[belief.type]} · {belief.scopes.join(', ')}
+      </span>
+      <Button
+        tone="quiet"
+        class="small wish"
+        onClick={() => onWish(belief, wish)}
+        aria-label={`${words}: ${belief.name}`}
+      >
+        {words}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { useRef } from 'preact/hooks'
+import type { Answer } from '../../../../src/http/api/contract.ts'
+import { useKeys } from '../../navigation/keys.ts'
+import { pieces } from '../../ui/highlighted.tsx'
+import { message, pointedAt } from './recall-state.ts'
+
+type Highlights = Answer<'recall'>['highlights']
+
+/** The message, with the words that named something marked where they stand. */
+export function MessageBox({ highlights }: { readonly highlights: Highlights }) {
+  const backdrop = useRef<HTMLDivElement>(null)
+  const area = useRef<HTMLTextAreaElement>(null)
+  useKeys({ '/': { does: 'Write a message', act: () => area.current?.focus() } })
+  const follow = () => {
+    if (backdrop.current !== null && area.current !== null) backdrop.current.scrollTop = area.current.scrollTop
+  }
+  return (
+    <div class="message-box">
+      <label class="label" for="message">
+        Message
+      </label>
+      <div class="message-frame">
+        <div class="message-back" ref={backdrop} aria-hidden="true">
+          {pieces(message.value, highlights).map(({ words, isMarked, start }) =>
+            isMarked ? (
+              <mark key={start} class={isPointed(highlights, start) ? 'pointed' : undefined}>
+                {words}
+              </mark>
+            ) : (
+              words
+            ),
+          )}
+          {'\n'}
+        </div>
+        <textarea
+          id="message"
+          class="message-area"
+          ref={area}
+          rows={5}
+          maxLength={100_000}
+          spellcheck={false}
+          placeholder="Write what you would say to your agent"
+          value={message.value}
+          onInput={(event) => {
+            message.value = event.currentTarget.value
+          }}
+          onScroll={follow}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return
+            event.stopPropagation()
+            area.current?.blur()
+          }}
+        />
+      </div>
+      <Slips highlights={highlights} />
+    </div>
+  )
+}
+
+const isPointed = (highlights: Highlights, start: number): boolean =>
+  pointedAt.value !== null &&
+  highlights.some((one) => one.start <= start && start < one.end && one.beliefIds.includes(pointedAt.value ?? ''))
+
+/** Words that were taken for others. Not telling would make a match look like magic. */
+function Slips({ highlights }: { readonly highlights: Highlights }) {
+  const slips = highlights.flatMap(({ start, typo }) => (typo === null ? [] : [{ start, ...typo }]))
+  if (slips.length === 0) return null
+  return (
+    <p class="soft small">
+      {slips.map(({ start, written, meant }) => (
+        <span key={start} class="slip">
+          “{written}” was read as “{meant}”
+        </span>
+      ))}
+    </p>
+  )
+}

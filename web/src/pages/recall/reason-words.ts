@@ -1,0 +1,32 @@
+import type { NearMissReason } from '../../../../src/http/api/contract.ts'
+
+const limits = {
+  maxBeliefs: 'the context has no room for more beliefs',
+  maxPinned: 'too many beliefs are pinned',
+  maxQuestions: 'too many questions are open',
+  maxCharacters: 'the context has no room for so many words',
+} as const
+
+/** Why a belief that the message mentions was left out, in a sentence. */
+export function reasonWords(reason: NearMissReason): string {
+  switch (reason.kind) {
+    case 'other-scope':
+      return `It holds in ${reason.scopes.join(', ')}, which is not in view.`
+    case 'superseded':
+      return 'A newer belief has replaced it.'
+    case 'resolved':
+      return 'The question is settled.'
+    case 'pinned-already':
+      return 'It is pinned, so it is there already.'
+    case 'open-question':
+      return 'Open questions are shown only when they are pinned.'
+    case 'expertise':
+      return 'Expertise is told in the prelude, not by mention.'
+    case 'over-budget':
+      return `It ranked too low: ${limits[reason.limit]}.`
+    case 'other-agent':
+      return `It belongs to the agent ${reason.agent}.`
+    case 'proposed':
+      return 'It is only proposed; nobody has accepted it yet.'
+  }
+}

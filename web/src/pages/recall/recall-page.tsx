@@ -1,0 +1,131 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Belief } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
+import { journalHead } from '../../api/live.ts'
+import { counted, milliseconds } from '../../format/numbers.ts'
+import { useResource } from '../../state/resource.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Loaded } from '../../ui/loaded.tsx'
+import { EmptyState, Refused } from '../../ui/notice.tsx'
+import { SkeletonBlock } from '../../ui/skeleton.tsx'
+import { ContextView, type Wish } from './context-view.tsx'
+import { MessageBox } from './message-box.tsx'
+import { MissingDialog } from './missing-dialog.tsx'
+import { activeScopes, message } from './recall-state.ts'
+import { RemedyDialog } from './remedy-dialog.tsx'
+import { ScopeChooser } from './scope-chooser.tsx'
+
+const typingPauseMs = 180
+
+/** What an agent would be given for a message, and why; asked again at every pause of the typing. */
+export function RecallPage() {
+  const asked = useSettled(message.value)
+  const scopes = activeScopes.value
+  const [wished, setWished] = useState<{ readonly belief: Belief; readonly wish: Wish } | null>(null)
+  const [isSearching, setSearching] = useState(false)
+  const recalled = useResource(
+    JSON.stringify([asked, scopes]),
+    async (signal) => ({
+      asked,
+      answer:
+        scopes.length === 0 ? null : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
+    }),
+    { freshness: journalHead.value, keep: true },
+  )
+  const answer = recalled.value?.answer ?? null
+  // Marks of an earlier text would stand under the wrong words.
+  const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
+  return (
+    <>
+      <header class="page-head">
+        <h1>Recall</h1>
+        <p>What an agent would be given for a message, why each belief is there, and why others are not.</p>
+      </header>
+      <div class="recall">
+        <div class="stack recall-ask">
+          <div class="panel panel-pad stack">
+            <MessageBox highlights={highlights} />
+            <ScopeChooser />
+            <div class="row apart">
+              <span class="soft small number" role="status">
+                {answer === null
+                  ? ' '
+                  : `${counted(countOf(answer.context), 'belief')} in ${milliseconds(answer.durationMs)}`}
+              </span>
+              <Button icon="plus" onClick={() => setSearching(true)} disabled={answer === null}>
+                Something is missing
+              </Button>
+            </div>
+            <Refused error={recalled.value === null ? null : recalled.error} />
+          </div>
+          {answer === null ? null : <RenderedBlock text={answer.rendered} />}
+        </div>
+        <div class="stack recall-answer" aria-busy={recalled.isLoading}>
+          <Loaded resource={recalled} waiting={<SkeletonBlock kind="cards" label="Recalling" />}>
+            {({ answer: given }) =>
+              given === null ? (
+                <div class="panel">
+                  <EmptyState icon="filter" title="No scope is in view">
+                    Choose at least one scope. Nothing outside the scopes in view is ever recalled.
+                  </EmptyState>
+                </div>
+              ) : (
+                <ContextView answer={given} onWish={(belief, wish) => setWished({ belief, wish })} />
+              )
+            }
+          </Loaded>
+        </div>
+      </div>
+      {isSearching ? (
+        <MissingDialog
+          onClose={() => setSearching(false)}
+          onChoose={(belief) => {
+            setSearching(false)
+            setWished({ belief, wish: 'present' })
+          }}
+        />
+      ) : null}
+      {wished === null ? null : (
+        <RemedyDialog {...wished} message={asked} scopes={scopes} onClose={() => setWished(null)} />
+      )}
+    </>
+  )
+}
+
+type Context = {
+  readonly pinned: readonly unknown[]
+  readonly relevant: readonly unknown[]
+  readonly questions: readonly unknown[]
+}
+
+const countOf = ({ pinned, relevant, questions }: Context): number => pinned.length + relevant.length + questions.length
+
+function RenderedBlock({ text }: { readonly text: string }) {
+  return (
+    <section class="panel">
+      <header class="panel-head">
+        <h2>As the agent reads it</h2>
+        <CopyButton text={text} label="Copy" />
+      </header>
+      {text === '' ? (
+        <p class="panel-pad soft">Nothing is added to the prompt.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        <pre class="rendered" tabIndex={0}>
+          {text}
+        </pre>
+      )}
+    </section>
+  )
+}
+
+/** The value as it was at the last pause. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), typingPauseMs)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}

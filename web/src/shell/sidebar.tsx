@@ -1,0 +1,85 @@
+import { isLive } from '../api/live.ts'
+import { count, counted } from '../format/numbers.ts'
+import { Link } from '../navigation/link.tsx'
+import { path } from '../navigation/router.ts'
+import { waiting } from '../state/memory-facts.ts'
+import { nextTheme, type Theme, theme } from '../state/theme.ts'
+import { Button } from '../ui/button.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { isKeysHelpOpen } from './keys-help.tsx'
+import { Logo } from './logo.tsx'
+
+const places: readonly { readonly href: string; readonly name: string; readonly icon: IconName }[] = [
+  { href: '/beliefs', name: 'Beliefs', icon: 'beliefs' },
+  { href: '/recall', name: 'Recall', icon: 'recall' },
+  { href: '/evaluation', name: 'Evaluation', icon: 'evaluation' },
+  { href: '/journal', name: 'Journal', icon: 'journal' },
+  { href: '/health', name: 'Health', icon: 'health' },
+]
+
+const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
+
+export function Sidebar() {
+  const proposals = waiting.value ?? 0
+  return (
+    <header class="side">
+      <Link href="/beliefs" class="brand">
+        <Logo />
+        <span>Credence</span>
+      </Link>
+      <nav class="side-nav" aria-label="Pages">
+        {places.map(({ href, name, icon }) => (
+          <Link key={href} href={href} class="side-link" aria-current={isUnder(href) ? 'page' : undefined}>
+            <Icon name={icon} />
+            <span>{name}</span>
+            {href === '/beliefs' && proposals > 0 ? (
+              <span class="tally" title={`${counted(proposals, 'proposal')} waiting`}>
+                <span aria-hidden="true">{count(proposals)}</span>
+                <span class="unseen">, {counted(proposals, 'proposal')} waiting</span>
+              </span>
+            ) : null}
+          </Link>
+        ))}
+      </nav>
+      <div class="side-foot">
+        <LiveState />
+        <div class="side-tools">
+          <Button
+            tone="quiet"
+            icon={themeIcons[theme.value]}
+            aria-label={`Theme: ${theme.value}. Change it`}
+            title={`Theme: ${theme.value}`}
+            onClick={nextTheme}
+          />
+          <Button
+            tone="quiet"
+            icon="keys"
+            aria-label="Keyboard shortcuts"
+            title="Keyboard shortcuts (?)"
+            class="wide-only"
+            onClick={() => {
+              isKeysHelpOpen.value = true
+            }}
+          />
+        </div>
+      </div>
+    </header>
+  )
+}
+
+const isUnder = (href: string): boolean => path.value === href || path.value.startsWith(`${href}/`)
+
+function LiveState() {
+  const words = isLive.value ? 'Live' : 'Reconnecting'
+  return (
+    <p
+      class="live"
+      title={isLive.value ? 'Changes by other programs appear by themselves.' : 'The server does not answer.'}
+    >
+      <span class={isLive.value ? 'live-dot' : 'live-dot waiting'} aria-hidden="true" />
+      <span class="live-words" role="status">
+        {words}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,30 @@
+import { effect, signal } from '@preact/signals'
+import type { Answer } from '../../../src/http/api/contract.ts'
+import { ask, isSignedIn } from '../api/client.ts'
+import { journalHead } from '../api/live.ts'
+
+/** What every page may want to know about the memory; null until it is known. */
+export const health = signal<Answer<'health'> | null>(null)
+export const scopes = signal<Answer<'scopes'> | null>(null)
+/** How many proposals wait for a decision. */
+export const waiting = signal<number | null>(null)
+
+effect(() => {
+  journalHead.value
+  if (isSignedIn.value !== true) return
+  const controller = new AbortController()
+  const { signal } = controller
+  // What cannot be had now is asked for again with the next change; the pages say themselves what fails.
+  const keep =
+    <Value>(into: { value: Value | null }) =>
+    (value: Value) => {
+      if (!signal.aborted) into.value = value
+    }
+  ask('health', { signal }).then(keep(health), () => undefined)
+  ask('scopes', { signal }).then(keep(scopes), () => undefined)
+  ask('listBeliefs', { query: { proposals: true, limit: 1 }, signal }).then(
+    ({ total }) => keep(waiting)(total),
+    () => undefined,
+  )
+  return () => controller.abort()
+})

@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { asRefusal, type Refusal } from '../api/refusal.ts'
+
+/**
+ * Something the server knows. `value` is kept while it is asked for again, so that a page changes once, when the new
+ * answer is there. `error` beside a value says that the value may be old.
+ */
+export type Resource<Value> = {
+  readonly value: Value | null
+  readonly error: Refusal | null
+  readonly isLoading: boolean
+  readonly reload: () => void
+}
+
+type Answer<Value> = { readonly key: string; readonly value: Value | null; readonly error: Refusal | null }
+
+/**
+ * Asks whenever `key` changes, and again when `freshness` does. With `keep`, the answer to the last key stays until the
+ * next one comes; without it, another key is another thing, and its page starts empty.
+ */
+export function useResource<Value>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<Value>,
+  { freshness = 0, keep = false }: { readonly freshness?: number; readonly keep?: boolean } = {},
+): Resource<Value> {
+  const [answer, setAnswer] = useState<Answer<Value> | null>(null)
+  const [attempt, setAttempt] = useState(0)
+  const [isLoading, setLoading] = useState(true)
+  const latest = useRef(load)
+  latest.current = load
+
+  useEffect(() => {
+    const controller = new AbortController()
+    setLoading(true)
+    latest
+      .current(controller.signal)
+      .then(
+        (value) => ({ key, value, error: null }),
+        (error: unknown) => ({ key, value: null, error: asRefusal(error) }),
+      )
+      .then((next) => {
+        if (controller.signal.aborted) return
+        setLoading(false)
+        setAnswer((before) => {
+          const isSameThing = before !== null && (before.key === key || keep)
+          return next.error !== null && isSameThing ? { ...before, error: next.error } : next
+        })
+      })
+    return () => controller.abort()
+  }, [key, freshness, attempt])
+
+  const isMine = answer !== null && (answer.key === key || keep)
+  return {
+    value: isMine ? answer.value : null,
+    error: isMine ? answer.error : null,
+    isLoading,
+    reload: () => setAttempt((before) => before + 1),
+  }
+}

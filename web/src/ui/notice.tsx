@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact'
+import type { Refusal } from '../api/refusal.ts'
+import { Button } from './button.tsx'
+import { Icon, type IconName } from './icon.tsx'
+
+/** What to see where nothing is yet: what would be here, and the next step towards it. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <div class="empty">
+      <span class="empty-sign">
+        <Icon name={icon} size={22} />
+      </span>
+      <h3>{title}</h3>
+      <div class="empty-text">{children}</div>
+    </div>
+  )
+}
+
+/** What went wrong, in the server's words, and a way to try again. */
+export function FailedState({ error, retry }: { readonly error: Refusal; readonly retry: () => void }) {
+  return (
+    <div class="empty failed" role="alert">
+      <span class="empty-sign">
+        <Icon name="warn" size={22} />
+      </span>
+      <h3>{error.message}</h3>
+      <div class="empty-text">{error.hint}</div>
+      <Button icon="sync" onClick={retry}>
+        Try again
+      </Button>
+    </div>
+  )
+}
+
+/** A refusal beside the thing that was refused. */
+export function Refused({ error }: { readonly error: Refusal | null }) {
+  if (error === null) return null
+  return (
+    <p class="refused" role="alert">
+      <Icon name="warn" />
+      <span>
+        {error.message} {error.hint}
+      </span>
+    </p>
+  )
+}
