@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
-import { workplace } from '../cli/workplace.ts'
+import { endOf, workplace } from '../cli/workplace.ts'
 import { call } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
 const servers = 4
-const callsEach = 240
+const callsEach = 200
+const overHttp = 160
 const byCommandLine = 40
 
 describe('one store', () => {
-  it('keeps everything once that several servers and the command line acknowledge at the same time', {
+  it('keeps everything once that several servers, over HTTP too, and the command line acknowledge at the same time', {
     timeout: 120_000,
   }, async () => {
     using place = workplace()
@@ -21,6 +22,9 @@ describe('one store', () => {
         stdioClient(place, { mode: index % 2 === 0 ? 'legacy' : 'modern', name: `agent-${index}`, options }),
       ),
     )
+    // Made before, so that the server has something of its own to serve.
+    await place.json('init', '--dir', dir)
+    const server = await servedOverHttp(place, options)
     const acknowledged = new Map<string, string>()
 
     const byMcp = clients.flatMap((client, index) =>
@@ -31,6 +35,10 @@ describe('one store', () => {
         acknowledged.set(name, (value.belief as { id: string }).id)
       }),
     )
+    const byHttp = Array.from({ length: overHttp }, async (_, turn) => {
+      const name = `posted ${turn}q`
+      acknowledged.set(name, await server.remember(name))
+    })
     const byHand = (async () => {
       for (let turn = 0; turn < byCommandLine; turn += 1) {
         const name = `hand ${turn}q`
@@ -38,8 +46,8 @@ describe('one store', () => {
         acknowledged.set(name, belief.id)
       }
     })()
-    await Promise.all([...byMcp, byHand])
-    await Promise.all(clients.map((client) => client.close()))
+    await Promise.all([...byMcp, ...byHttp, byHand])
+    await Promise.all([...clients.map((client) => client.close()), server.end()])
 
     const memory = openMemory({ dir, scopes: [scope] })
     const kept = new Map<string, string>()
@@ -49,8 +57,36 @@ describe('one store', () => {
     }
     const origins = new Set((await memory.events({ limit: 2_000 })).map(({ origin }) => origin))
     await memory.close()
-    expect(acknowledged.size).toBe(servers * callsEach + byCommandLine)
+    expect(acknowledged.size).toBe(servers * callsEach + overHttp + byCommandLine)
     expect(kept).toEqual(acknowledged)
-    expect([...origins].sort()).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3', 'cli'])
+    expect([...origins].sort()).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3', 'cli', 'http'])
   })
 })
+
+async function servedOverHttp(place: ReturnType<typeof workplace>, options: readonly string[]) {
+  const child = place.start(['serve', ...options, '--port', '0', '--json'])
+  const ending = endOf(child)
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += chunk
+    if (printed.trimEnd().endsWith('}')) break
+  }
+  const { url, link } = JSON.parse(printed) as { readonly url: string; readonly link: string }
+  const headers = {
+    authorization: `Bearer ${new URL(link).hash.replace('#token=', '')}`,
+    'content-type': 'application/json',
+  }
+  return {
+    remember: async (name: string): Promise<string> => {
+      const body = JSON.stringify({ name, content: 'Posted.' })
+      const response = await fetch(`${url}/api/v1/beliefs`, { method: 'POST', headers, body })
+      const { belief } = (await response.json()) as { readonly belief: { readonly id: string } }
+      if (response.status !== 201) throw new Error(`${response.status}`)
+      return belief.id
+    },
+    end: async () => {
+      child.kill('SIGTERM')
+      expect((await ending).exitCode).toBe(0)
+    },
+  }
+}

@@ -30,13 +30,14 @@ export function keepInStep<AnyStore extends Store>(
     told = problem.message
   }
 
-  const sync = async (): Promise<void> => {
+  const syncOnce = async (): Promise<void> => {
     const { syncQuietly } = await import('./sync-quietly.ts')
     const problem = await syncQuietly(workshop, { dir, user })
     if (problem === null) told = null
     else tell(problem)
     isMade = true
   }
+  const sync = oneForAll(syncOnce)
 
   const inStep: AnyStore = {
     ...store,
@@ -57,5 +58,29 @@ export function keepInStep<AnyStore extends Store>(
     catchUp: async () => {
       if (isEdited(dir)) await sync()
     },
+  }
+}
+
+/**
+ * Runs `work` so that whoever asks gets a run that began after asking. Those who ask while one is under way share the
+ * next: a hundred changes at once need two looks at the files, not a hundred.
+ */
+function oneForAll(work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | null = null
+  let next: Promise<void> | null = null
+  const begin = (): Promise<void> => {
+    const run = work().finally(() => {
+      if (underWay === run) underWay = null
+    })
+    underWay = run
+    return run
+  }
+  return () => {
+    if (underWay === null) return begin()
+    next ??= underWay.then(() => {
+      next = null
+      return begin()
+    })
+    return next
   }
 }

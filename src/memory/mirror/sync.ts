@@ -17,6 +17,7 @@ import { rediscover } from './rediscover.ts'
 import { markText, parseSegments } from './segments.ts'
 import { baseFor } from './snapshots.ts'
 import {
+  loadOutside,
   loadSnapshots,
   loadState,
   type MirrorState,
@@ -205,8 +206,8 @@ class SyncSession {
         return this.#holdNothing(name, 'it is empty', 'removal')
       }
       const isSame = live.kind === 'read' && known?.hash === bytesHash(this.#state.key, live.bytes)
-      const late = await this.#withLate(known === undefined ? adopted(text) : text, lateHere)
-      const merged = isSame && lateHere.length === 0 ? late : await this.#withUnseen(name, late)
+      const given = await this.#withLate(known === undefined ? adopted(text) : text, lateHere)
+      const merged = isSame && lateHere.length === 0 ? given : await this.#withUnseen(name, given)
       found.push({
         name,
         live: live.kind === 'read' ? live : null,
