@@ -20,6 +20,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'tour', group: 'Remember', summary: 'Show in a memory of its own, which it removes again, what Credence does.', load: async () => (await import('./commands/tour.ts')).tour },
   { name: 'init', group: 'Remember', summary: 'Make a memory, or see where it is.', load: async () => (await import('./commands/init.ts')).init },
   { name: 'remember', group: 'Remember', summary: 'Remember a statement; said again it is reinforced, said otherwise corrected.', load: async () => (await import('./commands/remember.ts')).remember },
+  { name: 'learn', group: 'Remember', summary: 'Take in what somebody said: its lasting statements, and nothing else.', load: async () => (await import('./commands/learn.ts')).learn },
   { name: 'recall', group: 'Remember', summary: 'Recall what belongs in an agent\'s context for a message, and only that.', load: async () => (await import('./commands/recall.ts')).recall },
   { name: 'why', group: 'Look', summary: 'Explain why a belief is recalled for a message, or why it is not.', load: async () => (await import('./commands/why.ts')).why },
   { name: 'search', group: 'Look', summary: 'Look for words anywhere in a memory.', load: async () => (await import('./commands/search.ts')).search },

@@ -195,6 +195,7 @@ export function compose(
         },
       }
     },
+    extractor: async (spec) => (await import('./open-extractor.ts')).openExtractor(spec, env),
     evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
     taskWork: async () => (await import('./task-work.ts')).composeTaskWork(surroundings),
     readStdin: async () => (await import('./read-text.ts')).readAll(surroundings.stdin(), 'standard input'),

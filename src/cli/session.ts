@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Settings } from '../config.ts'
+import type { Extractor } from '../memory/learn/candidate.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/workshop.ts'
 import type { openWorkshop } from '../open-memory.ts'
@@ -78,6 +79,8 @@ export type Session = {
   readonly temporaryMemory: (
     scopes: readonly string[],
   ) => Promise<{ readonly memory: Memory; readonly remove: () => Promise<void> }>
+  /** What finds statements in messages: `rules`, or a model by its name. */
+  readonly extractor: (spec: string) => Promise<Extractor>
   /** What evaluation commands work with. */
   readonly evaluation: () => Promise<Evaluation>
   /** What commands that put agents to work on tasks are made of. */

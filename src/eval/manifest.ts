@@ -39,12 +39,14 @@ const manifestName = 'manifest.json'
 /** The folders below `directory` that are packs of questions to a memory, by name. */
 export const findPacks = (directory: string): readonly string[] => packFolders(directory).filter(asksAMemory)
 
-/** Other runners have packs of their own form. What names none, or cannot be read, is for the reader to complain of. */
+/** Packs of another form, with a runner of their own. Whatever else is wrong is for the reader to complain of. */
+const otherRunners: readonly unknown[] = ['learning']
+
 function asksAMemory(folder: string): boolean {
   const file = join(folder, manifestName)
   const value = parseJsonFile(file, readTextFile(file))
   const runner = typeof value === 'object' && value !== null && 'runner' in value ? value.runner : undefined
-  return runner === undefined || runners.some((known) => known === runner)
+  return !otherRunners.includes(runner)
 }
 
 /** The folders below `directory` that are packs of any kind, by name. */

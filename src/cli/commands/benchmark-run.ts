@@ -2,9 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { BackendName } from '../../eval/backends.ts'
 import { manifestOf, runnablePack } from '../../eval/harness/runnable-pack.ts'
-import { optionsOf, type RunContext, resumeBenchmark, runBenchmark } from '../../eval/harness/runner.ts'
+import {
+  optionsOf,
+  type RunContext,
+  type RunnableBenchmark,
+  resumeBenchmark,
+  runBenchmark,
+} from '../../eval/harness/runner.ts'
 import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
 import { casesOf } from '../../eval/harness/store/case-log.ts'
+import { learningRunner } from '../../eval/learning/learning-pack.ts'
 import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
 import { defineCommand, flag, rest, text, wholeNumber } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
@@ -13,6 +20,7 @@ import { harmless, type Style } from '../output.ts'
 import type { Session } from '../session.ts'
 import { columns } from '../text-layout.ts'
 import { UsageError } from '../usage-error.ts'
+import { defaultExtractor, extractorOption, listener } from './benchmark-listener.ts'
 import { packDirectory } from './benchmark-packs.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 import { machine } from './benchmark-surroundings.ts'
@@ -36,6 +44,7 @@ const options = {
   notes: text('<text>', 'Kept with the run.'),
   gitRef: text('<ref>', 'Kept with the run.'),
   embedder: embedderOption,
+  extractor: extractorOption,
   ...storeOptions,
 }
 
@@ -54,6 +63,7 @@ export const benchmarkRun = defineCommand({
       command: 'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080',
       effect: 'Runs a pack on another memory.',
     },
+    { command: 'credence benchmark run learning', effect: 'Measures what is learned from messages.' },
     { command: 'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b', effect: 'Completes a run.' },
   ],
   async run({ args: { packs }, options: given }, session) {
@@ -98,6 +108,7 @@ type Options = {
   readonly notes: string | undefined
   readonly gitRef: string | undefined
   readonly embedder: string | undefined
+  readonly extractor: string | undefined
 }
 
 type Scene = {
@@ -115,6 +126,7 @@ type Job = {
   readonly directory: string
   readonly system: BackendName
   readonly embedder: string
+  readonly extractor: string
   readonly explain: boolean
   readonly run:
     | {
@@ -127,37 +139,66 @@ type Job = {
 }
 
 function newJobs(packs: readonly string[], options: Options, { session, root, evaluation }: Scene): readonly Job[] {
-  const { system = 'bm25', embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, notes, gitRef } = options
+  const { system = 'bm25', embedder = defaultEmbedder, extractor = defaultExtractor } = options
+  const { explain, repeats = 1, seed = 1, filter, notes, gitRef } = options
   const given = Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined && value !== false),
   )
   return packs.map((pack) => {
     const directory = packDirectory(pack, { session, root, shipped: evaluation.packsDirectory })
-    const runId = options.runId ?? newRunId(manifestOf(directory).benchmarkId, system)
+    const { benchmarkId, runner } = manifestOf(directory)
+    const runId = options.runId ?? newRunId(benchmarkId, runner === learningRunner ? extractor : system)
     const run = { kind: 'new', runId, options: { repeats, seed, filter, notes, gitRef }, given } as const
-    return { directory, system, embedder, explain, run }
+    return { directory, system, embedder, extractor, explain, run }
   })
 }
 
 /** The pack is found again where it was, and refused if it is no longer the same. */
 function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
   const { settings } = optionsOf(root, runId)
-  const { directory, system, embedder, explain } = settings
+  const { directory, system, embedder, extractor, explain } = settings
   const pack = typeof directory === 'string' && existsSync(directory) ? directory : String(settings.benchmarkId)
   return {
     directory: packDirectory(pack, { session, root, shipped: evaluation.packsDirectory }),
     system: backendOption.read([String(system)]) ?? 'bm25',
     embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
+    extractor: typeof extractor === 'string' ? extractor : defaultExtractor,
     explain: explain === true,
     run: { kind: 'resumed', runId },
   }
 }
 
-async function performed({ directory, system, embedder, explain, run }: Job, scene: Scene): Promise<Performed> {
-  const { root, session, evaluation, signal } = scene
+/** A pack with whoever it is run on: a memory, or for messages to learn from a listener. */
+async function opened(
+  { directory, system, embedder, extractor, explain }: Job,
+  { session, evaluation }: Scene,
+): Promise<{
+  readonly benchmark: RunnableBenchmark & { readonly warnings: readonly string[] }
+  readonly close: () => Promise<void>
+}> {
+  if (manifestOf(directory).runner === learningRunner) {
+    const { learningBenchmark } = await import('../../eval/learning/learning-benchmark.ts')
+    const benchmark = await learningBenchmark(directory, {
+      extractor: await listener(extractor, session),
+      version: session.machine.version(),
+      clock: () => performance.now(),
+    })
+    return { benchmark, close: async () => {} }
+  }
   const subject = await evaluation.backends({ packsDirectory: evaluation.packsDirectory, embedder }).open(system)
   try {
-    const benchmark = await runnablePack(directory, subject, { explain })
+    return { benchmark: await runnablePack(directory, subject, { explain }), close: () => subject.close() }
+  } catch (error) {
+    await subject.close()
+    throw error
+  }
+}
+
+async function performed(job: Job, scene: Scene): Promise<Performed> {
+  const { directory, system, embedder, extractor, explain, run } = job
+  const { root, session, evaluation, signal } = scene
+  const { benchmark, close } = await opened(job, scene)
+  try {
     const { benchmarkId } = benchmark.manifest
     const resolved = run.kind === 'new' ? run.options : {}
     const context: RunContext = {
@@ -166,7 +207,7 @@ async function performed({ directory, system, embedder, explain, run }: Job, sce
       signal,
       surroundings: {
         given: run.kind === 'new' ? { ...run.given } : {},
-        settings: { ...withoutUndefined(resolved), benchmarkId, directory, system, embedder, explain },
+        settings: { ...withoutUndefined(resolved), benchmarkId, directory, system, embedder, extractor, explain },
         ...machine(session.workingDirectory()),
       },
       onProgress: (done, total) => evaluation.progress.show(benchmarkId, done, total),
@@ -178,7 +219,7 @@ async function performed({ directory, system, embedder, explain, run }: Job, sce
     return { summary, warnings: benchmark.warnings }
   } finally {
     evaluation.progress.clear()
-    await subject.close()
+    await close()
   }
 }
 

@@ -4,6 +4,7 @@ import { correctionIn } from './rules/corrections.ts'
 import { asksNotToStore, notToBeStored } from './rules/do-not-store.ts'
 import type { Frame } from './rules/frame.ts'
 import { frameOf } from './rules/frames.ts'
+import type { Span } from './rules/parts.ts'
 import { isDistinctive } from './rules/phrases.ts'
 import { nothingSpoken, type Resolved, resolved, type Spoken, spokenAfter } from './rules/referents.ts'
 import { isMadeUp, isStandingWish, isSupposed, type Reason, refusalOf } from './rules/refusals.ts'
@@ -25,6 +26,15 @@ export function extractByRules(text: string, earlier: readonly string[] = []): E
   let state: State = { spoken: nothingSpoken, last: null }
   for (const message of earlier.slice(-mostEarlier)) state = heard(message, state).state
   return heard(text, state).extraction
+}
+
+/** The parts of a message that are asked not to be kept. */
+export function notStored(message: string): readonly Span[] {
+  const { units, leads } = unitsOf(message)
+  const unstored = notToBeStored(units, leads)
+  return units.filter(
+    (unit, index) => unstored.has(index) || (unit.lead.kind === 'refuse' && unit.lead.reason.reason === 'do_not_store'),
+  )
 }
 
 /** What has been said so far: what pronouns mean, and the last statement, which "it" in a correction means. */

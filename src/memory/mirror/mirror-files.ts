@@ -84,9 +84,16 @@ export class MirrorFiles {
     return this.#standing.has(id)
   }
 
-  /** Everything that open files show. */
-  shownIds(): readonly string[] {
-    return [...this.#open.values()].flatMap(({ document }) => document.items().flatMap(({ item }) => item.id ?? []))
+  /** Items that do not say all about themselves: somebody took the name off, or moved them out of their section. */
+  unplacedIds(): readonly string[] {
+    return [...this.#open.values()].flatMap(({ document }) =>
+      document
+        .items()
+        .filter(
+          ({ item, section }) => item.name === null || section === null || section === 'new' || section.type === null,
+        )
+        .flatMap(({ item }) => item.id ?? []),
+    )
   }
 
   /** Writes a belief where another item stands. */
@@ -269,7 +276,7 @@ export class MirrorFiles {
         }),
       )
       const lines = file.document.outsideLines().map((line) => lineHash(this.#state.key, line))
-      await saveSnapshot(this.#places, file.name, { generation, items, lines } satisfies Snapshot)
+      saveSnapshot(this.#places, file.name, { generation, items, lines } satisfies Snapshot)
       const { signature } = await swapIn(this.#places, {
         key: this.#state.key,
         file: file.name,

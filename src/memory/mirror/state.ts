@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { writeAtomically } from '../../files/atomic-write.ts'
@@ -69,8 +70,9 @@ export async function loadState({ stateFile }: MirrorPlaces): Promise<MirrorStat
   return parsed.success ? parsed.data : 'damaged'
 }
 
+/** Need not survive a power cut: without it everything is looked at anew, and nothing counts as deleted. */
 export async function saveState({ stateFile }: MirrorPlaces, state: MirrorState): Promise<void> {
-  await writeAtomically(stateFile, JSON.stringify(state), { existing: 'replace' })
+  await writeAtomically(stateFile, JSON.stringify(state), { existing: 'replace', durable: false })
 }
 
 const problemSchema = z.object({ at: z.string(), message: z.string() })
@@ -84,7 +86,7 @@ export async function loadProblem({ state }: MirrorPlaces): Promise<MirrorProble
 
 export async function saveProblem({ state }: MirrorPlaces, problem: MirrorProblem | null): Promise<void> {
   const file = join(state, 'problem.json')
-  if (problem === null) await rm(file, { force: true })
+  if (problem === null) rmSync(file, { force: true })
   else await writeAtomically(file, JSON.stringify(problem), { existing: 'replace', durable: false })
 }
 
@@ -99,22 +101,21 @@ export const mostSnapshots = 20
 
 const snapshotSchema = z.object({ items: z.record(z.string(), z.string()), lines: z.array(z.string()) })
 
-export async function saveSnapshot({ snapshots }: MirrorPlaces, file: string, snapshot: Snapshot): Promise<void> {
+export function saveSnapshot({ snapshots }: MirrorPlaces, file: string, snapshot: Snapshot): void {
   const directory = join(snapshots, file)
   const content = JSON.stringify({ items: Object.fromEntries(snapshot.items), lines: snapshot.lines })
-  await writeAtomically(join(directory, `${snapshot.generation}.json`), content, {
-    existing: 'replace',
-    durable: false,
-  })
-  for (const old of (await generationsIn(directory)).slice(mostSnapshots))
-    await rm(join(directory, `${old}.json`), { force: true })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  // Half of one that a crash left is as good as none.
+  writeFileSync(join(directory, `${snapshot.generation}.json`), content, { mode: 0o600 })
+  for (const old of generationsIn(directory).slice(mostSnapshots))
+    rmSync(join(directory, `${old}.json`), { force: true })
 }
 
 /** Newest first. One that cannot be read is as good as none. */
 export async function loadSnapshots({ snapshots }: MirrorPlaces, file: string): Promise<readonly Snapshot[]> {
   const directory = join(snapshots, file)
   const found: Snapshot[] = []
-  for (const generation of await generationsIn(directory)) {
+  for (const generation of generationsIn(directory)) {
     const parsed = snapshotSchema.safeParse(jsonIn((await readIfThere(join(directory, `${generation}.json`))) ?? ''))
     if (!parsed.success) continue
     found.push({ generation, items: new Map(Object.entries(parsed.data.items)), lines: parsed.data.lines })
@@ -122,10 +123,9 @@ export async function loadSnapshots({ snapshots }: MirrorPlaces, file: string): 
   return found
 }
 
-async function generationsIn(directory: string): Promise<readonly number[]> {
+function generationsIn(directory: string): readonly number[] {
   try {
-    const names = await readdir(directory)
-    return names
+    return readdirSync(directory)
       .filter((name) => /^\d+\.json$/u.test(name))
       .map((name) => Number.parseInt(name, 10))
       .sort((one, other) => other - one)
@@ -209,7 +209,6 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
-export const makePlaces = async ({ state, displaced }: MirrorPlaces): Promise<void> => {
-  await mkdir(state, { recursive: true, mode: 0o700 })
-  await mkdir(displaced, { recursive: true, mode: 0o700 })
+export function makePlaces({ displaced }: MirrorPlaces): void {
+  mkdirSync(displaced, { recursive: true, mode: 0o700 })
 }

@@ -1,5 +1,15 @@
-import { constants, copyFileSync, linkSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { open, readdir, rm } from 'node:fs/promises'
+import {
+  constants,
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { syncDirectory, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName } from '../../files/leftovers.ts'
@@ -90,7 +100,7 @@ export async function swapIn(
     }
     let seen = seenOf(key, expected ?? Buffer.alloc(0))
     for (let attempt = 0; ; attempt += 1) {
-      const aside = await prepare(places, { file, seen, now })
+      const aside = prepare(places, { file, seen, now })
       const isAside = moveAside(path, aside)
       const isInPlace = putInPlace(temporary, path)
       if (isAside) renameSync(`${aside}${pending}`, `${aside}${done}`)
@@ -115,13 +125,13 @@ function ownSignature(path: string, bytes: number): string {
 }
 
 /** Writes down what is about to be displaced before it is, so that a crash in between loses nothing. */
-async function prepare(
+function prepare(
   { displaced }: MirrorPlaces,
   { file, seen, now }: Pick<Swap, 'file' | 'now'> & { readonly seen: Seen },
-): Promise<string> {
+): string {
   const name = leftoverName('replaced', file).slice('.replaced-'.length)
   const record = { name, file, at: now().getTime(), seen }
-  await writeAtomically(join(displaced, name + pending), JSON.stringify(record), { existing: 'keep', durable: false })
+  writeFileSync(join(displaced, name + pending), JSON.stringify(record), { flag: 'wx', mode: 0o600 })
   return join(displaced, name)
 }
 
@@ -160,13 +170,9 @@ function copyInPlace(temporary: string, path: string): boolean {
 }
 
 /** Everything that was displaced and not looked at for the last time, oldest first. */
-export async function displacedFiles({ displaced }: MirrorPlaces): Promise<readonly Displaced[]> {
-  const names = await readdir(displaced).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  })
+export function displacedFiles({ displaced }: MirrorPlaces): readonly Displaced[] {
   const found: Displaced[] = []
-  for (const name of names.filter((one) => one.endsWith('.json') && !one.startsWith('.'))) {
+  for (const name of namesIn(displaced).filter((one) => one.endsWith('.json') && !one.startsWith('.'))) {
     try {
       const record = JSON.parse(readFileSync(join(displaced, name), 'utf8'))
       found.push({ ...record, isDone: name.endsWith(done) })
@@ -175,6 +181,15 @@ export async function displacedFiles({ displaced }: MirrorPlaces): Promise<reado
     }
   }
   return found.sort((one, other) => one.at - other.at)
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
 }
 
 /** Null when it never got so far as to be displaced. */
@@ -187,9 +202,8 @@ export function displacedBytes({ displaced }: MirrorPlaces, { name }: Displaced)
   }
 }
 
-export async function removeDisplaced({ displaced }: MirrorPlaces, { name }: Displaced): Promise<void> {
-  await rm(join(displaced, name), { force: true })
-  for (const ending of [pending, done]) await rm(join(displaced, name + ending), { force: true })
+export function removeDisplaced({ displaced }: MirrorPlaces, { name }: Displaced): void {
+  for (const ending of ['', pending, done]) rmSync(join(displaced, name + ending), { force: true })
 }
 
 export async function updateDisplaced({ displaced }: MirrorPlaces, { isDone, ...record }: Displaced): Promise<void> {

@@ -27,7 +27,7 @@ import {
   saveState,
   Whereabouts,
 } from './state.ts'
-import { displacedFiles, removeDisplaced, restoreMissing, settleMs, updateDisplaced } from './swap.ts'
+import { type Displaced, displacedFiles, removeDisplaced, restoreMissing, settleMs, updateDisplaced } from './swap.ts'
 import { fieldsOfItem, isMirrored, type Reading, weigh } from './weigh.ts'
 
 export type MirrorRequest = {
@@ -66,13 +66,14 @@ const mostRounds = 8
 /** Brings store and files in step, both ways. Makes the mirror when there is none. */
 export async function syncMirror(workshop: Workshop, request: MirrorRequest): Promise<Synced> {
   const places = mirrorPlaces(request.dir)
-  await makePlaces(places)
+  makePlaces(places)
   return exclusively(places, request.waitMs ?? 2_000, async () => {
     const loaded = await loadState(places)
     const state =
       loaded === null ? newState(request.user) : loaded === 'damaged' ? rediscover(places, request.user) : loaded
     if (state.user !== request.user) throw otherUser(places, state, request.user)
-    await sweepLeftovers(places.dir)
+    // Half-written files of processes that died are rare; looking for them can wait for somebody who has the time.
+    if (request.settle === true) await sweepLeftovers(places.dir)
     const session = new SyncSession(workshop, places, state, request)
     return session.run()
   })
@@ -123,7 +124,7 @@ class SyncSession {
   async #settle(): Promise<Round> {
     let outcome: Round = 'done'
     for (let round = 0; round < mostRounds; round += 1) {
-      if ((await displacedFiles(this.#places)).length === 0) return outcome
+      if (displacedFiles(this.#places).length === 0) return outcome
       await pause(settleMs + 10)
       outcome = await this.#round(true)
       if (outcome === 'held') return outcome
@@ -132,7 +133,7 @@ class SyncSession {
   }
 
   async #round(hasWaited = false): Promise<Round> {
-    const late = await this.#lateEdits(hasWaited)
+    const late = this.#lateEdits(hasWaited)
     const found = await this.#look(late)
     if (found === null) return 'held'
     const where = new Whereabouts(this.#places)
@@ -163,7 +164,7 @@ class SyncSession {
     await this.#write(files, taken)
     await where.save()
     await this.#finish(late, readings, news.head, taken)
-    const isStirred = (await this.#lateEdits(false)).some(({ edit }) => edit !== null)
+    const isStirred = this.#lateEdits(false).some(({ edit }) => edit !== null)
     return taken.mustRepeat || isStirred ? 'again' : 'done'
   }
 
@@ -172,9 +173,9 @@ class SyncSession {
   }
 
   /** Displaced files with what happened to them since. A file that is missing because we died in between comes back. */
-  async #lateEdits(hasWaited: boolean): Promise<readonly LateEntry[]> {
+  #lateEdits(hasWaited: boolean): readonly LateEntry[] {
     const entries: LateEntry[] = []
-    for (const entry of await displacedFiles(this.#places)) {
+    for (const entry of displacedFiles(this.#places)) {
       if (!entry.isDone) restoreMissing(this.#places, entry)
       const age = this.#workshop.now().getTime() - entry.at
       entries.push({ edit: lateEdit(this.#places, this.#state.key, entry), entry, isOld: hasWaited || age >= settleMs })
@@ -292,7 +293,7 @@ class SyncSession {
   async #write(files: MirrorFiles, { refused }: Taken): Promise<void> {
     const { store } = this.#workshop
     const { user, key } = this.#state
-    const ids = files.shownIds()
+    const ids = files.unplacedIds()
     const beliefs = new Map((await store.getMany(user, ids)).map((belief) => [belief.id, belief]))
     const written = await files.write({
       now: this.#workshop.now,
@@ -314,7 +315,7 @@ class SyncSession {
     this.#state.syncedAt = this.#workshop.now().toISOString()
     await saveState(this.#places, this.#state)
     for (const { entry, edit, isOld } of late) {
-      if (isOld && edit === null) await removeDisplaced(this.#places, entry)
+      if (isOld && edit === null) removeDisplaced(this.#places, entry)
       else if (edit !== null) await updateDisplaced(this.#places, settled(this.#state.key, edit))
     }
   }
@@ -325,7 +326,7 @@ class SyncSession {
 }
 
 type LateEntry = {
-  readonly entry: Awaited<ReturnType<typeof displacedFiles>>[number]
+  readonly entry: Displaced
   readonly edit: LateEdit | null
   readonly isOld: boolean
 }

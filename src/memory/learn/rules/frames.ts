@@ -53,10 +53,7 @@ function spokenFrame(text: string, unit: Unit): Frame | null {
     ),
   )
   if (split === null) return null
-  return namedFrame(
-    split,
-    unit.isAsked || unit.isParticular === true || (unit.isItem && unit.lead.kind !== 'none'),
-  )
+  return namedFrame(split, unit.isAsked || unit.isParticular === true || (unit.isItem && unit.lead.kind !== 'none'))
 }
 
 /** "Booking reference: XK7-P29." in the middle of prose. */

@@ -66,7 +66,7 @@ export function judgeStatement(question: Question, reading: Reading, thread: Thr
     (followsThread ? 0.3 : 0) -
     (reading.isNegative && !question.isNegative ? 0.05 : 0)
   if ((isComplete || isClose) && !lacksShape && !contradicts) return { ...judged, verdict: 'answers', score }
-  const keepsNames = missing.every(({ isName, isPerson }) => !isName && !isPerson)
+  const keepsNames = missing.every(({ isName, isPerson, isSpecifying }) => !isName && !isPerson && !isSpecifying)
   const shared = question.terms.filter(({ meaning }) => reading.meanings.has(meaning)).length
   const isRelated =
     keepsNames &&
@@ -80,7 +80,7 @@ export function judgeStatement(question: Question, reading: Reading, thread: Thr
 const weightOf = ({ isName, shape }: Term): number => (isName ? 1.5 : shape === null ? 1 : 0.5)
 
 const mayBeMissing = (term: Term, question: Question): boolean =>
-  question.isYesOrNo ? !term.isPerson : !term.isName && !term.isPerson && term !== question.head
+  question.isYesOrNo ? !term.isPerson : !term.isName && !term.isPerson && !term.isSpecifying && term !== question.head
 
 type Value = { readonly value: number; readonly through: Statement | null }
 
@@ -88,7 +88,9 @@ function worthOf(term: Term, question: Question, reading: Reading): Value {
   const plain = (value: number): Value => ({ value, through: null })
   const { meaning, word } = term
   if (reading.meanings.has(meaning)) {
-    return term === question.head && isOnlyAPart(term, question, reading) ? plain(0) : plain(1)
+    return term === question.head && isOnlyAPart(term, question, reading)
+      ? plain(0)
+      : plain(reading.said.has(meaning) ? 1 : 0.95)
   }
   if (reading.written.has(word) || reading.kinds.has(meaning)) return plain(0.9)
   const [before = '', after = ''] = term.neighbours
@@ -202,4 +204,4 @@ function takesUp(reading: Reading, { terms, answers }: Thread): boolean {
 
 /** "What car do I drive?" and "I drive a Skoda": the same is said of the same person. */
 const startsWithSpeaker = ({ text, isAboutSpeakerAlone }: Question, { statement }: Reading): boolean =>
-  isAboutSpeakerAlone && /\bI\b/u.test(text) && /^I(?:['’]\p{L}+)?\b/u.test(statement.text)
+  isAboutSpeakerAlone && /\bi\b/iu.test(text) && /^i(?:['’]\p{L}+)?\b/iu.test(statement.text)

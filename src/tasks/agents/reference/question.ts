@@ -13,6 +13,8 @@ export type Term = {
   readonly isPerson: boolean
   /** Says what is wanted rather than what it is about, so a statement need not have it. */
   readonly isOptional: boolean
+  /** Stands behind a preposition, and says which one is meant: the budget "for search". */
+  readonly isSpecifying: boolean
   /** What the answer looks like when the word itself is not in it. */
   readonly shape: Shape | null
   /** The word before and after, to find "time zone" in "timezone". */
@@ -102,11 +104,14 @@ function termOf(
     meaning,
     isName,
     isPerson: isPersonWord(meaning),
+    isSpecifying: specifying.test(text.slice(0, atom.start)),
     isOptional: isPlaceholder(meaning) && !isName,
     shape: shapeNamedBy(atom.word) ?? shapeNamedBy(singular(atom.word)),
     neighbours: [atoms[at - 1]?.word ?? '', atoms[at + 1]?.word ?? ''],
   }
 }
+
+const specifying = /\b(?:for|of|in|at|with)\s+(?:(?:the|a|an|my|our|his|her|their|its|this|that)\s+)?$/iu
 
 const isCalendarWord = (word: string): boolean =>
   /^(?:january|february|march|april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day)$/u.test(

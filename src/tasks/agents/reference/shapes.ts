@@ -41,7 +41,7 @@ const patterns: Readonly<Record<Shape, RegExp>> = {
   email: /\S@\S+\.\S/u,
   phone: /(?:\+|\b)\d[\d\s().-]{4,}\d|\b(?:ext|extension)\b\.?\s*\d/iu,
   link: /\bhttps?:\/\/\S|\bwww\.\S|\b[\w-]+\.(?:com|org|net|io|dev|ai|co|edu|gov|app)\b/iu,
-  age: /\b(?:years?|months?|weeks?)[\s-]old\b|\bage[ds]?\b|\bborn\b|\bturn(?:s|ed|ing)?\s+\d|\b(?:is|am|are|i['’]m)\s+\d{1,3}(?![\d:.,-]|\s*(?:st|nd|rd|th|%|kg|km|cm|m)\b)/iu,
+  age: /\b(?:years?|months?|weeks?)[\s-]old\b|\bage[ds]?\b|\bborn\b|\bturn(?:s|ed|ing)?\s+\d|\b(?:is|am|are|i['’]m)\s+\d{1,3}(?![\d:]|[.,-]\d|\s*(?:st|nd|rd|th|%|kg|km|cm|m)\b)/iu,
   extent: new RegExp(
     String.raw`(?:\d|\b(?:a|an|${numeral}))[\s-]*(?:seconds?|secs?|minutes?|mins?|hours?|h|days?|weeks?|months?|years?|decades?|km|kilomet(?:er|re)s?|miles?|met(?:er|re)s?|m|cm|feet|foot|inch(?:es)?|pages?|lines?)\b|\bsince\b`,
     'iu',

@@ -30,6 +30,8 @@ export type Reading = {
   readonly words: readonly Word[]
   /** What its text and handles speak of. */
   readonly meanings: ReadonlySet<string>
+  /** What its text alone speaks of. */
+  readonly said: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
   readonly written: ReadonlySet<string>
   /** Neighbouring words written as one. */
@@ -69,6 +71,7 @@ function readOne(statement: Statement): Reading {
     statement,
     words,
     meanings,
+    said: new Set(words.map(({ meaning }) => meaning)),
     kinds: new Set([...meanings].flatMap(kindsOf)),
     written: new Set(all.map(({ word }) => word)),
     compounds: new Set([compoundsOf(atoms), ...handles.map(compoundsOf)].flat()),

@@ -44,6 +44,8 @@ export function useBeliefList(question: Query<'listBeliefs'>, freshness: number)
       },
       (reason: unknown) => {
         if (controller.signal.aborted) return
+        // What another question found would look like the answer to this one.
+        if (before === null) setShown(null)
         setError(asRefusal(reason))
         setLoading(false)
       },

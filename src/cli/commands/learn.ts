@@ -1,0 +1,81 @@
+import type { Refusal } from '../../memory/learn/candidate.ts'
+import type { Learned, Taken } from '../../memory/learn/learn.ts'
+import { defineCommand, flag, text, texts, words } from '../command.ts'
+import { authorOptions, placeOptions, targetOptions } from '../common-options.ts'
+import { called, short } from '../describe-belief.ts'
+import { extractorForms } from '../open-extractor.ts'
+import { harmless, type Style } from '../output.ts'
+import { counted } from '../text-layout.ts'
+
+export const learn = defineCommand({
+  args: { message: words('What somebody said.') },
+  options: {
+    dryRun: flag('Say what would be done, and change nothing.'),
+    extractor: { ...text('<what>', `What finds the statements: ${extractorForms}.`), default: 'rules' },
+    earlier: texts('<message>', 'An earlier message of the conversation, oldest first. May be given several times.'),
+    source: text('<id>', 'The id of the message, kept with every belief.'),
+    ...targetOptions,
+    ...placeOptions,
+    ...authorOptions,
+  },
+  description:
+    'Takes in the lasting statements of a message, each in its own words, and says what it leaves out and why. See docs/learning.md.',
+  examples: [
+    {
+      command: 'credence learn "My dentist is Dr. Lee. What is the weather like?"',
+      effect: 'Remembers the dentist, and leaves out the question.',
+    },
+    { command: 'credence learn - --dry-run < message.txt', effect: 'Shows what a message would teach.' },
+  ],
+  async run({ args: { message }, options }, session) {
+    const extractor = await session.extractor(options.extractor ?? 'rules')
+    const { homeScopes } = session.place(options)
+    const memory = await (options.dryRun ? session.reading(options) : session.memory(options))
+    const { signal, release } = session.interruption()
+    try {
+      const learned = await memory.learn(message, {
+        earlier: options.earlier,
+        scopes: homeScopes,
+        dryRun: options.dryRun,
+        extractor,
+        ...(options.source === undefined ? {} : { sourceId: options.source }),
+        ...(extractor.model === undefined
+          ? {}
+          : { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }),
+      })
+      return {
+        document: { dryRun: options.dryRun, ...learned },
+        text: (style) => learnedText(learned, options.dryRun, style),
+      }
+    } finally {
+      release()
+    }
+  },
+})
+
+/** Longer than any model takes for a message. */
+const modelTimeoutMs = 120_000
+
+function learnedText({ taken, refused }: Learned, isDryRun: boolean, style: Style): string {
+  const head = isDryRun ? 'Nothing was changed. This would be taken:' : 'Taken:'
+  const nothing = isDryRun ? 'Nothing would be taken.' : 'Nothing was taken.'
+  return [
+    ...(taken.length === 0
+      ? [style.yellow(nothing)]
+      : [style.green(head), ...taken.flatMap((one) => takenText(one, style))]),
+    ...(refused.length === 0
+      ? []
+      : ['', `Left out ${counted(refused.length, 'part')}:`, ...refused.flatMap(refusedText)]),
+  ].join('\n')
+}
+
+const takenText = ({ outcome, belief, because }: Taken, style: Style): readonly string[] => [
+  `  ${outcome} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
+  `    ${short(belief.content)}`,
+  `    ${harmless(because)}`,
+]
+
+const refusedText = ({ text: words_, reason, explanation }: Refusal): readonly string[] => [
+  `  ${reason.replaceAll('_', ' ')}: ${short(words_)}`,
+  `    ${harmless(explanation)}`,
+]

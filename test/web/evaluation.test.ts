@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createSnapshot } from '../../src/eval/harness/baselines.ts'
+import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+
+describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
+  let dashboard: Dashboard
+  let page: Page
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+    await dashboard.server.evaluate('session-drift', 'run-of-nothing', 'none')
+    await dashboard.server.evaluate('session-drift', 'run-of-ours')
+    await dashboard.server.evaluate('session-drift', 'run-of-ours-again')
+    await createSnapshot(dashboard.server.desk.evalRoot, {
+      snapshotId: 'main',
+      createdAt: '2026-01-02T03:04:05.000Z',
+      sourceRootDir: 'evals',
+      notes: 'the first that was right',
+    })
+    page = await dashboard.window('/evaluation')
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  it('lists the packs with the verdict of their latest run', async () => {
+    const row = page.locator('.pack-row', { has: page.locator('a[href$="/session-drift"]') })
+    await row.getByText('passed', { exact: true }).waitFor()
+    await row.getByText('100 % of 12 cases').waitFor()
+    await page.locator('.pack-row', { hasText: 'not run' }).first().waitFor()
+  })
+
+  it('plots the figures of a pack over its runs, with intervals and the baseline', async () => {
+    await go(page, '/evaluation/packs/session-drift')
+    const plot = page.locator('.plot', { hasText: 'Pass rate' })
+    await plot.getByText('100 %', { exact: true }).first().waitFor()
+    expect(await plot.locator('.point').count()).toBe(3)
+    expect(await plot.locator('.whisker').count()).toBe(3)
+    expect(await plot.locator('.reference').count()).toBe(1)
+    await plot.getByText(/95 %: 75\.8 % to 100 %/).waitFor()
+    expect(await plot.locator('svg').getAttribute('aria-label')).toMatch(/^Pass rate: 3 values, from .* to 100 %$/)
+    await plot.locator('svg').hover({ position: { x: 70, y: 60 } })
+    await plot.locator('.point.chosen').waitFor()
+  })
+
+  it('shows a run with its cases, filters them, and explains one', async () => {
+    await go(page, '/evaluation/runs/run-of-nothing')
+    await sees(page, 'Cases passed')
+    const rows = page.locator('.case-row')
+    await rows.first().waitFor()
+    await page.getByLabel('Verdict').selectOption('fail')
+    await expect.poll(() => new URL(page.url()).search).toBe('?verdict=fail')
+    await expect.poll(() => rows.getByText('pass', { exact: true }).count()).toBe(0)
+    await page.getByLabel('Filter cases').fill('no case has these words')
+    await sees(page, 'No case fits.')
+
+    await go(page, '/evaluation/runs/run-of-ours')
+    await rows.first().locator('a').click()
+    await page.getByRole('heading', { name: 'What happened' }).waitFor()
+    await page.locator('.asked').waitFor()
+    await page.locator('table tbody tr').first().waitFor()
+    await sees(page.locator('table'), /name “|alias “/)
+    const [address] = [page.url()]
+    await page.reload()
+    await page.getByRole('heading', { name: 'What happened' }).waitFor()
+    expect(page.url()).toBe(address)
+  })
+
+  it('lays two runs beside each other, with what was broken and fixed', async () => {
+    await go(page, '/evaluation/runs')
+    await page.getByLabel('Compare run-of-nothing').check()
+    expect(await page.getByRole('button', { name: 'Compare', exact: true }).isDisabled()).toBe(true)
+    await page.getByLabel('Compare run-of-ours', { exact: true }).check()
+    await page.getByRole('button', { name: 'Compare', exact: true }).click()
+    const fixed = page.getByRole('region', { name: 'Fixed' })
+    await fixed.locator('.case-row').first().waitFor()
+    const count = await fixed.locator('.case-row').count()
+    // Two systems are no before and after: the page says so, and compares no figure.
+    await page.locator('.changed-note').first().waitFor()
+    expect(await page.getByRole('heading', { name: 'Figures' }).count()).toBe(0)
+
+    await page.getByRole('button', { name: 'Swap' }).click()
+    const broken = page.getByRole('region', { name: 'Broken' })
+    await broken.locator('.case-row').first().waitFor()
+    expect(await broken.locator('.case-row').count()).toBe(count)
+
+    await go(page, '/evaluation/compare?before=run-of-ours&after=run-of-ours-again')
+    await page.locator('tr', { hasText: 'Pass rate' }).getByText('same').waitFor()
+    await sees(broken, 'None.')
+    await sees(page, '12 cases unchanged.')
+  })
+
+  it('shows live recalls in numbers, and the baselines', async () => {
+    await go(page, '/evaluation/live')
+    await sees(page, 'Recalls that found nothing')
+    expect(await page.locator('.plot .bar').count()).toBe(1)
+    await go(page, '/evaluation/baselines')
+    await page.getByRole('heading', { name: 'main' }).waitFor()
+    await sees(page, 'the first that was right')
+    await page.locator('td', { hasText: '100 %' }).first().waitFor()
+  })
+
+  it('says what is not there', async () => {
+    await go(page, '/evaluation/runs/no-such-run')
+    await page.getByRole('alert').getByText('no-such-run').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    await go(page, '/evaluation/packs/no-such-pack')
+    await page.getByRole('alert').getByText('no-such-pack').waitFor()
+    await go(page, '/evaluation/nowhere')
+    await sees(page, 'There is no such page')
+  })
+
+  it('runs a pack on request, and hears of its end', async () => {
+    await go(page, '/evaluation')
+    await page.getByRole('button', { name: 'Run session-drift' }).click()
+    await sees(page, /Running session-drift as /)
+    await go(page, '/evaluation/packs/session-drift')
+    await expect
+      .poll(() => page.locator('.plot', { hasText: 'Pass rate' }).locator('.point').count(), { timeout: 20_000 })
+      .toBe(4)
+  })
+})

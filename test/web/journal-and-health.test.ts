@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+
+describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
+  let dashboard: Dashboard
+  let page: Page
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+    page = await dashboard.window('/journal')
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  const row = (words: string) => page.locator('.journal-row', { hasText: words }).first()
+
+  it('tells who changed what, as it happens, and takes it back', async () => {
+    await dashboard
+      .memoryAs({ actor: 'agent', origin: 'some-agent' })
+      .remember({ name: 'what an agent said', content: 'Something.' })
+    await row('The agent some-agent remembered what an agent said').waitFor()
+    await row('what an agent said')
+      .getByRole('button', { name: /^Undo change/ })
+      .click()
+    await sees(page, 'Undone.')
+    await expect(dashboard.memoryAs().get('what an agent said')).rejects.toThrow()
+    await row('Undone by change').waitFor()
+  })
+
+  it('says why a change cannot be taken back', async () => {
+    const memory = dashboard.memoryAs()
+    const { event } = await memory.remember({ name: 'changed twice', content: 'First.' })
+    await memory.correct('changed twice', { content: 'Second.' })
+    await page.getByRole('button', { name: `Undo change ${event}`, exact: true }).click()
+    await page.locator('.toast.failed', { hasText: 'changed again' }).waitFor()
+  })
+
+  it('goes back to where it began', async () => {
+    const memory = dashboard.memoryAs()
+    for (let at = 0; at < 60; at += 1) await memory.remember({ name: `entry ${at}`, content: 'One of many.' })
+    await row('entry 59').waitFor()
+    await page.getByRole('button', { name: 'Show older changes' }).click()
+    await sees(page, 'This is where it began.')
+    const numbers = (await page.locator('.journal-number').allTextContents()).map(Number)
+    expect(numbers).toEqual(Array.from(numbers, (_, at) => numbers.length - at))
+
+    await memory.remember({ name: 'one more', content: 'While older ones are shown.' })
+    await row('one more').waitFor()
+    expect(await page.locator('.journal-row').count()).toBe(numbers.length + 1)
+  })
+
+  it('shows what the doctor found, and what is in the memory', async () => {
+    await go(page, '/health')
+    await page.getByRole('region', { name: 'Doctor' }).getByText('sound', { exact: true }).waitFor()
+    expect(await page.locator('.finding').count()).toBeGreaterThan(4)
+    expect(await page.locator('.finding.bad').count()).toBe(0)
+    await sees(page.getByRole('region', { name: 'Where it is kept' }), 'credence.db')
+    await page.locator('.figures', { hasText: 'Current beliefs' }).waitFor()
+  })
+
+  it('brings MEMORY.md and the store into line', async () => {
+    await go(page, '/health')
+    const mirror = page.getByRole('region', { name: 'Mirror' })
+    await mirror.getByRole('button', { name: 'Sync' }).click()
+    await sees(page, 'MEMORY.md and the store are in line.')
+    await mirror.getByText('in line').waitFor()
+    await mirror.getByText('MEMORY.md', { exact: false }).first().waitFor()
+  })
+})

@@ -1,0 +1,154 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+
+/** Each of these would set a flag if any of it ran. */
+const attacks = [
+  '<img src=x onerror="globalThis.hacked=1">',
+  '<script>globalThis.hacked=2</script>',
+  '"><svg onload="globalThis.hacked=3">',
+  "javascript:globalThis.hacked=4//'",
+  '{{constructor.constructor("globalThis.hacked=5")()}}',
+]
+const attack = attacks.join(' ')
+
+describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
+  let dashboard: Dashboard
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  it('lets in who has the link, and takes the token out of the address at once', async () => {
+    const page = await dashboard.stranger()
+    await page.goto(dashboard.link)
+    await page.locator('.shell').waitFor()
+    expect(page.url()).toBe(`${dashboard.url}/beliefs`)
+    expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2)
+    expect(await page.evaluate('document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)')).toBe(
+      '{}{}',
+    )
+    const [cookie] = await page.context().cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+    await page.reload()
+    await page.locator('.shell').waitFor()
+  })
+
+  it('tells whoever has no link how to get one, and says when a token is wrong', async () => {
+    const page = await dashboard.stranger({ viewport: { width: 360, height: 700 } })
+    await page.goto(`${dashboard.url}/recall`)
+    await page.getByRole('heading', { name: 'Open your login link' }).waitFor()
+    await sees(page, 'credence serve')
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await page.goto(`${dashboard.url}/#token=wrong`)
+    await page.reload()
+    await page.goto(`${dashboard.url}/journal#token=wrong`)
+    await page.getByRole('alert').getByText('token').waitFor()
+    expect(page.url()).not.toContain('wrong')
+  })
+
+  it('asks for the link again when the session ends', async () => {
+    const page = await dashboard.window('/journal')
+    await page.locator('.journal-row').first().waitFor()
+    await page.context().clearCookies()
+    await dashboard.memoryAs().remember({ name: 'after the end', content: 'Nobody is signed in.' })
+    await page.getByRole('heading', { name: 'Open your login link' }).waitFor()
+  })
+
+  it('runs nothing that is remembered, wherever it is shown', async () => {
+    const agent = dashboard.memoryAs({ actor: 'agent', origin: attack.slice(0, 100) })
+    const { belief } = await dashboard.memoryAs({ actor: 'person', origin: attack.slice(0, 100) }).remember({
+      name: `<b>bold</b> ${attacks[0]}`,
+      content: attack,
+      why: attack,
+      aliases: attacks.slice(1, 3),
+      scopes: ['project:ledger'],
+      type: 'relation',
+      relation: attacks[1] as string,
+      participants: [attacks[2] as string],
+      model: attack.slice(0, 100),
+      sourceId: attack.slice(0, 100),
+    })
+    await agent.correct(belief.id, { content: `${attack} proposed` })
+    const page = await dashboard.window(`/beliefs/${belief.id}`)
+
+    await page.locator('.content', { hasText: attacks[0] as string }).waitFor()
+    await page.locator('.proposal', { hasText: 'proposed' }).first().waitFor()
+    await unharmed(page)
+    await page.getByLabel('Search beliefs').fill('globalThis.hacked')
+    await page.locator('.belief-row mark').first().waitFor()
+    await unharmed(page)
+
+    await go(page, '/recall')
+    await page.getByRole('textbox', { name: 'Message' }).fill(`Tell me about ${belief.name} and ${attack}`)
+    await page.locator('.recalled-name', { hasText: '<b>bold</b>' }).first().waitFor()
+    await page.getByRole('button', { name: `Should not be here: ${belief.name}` }).first().click()
+    await page.getByRole('dialog').locator('.remedy').first().waitFor()
+    await unharmed(page)
+    await page.getByRole('button', { name: 'Only keep the case' }).click()
+    await sees(page, 'Kept as the case')
+
+    await go(page, '/journal')
+    await page.locator('.journal-row', { hasText: '<b>bold</b>' }).first().waitFor()
+    await unharmed(page)
+    await go(page, '/evaluation/packs/my-cases')
+    await page.locator('.page-head').waitFor()
+    await unharmed(page)
+  })
+
+  it('runs nothing that is typed into its own fields', async () => {
+    const page = await dashboard.window('/beliefs')
+    await page.keyboard.press('n')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill(`typed ${attacks[0]}`)
+    await dialog.getByLabel('What is true').fill(attack)
+    await dialog.getByLabel('Why it matters').fill(attack)
+    await dialog.getByLabel('Other names').fill(attacks[2] as string)
+    await dialog.getByLabel('Scope').fill(attacks[0] as string)
+    await dialog.getByRole('button', { name: 'Remember' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await unharmed(page)
+    await dialog.getByLabel('Scope').fill('project:ledger')
+    await dialog.getByRole('button', { name: 'Remember' }).click()
+    await page.locator('.content', { hasText: attacks[1] as string }).waitFor()
+    await page.getByRole('textbox', { name: 'Add alias' }).fill(attacks[1] as string)
+    await page.keyboard.press('Enter')
+    await page
+      .getByRole('button', { name: /^Remove alias/ })
+      .nth(1)
+      .waitFor()
+    await unharmed(page)
+
+    for (const path of [
+      `/beliefs/${encodeURIComponent(attack)}`,
+      `/beliefs?q=${encodeURIComponent(attack)}&scope=${encodeURIComponent(attack)}&type=${encodeURIComponent(attack)}`,
+      `/evaluation/runs/${encodeURIComponent(attack)}`,
+      `/evaluation/packs/${encodeURIComponent(attack)}`,
+      `/evaluation/compare?before=${encodeURIComponent(attack)}&after=${encodeURIComponent(attack)}`,
+      '/beliefs/%E0%A4%A',
+    ]) {
+      await go(page, path)
+      await page
+        .locator('main')
+        .getByText(/not here|no pack|Nothing fits|Try again|no such page/)
+        .first()
+        .waitFor()
+      await unharmed(page)
+    }
+  })
+
+  it('is held to a policy that allows no inline script, style or markup', async () => {
+    const page = await dashboard.stranger()
+    const response = await page.goto(dashboard.url)
+    const policy = response?.headers()['content-security-policy'] ?? ''
+    expect(policy).not.toContain('unsafe')
+    expect(policy).toContain("require-trusted-types-for 'script'")
+    expect(policy).toContain("default-src 'none'")
+  })
+
+  const unharmed = async (page: Page): Promise<void> => {
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined()
+    expect(await page.locator('main img, main script, main b b, main iframe').count()).toBe(0)
+  }
+})
