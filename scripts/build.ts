@@ -1,10 +1,11 @@
 // Builds the published package: src/ bundled into a few files under dist/lib/, since every module a one-shot command
-// loads costs it more than half a millisecond, and the types under dist/types/.
+// loads costs it more than half a millisecond, the types under dist/types/, and the dashboard under dist/web/.
 import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
+import { build as buildPages } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist')
@@ -48,6 +49,7 @@ await build({
   },
 })
 cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))
+await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })
 
 /** Every source file that these files load before they do anything. */
 function staticImports(entries: readonly string[]): ReadonlySet<string> {
