@@ -32,6 +32,7 @@ describe('the published package', () => {
         'bin/credence.js',
         'dist/lib/index.js',
         'dist/types/index.d.ts',
+        'dist/web/index.html',
         'docs/third-party.md',
       ]),
     )

@@ -48,11 +48,11 @@ export const qualityLane: Lane = {
         )
       } catch (error) {
         if (!(error instanceof MemoryError && error.code === 'unavailable')) throw error
-        skipped.push({ system: name, reason: error.message })
+        skipped.push({ system: name, reason: [error.message, error.hint].filter(Boolean).join(' ') })
         log(`  ${name.padEnd(24)} skipped: ${error.message}`)
       }
     }
-    return { packs: packs.map(({ id }) => id), topK, rows, skipped }
+    return { packs: packs.map(({ id }) => id), topK, rows, skipped: [...skipped, ...notMeasured] }
   },
 }
 
@@ -74,10 +74,12 @@ function contestants(backends: Backends, quick: boolean): readonly Contestant[] 
         backends.behindScreen(peerSystem(peer, `${peer.name}, calibrated`, await cutFor(peer, calibration))),
     },
   ])
-  const servers = ['server-memory', 'server-memory-words'].map((name) => ({
-    name,
-    open: async () => backends.behindScreen(mcpSystem({ mapping: installedMapping(name) })),
-  }))
+  const servers = mcpServers.flatMap(({ entrance, mappings }) =>
+    mappings.map((name) => ({
+      name,
+      open: async () => backends.behindScreen(mcpSystem({ mapping: installedMapping(name, entrance) })),
+    })),
+  )
   return [...own, ...peers, ...servers]
 }
 
@@ -92,12 +94,44 @@ async function cutFor(peer: Peer, calibration: RetrievalPack) {
   return { k, threshold }
 }
 
+/** Memory servers, each asked with the whole message and word by word. */
+const mcpServers = [
+  {
+    entrance: '@modelcontextprotocol/server-memory/dist/index.js',
+    mappings: ['server-memory', 'server-memory-words'],
+  },
+  { entrance: '@agentmemory/agentmemory/dist/standalone.mjs', mappings: ['agentmemory', 'agentmemory-words'] },
+]
+
+/** What was tried and is not measured. */
+const notMeasured = [
+  {
+    system: 'mem0ai',
+    reason: 'Adding something needs a language model and an embedding endpoint; there is no way to run it without.',
+  },
+  {
+    system: '@tobilu/qmd',
+    reason:
+      'Its lexical search needs the Bun runtime and Markdown files, and finds only files that hold every word of the question.',
+  },
+]
+
 /** The published mapping, with the installed program instead of one that npm would have to look up. */
-const installedMapping = (name: string) => ({
-  ...readMcpMapping(`${examples}/${name}.json`),
-  command: process.execPath,
-  args: [createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/dist/index.js')],
-})
+function installedMapping(name: string, entrance: string) {
+  const outside = createRequire(new URL('../outside/package.json', import.meta.url))
+  try {
+    return {
+      ...readMcpMapping(`${examples}/${name}.json`),
+      command: process.execPath,
+      args: [outside.resolve(entrance)],
+    }
+  } catch (cause) {
+    throw new MemoryError('unavailable', `${entrance} is not installed.`, {
+      hint: 'npm install --prefix bench/outside --ignore-scripts --omit=optional',
+      cause,
+    })
+  }
+}
 
 async function measure(name: string, subject: Subject, packs: readonly Pack[]): Promise<ComparisonRow> {
   try {

@@ -36,12 +36,16 @@ export const staticFiles =
       context.header('cache-control', hashed.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
       return context.body(found, 200, { 'content-type': types[extname(path)] as string })
     }
-    if (path !== '/' && extname(path) !== '') return context.text('There is no such file.\n', 404)
+    if (isFileName(path)) return context.text('There is no such file.\n', 404)
     const index = await fileAt(directory, '/index.html')
     if (index === null) return context.text(notBuilt, 503)
     context.header('cache-control', 'no-cache')
     return context.body(index, 200, { 'content-type': types['.html'] as string })
   }
+
+/** Files lie in assets and at the root; below that are pages, whose addresses hold ids with any dots in them. */
+const isFileName = (path: string): boolean =>
+  path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '')
 
 /** The address as a path that goes down only; null for any other. */
 function safePath(address: string): string | null {

@@ -129,7 +129,13 @@ describe('the files of the dashboard', () => {
     await using server = await built()
     const get = (path: string) => server.send('GET', path, { as: 'nobody' })
 
-    for (const path of ['/', '/beliefs', '/beliefs/b-123', '/evaluation/runs/x']) {
+    for (const path of [
+      '/',
+      '/beliefs',
+      '/beliefs/b-123',
+      '/evaluation/runs/x',
+      '/evaluation/runs/v1.2/cases/a.json',
+    ]) {
       const { status, text, headers } = await get(path)
       expect({ status, text }).toEqual({ status: 200, text: '<!doctype html><title>here</title>' })
       expect(headers.get('cache-control')).toBe('no-cache')
@@ -156,7 +162,6 @@ describe('the files of the dashboard', () => {
     '/%00index.html',
     '/%',
     '/nothing.js',
-    '/index.html/x.js',
     '/assets/index.exe',
     `/${'a'.repeat(5_000)}.js`,
   ])('%s is none of them', async (path) => {

@@ -33,13 +33,17 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await go(page, '/evaluation/packs/session-drift')
     const plot = page.locator('.plot', { hasText: 'Pass rate' })
     await plot.getByText('100 %', { exact: true }).first().waitFor()
-    expect(await plot.locator('.point').count()).toBe(3)
-    expect(await plot.locator('.whisker').count()).toBe(3)
+    expect(await plot.locator('.point').count()).toBe(2)
+    expect(await plot.locator('.whisker').count()).toBe(2)
     expect(await plot.locator('.reference').count()).toBe(1)
     await plot.getByText(/95 %: 75\.8 % to 100 %/).waitFor()
-    expect(await plot.locator('svg').getAttribute('aria-label')).toMatch(/^Pass rate: 3 values, from .* to 100 %$/)
+    expect(await plot.locator('svg').getAttribute('aria-label')).toMatch(/^Pass rate: 2 values, from 100 % to 100 %$/)
     await plot.locator('svg').hover({ position: { x: 70, y: 60 } })
     await plot.locator('.point.chosen').waitFor()
+
+    await page.getByLabel('System', { exact: true }).selectOption('none')
+    await plot.locator('svg[aria-label*="one value"]').waitFor()
+    expect(await plot.locator('.reference').count()).toBe(0)
   })
 
   it('shows a run with its cases, filters them, and explains one', async () => {
@@ -116,6 +120,6 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await go(page, '/evaluation/packs/session-drift')
     await expect
       .poll(() => page.locator('.plot', { hasText: 'Pass rate' }).locator('.point').count(), { timeout: 20_000 })
-      .toBe(4)
+      .toBe(3)
   })
 })

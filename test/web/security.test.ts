@@ -83,7 +83,10 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     await go(page, '/recall')
     await page.getByRole('textbox', { name: 'Message' }).fill(`Tell me about ${belief.name} and ${attack}`)
     await page.locator('.recalled-name', { hasText: '<b>bold</b>' }).first().waitFor()
-    await page.getByRole('button', { name: `Should not be here: ${belief.name}` }).first().click()
+    await page
+      .getByRole('button', { name: `Should not be here: ${belief.name}` })
+      .first()
+      .click()
     await page.getByRole('dialog').locator('.remedy').first().waitFor()
     await unharmed(page)
     await page.getByRole('button', { name: 'Only keep the case' }).click()

@@ -24,13 +24,15 @@ export function percent(share: number): string {
 }
 
 export const milliseconds = (value: number): string =>
-  value >= 1000
-    ? `${(value / 1000).toFixed(1)} s`
-    : value >= 100
-      ? `${value.toFixed(0)} ms`
-      : value >= 1
-        ? `${value.toFixed(1)} ms`
-        : `${value.toFixed(2)} ms`
+  value === 0
+    ? '0 ms'
+    : value >= 1000
+      ? `${(value / 1000).toFixed(1)} s`
+      : value >= 100
+        ? `${value.toFixed(0)} ms`
+        : value >= 1
+          ? `${value.toFixed(1)} ms`
+          : `${value.toFixed(2)} ms`
 
 /** With its sign, for differences. */
 export const signed = (value: number): string => (value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−'))

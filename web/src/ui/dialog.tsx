@@ -16,6 +16,8 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
   useEffect(() => {
     const before = document.activeElement
     element.current?.showModal()
+    // Whoever opens a form wants to write.
+    element.current?.querySelector<HTMLElement>('.dialog-body :is(input:not([type=checkbox]), textarea)')?.focus()
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }

@@ -88,7 +88,7 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   if (belief.scopes.some((scope) => visible.includes(scope))) return
   throw invalid(
     `"${belief.name}" cannot be expected here: it belongs to ${belief.scopes.join(' ')}, and ${scopes.join(' ')} is in view.`,
-    'Give the scope it should be recalled in with --scope.',
+    'Give the scope it should be recalled in.',
   )
 }
 

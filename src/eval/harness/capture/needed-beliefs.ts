@@ -31,7 +31,7 @@ export async function neededBeliefs(
     needed.set(belief.id, belief)
     if (needed.size > mostBeliefs) {
       throw new MemoryError('invalid', `The case would need more than ${mostBeliefs} beliefs.`, {
-        hint: 'Narrow it down with --scope, or with a message that mentions less.',
+        hint: 'Narrow it down to fewer scopes, or to a message that mentions less.',
       })
     }
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]

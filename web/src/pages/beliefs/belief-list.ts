@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer, Query } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { inPlace } from './in-place.ts'
 
 export type Listed = Answer<'listBeliefs'>['items'][number]
 
@@ -91,14 +92,4 @@ async function firstOf(question: Query<'listBeliefs'>, wanted: number, signal: A
     if (page.items.length < limit) break
   }
   return { items, total }
-}
-
-/** Rows that are still there stay where they are. New ones come on top, or at the end when nothing known follows them. */
-export function inPlace(before: readonly Listed[], fresh: readonly Listed[]): readonly Listed[] {
-  const byId = new Map(fresh.map((item) => [item.belief.id, item]))
-  const kept = before.flatMap(({ belief }) => byId.get(belief.id) ?? [])
-  const known = new Set(kept.map(({ belief }) => belief.id))
-  const isNew = ({ belief }: Listed) => !known.has(belief.id)
-  const end = fresh.findLastIndex((item) => !isNew(item)) + 1
-  return [...fresh.slice(0, end).filter(isNew), ...kept, ...fresh.slice(end)]
 }

@@ -1,7 +1,7 @@
 import type { Belief } from '../../../../src/beliefs/belief.ts'
 import { counted } from '../../format/numbers.ts'
 import { Link } from '../../navigation/link.tsx'
-import { address } from '../../navigation/router.ts'
+import { address } from '../../navigation/match.ts'
 import { fixed } from '../../plots/scale.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'

@@ -1,6 +1,6 @@
 import type { Belief } from '../../../../src/http/api/contract.ts'
 import { Link } from '../../navigation/link.tsx'
-import { address } from '../../navigation/router.ts'
+import { address } from '../../navigation/match.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

@@ -3,7 +3,7 @@ import type { Belief } from '../../../../src/http/api/contract.ts'
 import { counted } from '../../format/numbers.ts'
 import { throughWords, whoWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
-import { address } from '../../navigation/router.ts'
+import { address } from '../../navigation/match.ts'
 import { Time } from '../../ui/time.tsx'
 
 /** Where a belief came from and how sure it is. */

@@ -1,4 +1,5 @@
 import type { Belief } from '../../../../src/beliefs/belief.ts'
+import { counted } from '../../format/numbers.ts'
 
 /** What one revision did to one field, in words. */
 export type FieldChange = { readonly field: string; readonly before: string; readonly after: string }
@@ -15,7 +16,7 @@ const fields: readonly (readonly [string, (belief: Belief) => string])[] = [
   ['confidence', ({ confidence }) => String(confidence)],
   ['replaced by', ({ supersededBy }) => supersededBy ?? ''],
   ['settled by', ({ resolvedBy }) => resolvedBy ?? ''],
-  ['confirmed', ({ reinforcement }) => `${reinforcement.count} times`],
+  ['confirmed', ({ reinforcement }) => counted(reinforcement.count, 'time')],
 ]
 
 /** The fields that differ. A belief that was not there before has changed in nothing: it began. */

@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact'
 import { Link } from '../../navigation/link.tsx'
-import { match, path, query } from '../../navigation/router.ts'
+import { match } from '../../navigation/match.ts'
+import { path, query } from '../../navigation/router.ts'
 import { EmptyState } from '../../ui/notice.tsx'
 import { BaselinesView } from './baselines-view.tsx'
 import { CaseView } from './case-view.tsx'

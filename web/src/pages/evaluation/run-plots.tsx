@@ -6,7 +6,8 @@ import { LinePlot, type PlotPoint } from '../../plots/line-plot.tsx'
 import type { Range } from '../../plots/scale.ts'
 import { metricName, runAddress, whenOf } from './run-words.ts'
 
-type Accepted = ListedBaseline['benchmarks'][number] | null
+/** The figures that were accepted for a pack, where some were. */
+export type Accepted = ListedBaseline['benchmarks'][number] | null
 
 /** Every figure of a pack over its completed runs, oldest first. */
 export function RunPlots({

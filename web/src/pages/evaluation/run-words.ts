@@ -1,5 +1,5 @@
 import type { ListedRun } from '../../../../src/http/api/contract.ts'
-import { address } from '../../navigation/router.ts'
+import { address } from '../../navigation/match.ts'
 
 export const runAddress = (id: string): string => address('evaluation', 'runs', id)
 export const packAddress = (id: string): string => address('evaluation', 'packs', id)

@@ -34,7 +34,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
         </span>
       </div>
       <div class="table-scroll">
-        <table>
+        <table class="runs">
           <thead>
             <tr>
               <th>

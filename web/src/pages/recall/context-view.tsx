@@ -3,7 +3,7 @@ import type { Answer, Belief, NearMiss, RelevantBelief } from '../../../../src/h
 import { figure } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
-import { address } from '../../navigation/router.ts'
+import { address } from '../../navigation/match.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -15,7 +15,7 @@ import { ScoreBar } from './score-bar.tsx'
 export type Wish = 'absent' | 'present'
 export type OnWish = (belief: Belief, wish: Wish) => void
 
-/** The tiers of a context, in the order in which an agent reads them. */
+/** What the message itself brings about comes first: what was named, and what was named in vain. Then what is always there. */
 export function ContextView({ answer, onWish }: { readonly answer: Answer<'recall'>; readonly onWish: OnWish }) {
   const { context, leftOut } = answer
   const { prelude, pinned, relevant, questions } = context
@@ -25,6 +25,11 @@ export function ContextView({ answer, onWish }: { readonly answer: Answer<'recal
       <Tier title="Relevant to this message" note="Named by the message, best first" count={relevant.length}>
         {relevant.map((one) => (
           <Relevant key={one.belief.id} relevant={one} best={best} onWish={onWish} all={relevant} />
+        ))}
+      </Tier>
+      <Tier title="Left out" note="Mentioned, but not given to the agent" count={leftOut.length} isAside>
+        {byUse(leftOut).map((miss) => (
+          <LeftOut key={miss.belief.id} miss={miss} onWish={onWish} />
         ))}
       </Tier>
       <Tier title="Always here" note="Pinned in these scopes" count={pinned.length}>
@@ -47,11 +52,6 @@ export function ContextView({ answer, onWish }: { readonly answer: Answer<'recal
             <p class="prose">{prelude.text}</p>
           </li>
         )}
-      </Tier>
-      <Tier title="Left out" note="Mentioned, but not given to the agent" count={leftOut.length} isAside>
-        {leftOut.map((miss) => (
-          <LeftOut key={miss.belief.id} miss={miss} onWish={onWish} />
-        ))}
       </Tier>
     </>
   )
@@ -105,7 +105,7 @@ function Relevant({ relevant, best, onWish, all }: RelevantProps) {
       }}
     >
       <Head belief={belief} onWish={onWish} wish="absent" />
-      <p class="prose">{belief.content}</p>
+      <Words belief={belief} />
       {through === null ? (
         <>
           <ScoreBar relevant={relevant} best={best} />
@@ -125,16 +125,25 @@ function Plain({ belief, onWish }: { readonly belief: Belief; readonly onWish: O
   return (
     <li class="recalled">
       <Head belief={belief} onWish={onWish} wish="absent" />
-      <p class="prose">{belief.content}</p>
+      <Words belief={belief} />
     </li>
   )
 }
+
+/** Reasons about which nothing needs to be done. */
+const settled: readonly NearMiss['reason']['kind'][] = ['superseded', 'resolved', 'pinned-already']
+
+const byUse = (misses: readonly NearMiss[]): readonly NearMiss[] =>
+  misses.toSorted(
+    (one, other) => Number(settled.includes(one.reason.kind)) - Number(settled.includes(other.reason.kind)),
+  )
 
 function LeftOut({ miss, onWish }: { readonly miss: NearMiss; readonly onWish: OnWish }) {
   const { belief, reason, score } = miss
   return (
     <li class="recalled">
       <Head belief={belief} onWish={onWish} wish="present" />
+      <p class="clip">{belief.content}</p>
       <p class="reason">
         <Icon name="filter" /> <span>{reasonWords(reason)}</span>
         {score === null ? null : <span class="soft small number">score {figure(score)}</span>}
@@ -162,5 +171,14 @@ function Head({ belief, onWish, wish }: { readonly belief: Belief; readonly onWi
         {words}
       </Button>
     </div>
+  )
+}
+
+function Words({ belief }: { readonly belief: Belief }) {
+  return (
+    <>
+      <p class="prose">{belief.content}</p>
+      {belief.why === '' ? null : <p class="prose soft small">{belief.why}</p>}
+    </>
   )
 }

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { useKeys } from '../../navigation/keys.ts'
-import { pieces } from '../../ui/highlighted.tsx'
+import { pieces } from '../../ui/pieces.ts'
 import { message, pointedAt } from './recall-state.ts'
 
 type Highlights = Answer<'recall'>['highlights']

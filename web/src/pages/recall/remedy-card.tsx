@@ -9,6 +9,7 @@ import { chosenScopes } from './recall-state.ts'
 type RemedyCardProps = {
   readonly remedy: Remedy
   readonly isBusy: boolean
+  readonly isFirst: boolean
   readonly onApply: () => void
   readonly onClose: () => void
 }
@@ -16,7 +17,7 @@ type RemedyCardProps = {
 const seeWords: Readonly<Partial<Record<Remedy['kind'], string>>> = { correct: 'Correct it', accept: 'Decide on it' }
 
 /** One way to get what was wished for, and what else it would do. */
-export function RemedyCard({ remedy, isBusy, onApply, onClose }: RemedyCardProps) {
+export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: RemedyCardProps) {
   const { kind, summary, achieves, caution, appearing, disappearing, change, ask, see } = remedy
   const sideEffects = [
     ...(appearing.length === 0 ? [] : [`${counted(appearing.length, 'other belief')} would come too`]),
@@ -45,7 +46,12 @@ export function RemedyCard({ remedy, isBusy, onApply, onClose }: RemedyCardProps
         )}
       </div>
       {change === null ? null : (
-        <Button tone={achieves ? 'main' : 'plain'} isBusy={isBusy} onClick={onApply} aria-label={`Apply: ${summary}`}>
+        <Button
+          tone={achieves && isFirst ? 'main' : 'plain'}
+          isBusy={isBusy}
+          onClick={onApply}
+          aria-label={`Apply: ${summary}`}
+        >
           Apply
         </Button>
       )}

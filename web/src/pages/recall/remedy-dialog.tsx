@@ -83,6 +83,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
                 key={`${remedy.kind}-${index}`}
                 remedy={remedy}
                 isBusy={isBusy}
+                isFirst={index === 0}
                 onApply={() => void apply(remedy)}
                 onClose={onClose}
               />

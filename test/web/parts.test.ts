@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
+import { ago } from '../../web/src/format/time.ts'
+import { address, match } from '../../web/src/navigation/match.ts'
+import { placeChain } from '../../web/src/pages/beliefs/chain-lanes.ts'
+import { inPlace } from '../../web/src/pages/beliefs/in-place.ts'
+import { explainedOf } from '../../web/src/pages/evaluation/explained.ts'
+import { scale, spread, ticks } from '../../web/src/plots/scale.ts'
+import { pieces } from '../../web/src/ui/pieces.ts'
+
+describe('a text with marked stretches', () => {
+  const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })
+
+  it('is the same text again when its pieces are put together, whatever the stretches are', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 30 }), fc.array(stretch), (text, stretches) => {
+        const cut = pieces(text, stretches)
+
+        expect(cut.map(({ words }) => words).join('')).toBe(text)
+        for (const { words, isMarked, start } of cut) {
+          const isInside = stretches.some((one) => one.start <= start && start + words.length <= one.end)
+          if (isMarked) expect(isInside).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('marks what is inside and nothing else', () => {
+    expect(pieces('ask Maria now', [{ start: 4, end: 9 }])).toEqual([
+      { words: 'ask ', isMarked: false, start: 0 },
+      { words: 'Maria', isMarked: true, start: 4 },
+      { words: ' now', isMarked: false, start: 9 },
+    ])
+  })
+})
+
+describe('a list that is looked at while it changes', () => {
+  const rows = (ids: readonly number[]) => ids.map((id) => ({ belief: { id: String(id) } }))
+  const ids = fc.uniqueArray(fc.integer({ min: 0, max: 30 }), { maxLength: 20 })
+
+  it('shows all that is there now, and never changes the order of what stays', () => {
+    fc.assert(
+      fc.property(ids, ids, (before, fresh) => {
+        const shown = inPlace(rows(before), rows(fresh)).map(({ belief }) => Number(belief.id))
+
+        expect(shown.toSorted()).toEqual(fresh.toSorted())
+        expect(shown.filter((id) => before.includes(id))).toEqual(before.filter((id) => fresh.includes(id)))
+      }),
+    )
+  })
+
+  it('puts what is new on top, and what only came into reach at the end', () => {
+    const shown = inPlace(rows([1, 2, 3]), rows([9, 2, 1, 7, 8])).map(({ belief }) => Number(belief.id))
+
+    expect(shown).toEqual([9, 1, 2, 7, 8])
+  })
+})
+
+describe('a drawn line of supersession', () => {
+  /** Each belief was replaced by a later one, or by nothing if it is the last. */
+  const chain = fc.array(fc.nat(), { minLength: 1, maxLength: 12 }).map((seeds) =>
+    seeds.map((seed, at) => ({
+      id: String(at),
+      supersededBy: at === seeds.length - 1 ? null : String(at + 1 + (seed % (seeds.length - 1 - at))),
+    })),
+  )
+
+  it('has what replaced something above it, and no line through a belief it has nothing to do with', () => {
+    fc.assert(
+      fc.property(chain, (oldestFirst) => {
+        const placed = placeChain(oldestFirst)
+
+        expect(placed).toHaveLength(oldestFirst.length)
+        for (const { link, row, lane, heir } of placed) {
+          expect(heir === null).toBe(link.supersededBy === null)
+          if (heir === null) continue
+          expect(heir.row).toBeLessThan(row)
+          const between = placed.filter((one) => one.lane === lane && one.row < row && one.row > heir.row)
+          expect(between).toEqual([])
+        }
+      }),
+    )
+  })
+})
+
+describe('the scale of a plot', () => {
+  const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { maxLength: 20 })
+
+  it('holds every value, is never empty, and has its marks inside', () => {
+    fc.assert(
+      fc.property(values, (known) => {
+        const [least, most] = spread(known)
+
+        expect(most).toBeGreaterThan(least)
+        for (const value of known) expect(value >= least && value <= most).toBe(true)
+        const marks = ticks([least, most], 3)
+        expect(marks.length).toBeLessThan(9)
+        for (const mark of marks) {
+          expect(mark).toBeGreaterThanOrEqual(least - 1e-6 * Math.abs(most))
+          expect(mark).toBeLessThanOrEqual(most * (1 + 1e-6) + 1e-9)
+        }
+      }),
+    )
+  })
+
+  it('keeps shares within 0 and 1', () => {
+    expect(spread([1, 1], [0, 1])).toEqual([0.9, 1])
+    expect(spread([0, 0], [0, 1])).toEqual([0, 0.05])
+    expect(scale([0, 1], [100, 0])(0.25)).toBe(75)
+  })
+})
+
+describe('addresses', () => {
+  it('give back the parts they were made of', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), fc.string({ minLength: 1 }), (run, one) => {
+        expect(match('/evaluation/runs/:id/cases/:caseId', address('evaluation', 'runs', run, 'cases', one))).toEqual({
+          id: run,
+          caseId: one,
+        })
+      }),
+    )
+  })
+
+  it('that are broken or of another form fit nothing', () => {
+    expect(match('/beliefs/:id', '/beliefs/%E0%A4%A')).toBeNull()
+    expect(match('/beliefs/:id', '/beliefs/')).toBeNull()
+    expect(match('/beliefs/:id', '/beliefs/a/b')).toBeNull()
+    expect(match('/beliefs/:id', '/recall/a')).toBeNull()
+  })
+})
+
+describe('figures', () => {
+  it('are never rounded to what they are not', () => {
+    expect(percent(1)).toBe('100 %')
+    expect(percent(0.9999)).toBe('99.9 %')
+    expect(percent(0.5)).toBe('50 %')
+    expect(figure(0.00001)).toBe('~0')
+    expect(figure(1.5)).toBe('1.5')
+    expect(figure(Number.NaN)).toBe('–')
+    expect(signed(-0.25)).toBe('−0.25')
+    expect(signed(3)).toBe('+3')
+    expect(milliseconds(0.1234)).toBe('0.12 ms')
+    expect(milliseconds(2500)).toBe('2.5 s')
+  })
+
+  it('tell how long ago something was', () => {
+    const now = Date.parse('2026-03-06T12:00:00.000Z')
+
+    expect(ago('2026-03-06T11:59:58.000Z', now)).toBe('just now')
+    expect(ago('2026-03-06T11:30:00.000Z', now)).toBe('30 minutes ago')
+    expect(ago('2026-03-05T12:00:00.000Z', now)).toBe('yesterday')
+    expect(ago('2025-12-01T12:00:00.000Z', now)).toBe('Dec 1, 2025')
+    expect(ago('no time at all', now)).toBe('no time at all')
+  })
+})
+
+describe('what a system says about its answer', () => {
+  it('is read where it is in our form, and left as it stands where it is not', () => {
+    const given = {
+      query: 'q',
+      matches: [{ id: 'a', clauses: [{ path: 'canonical_name', term: 't', score: 1 }] }],
+      nearMisses: [{ id: 'b', reason: { kind: 'resolved' } }],
+    }
+    const explained = explainedOf(given)
+
+    expect(explained?.clauses.get('a')).toEqual([{ field: 'name', form: 't', score: 1 }])
+    expect(explained?.nearMisses).toEqual([{ id: 'b', reason: '{"kind":"resolved"}' }])
+    expect(explainedOf('a sentence')).toBeNull()
+    expect(explainedOf({ something: 'else' })).toBeNull()
+    expect(explainedOf(null)).toBeNull()
+  })
+
+  it('never breaks the page, whatever it is', () => {
+    fc.assert(fc.property(fc.jsonValue(), (given) => void explainedOf({ matches: given, nearMisses: given })))
+  })
+})
