@@ -3,8 +3,10 @@ import { type PlacedRecord, readRecords } from './read-records.ts'
 import { type ChangeRequest, change, type Workshop } from './workshop.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
-  /** A JSON array of beliefs, one belief, or JSON Lines. */
+  /** A JSON array of beliefs, one belief, or JSON Lines; or any Markdown. */
   readonly text: string
+  /** What the text is. Default `records`. */
+  readonly format?: 'records' | 'markdown'
   /** Where the text came from; the origin of beliefs that name none. */
   readonly source: string
   /** For beliefs that name no scope. */
@@ -28,9 +30,14 @@ export type Imported = {
 
 /** Takes in a file of beliefs: the whole of it or, when any of it is wrong, nothing. Doing it again changes nothing. */
 export async function importBeliefs(workshop: Workshop, request: ImportRequest): Promise<Imported> {
-  const { records, warnings } = readRecords(workshop, request)
+  const { records, warnings } =
+    request.format === 'markdown' ? await readAnyMarkdown(workshop, request) : readRecords(workshop, request)
   return importRecords(workshop, request, records, warnings)
 }
+
+/** The parser is large, and most imports do without it. */
+const readAnyMarkdown = async (workshop: Workshop, request: ImportRequest) =>
+  (await import('./markdown/read-markdown.ts')).readMarkdown(workshop, request)
 
 /** Takes in beliefs that have been read already. */
 export async function importRecords(

@@ -84,8 +84,11 @@ export type Memory = {
     options?: Keyed,
   ): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }>
   reject(proposal: string, options?: Keyed): Promise<{ readonly beliefId: string; readonly event: number }>
-  /** `text` is a JSON array of beliefs or JSON Lines; all of it is taken in, or nothing. */
-  import(text: string, options?: { readonly source?: string; readonly scopes?: readonly string[] }): Promise<Imported>
+  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown if `format` says so; all of it is taken in, or nothing. */
+  import(
+    text: string,
+    options?: { readonly source?: string; readonly scopes?: readonly string[]; readonly format?: 'records' | 'markdown' },
+  ): Promise<Imported>
   export(filter?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   close(): Promise<void>
 }

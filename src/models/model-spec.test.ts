@@ -18,26 +18,18 @@ describe('the name of a model', () => {
     expect(parseModelSpec(spec)).toEqual(expected)
   })
 
-  it.each(['', 'gpt-5', 'openai:', 'other:model', 'openai:a b', 'openai:m@https://a@https://b', 'openai:m\n'])(
-    '"%s" is refused with the forms there are',
-    (spec) => {
-      if (spec === 'openai:m\n') expect(parseModelSpec(spec).model).toBe('m')
-      else
-        expect(() => parseModelSpec(spec)).toThrow(
-          expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('openai:<model>') }),
-        )
-    },
-  )
-
-  it('does not repeat what looks like a key', () => {
-    expect(() => parseModelSpec('sk-proj-abcdefghijk')).toThrow(
-      expect.not.stringContaining('abcdefghijk') as unknown as Error,
+  it.each(['', 'gpt-5', 'openai:', 'other:model', 'openai:a b'])('"%s" is refused with the forms there are', (spec) => {
+    expect(() => parseModelSpec(spec)).toThrow(
+      expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('openai:<model>') }),
     )
-    try {
-      parseModelSpec('sk-proj-abcdefghijk')
-    } catch (error) {
-      expect(String(error)).not.toContain('abcdefghijk')
-    }
+  })
+
+  it('may not hold two addresses', () => {
+    expect(() => parseModelSpec('openai:m@https://a@https://b')).toThrow(expect.objectContaining({ code: 'invalid' }))
+  })
+
+  it('is not repeated where it looks like a key', () => {
+    expect(() => parseModelSpec('sk-proj-abcdefghijk')).toThrow(/^(?!.*abcdefghijk)/u)
   })
 })
 

@@ -15,9 +15,21 @@ export const otherKeyName = 'CREDENCE_MODEL_KEY'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** A model with the key that the environment has for it. */
-export function openChatModel({ provider, model, url, env }: ModelSpec & { readonly env: Environment }): ChatModel {
+export function openChatModel({
+  provider,
+  model,
+  url,
+  env,
+  fetch: given,
+}: ModelSpec & { readonly env: Environment; readonly fetch?: typeof fetch }): ChatModel {
   const endpoint = url === null ? null : endpointUrl(url)
-  return modelFrom({ provider, model, url: endpoint }, { key: keyFor(provider, endpoint, env) })
+  return modelFrom(
+    { provider, model, url: endpoint },
+    {
+      key: keyFor(provider, endpoint, env),
+      ...(given === undefined ? {} : { fetch: given }),
+    },
+  )
 }
 
 /** The same from a text such as `openai:gpt-5@http://127.0.0.1:8080/v1`. */

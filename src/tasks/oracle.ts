@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { noUsage } from '../models/chat-model.ts'
 import type { Agent, Turn } from './agent.ts'
+import { inProcess } from './agents/in-process.ts'
 import { deriveChecks } from './grade/derive-checks.ts'
 import { asksToStore } from './grade/phrases.ts'
 import type { AnswerCheck, Task } from './task.ts'
@@ -24,27 +25,13 @@ export function oracleFor(task: Task): Agent {
     start: async ({ workspace }) => {
       let next = 0
       const heard: string[] = []
-      return {
-        open: async () => {
-          let count = 0
-          return {
-            id: randomUUID(),
-            process: null,
-            messageCount: () => count,
-            send: async (prompt) => {
-              const session = task.sessions[next]
-              next += 1
-              heard.push(prompt)
-              const own = checks.filter((check) => check.session === session?.id)
-              const turn = await turnOf({ workspace, prompt, heard, checks: own })
-              count += turn.messages.length + 1
-              return turn
-            },
-            close: async () => {},
-          }
-        },
-        stop: async () => {},
-      }
+      return inProcess((prompt) => {
+        const session = task.sessions[next]
+        next += 1
+        heard.push(prompt)
+        const own = checks.filter((check) => check.session === session?.id)
+        return turnOf({ workspace, prompt, heard, checks: own })
+      })
     },
   }
 }

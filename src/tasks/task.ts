@@ -18,6 +18,8 @@ export type AnswerCheck = {
   readonly id: string
   /** The session whose answer is looked at. */
   readonly session: string
+  /** The numbered question it is about: where the answer has numbers too, only what stands under this one counts. */
+  readonly question?: number
   /** Each inner list are ways to say the same thing; one of each must be there. */
   readonly expect: readonly (readonly string[])[]
   readonly forbid: readonly string[]

@@ -232,15 +232,9 @@ describe('the key of a model', () => {
       sent.push(new Headers(init?.headers).get('authorization'))
       return Response.json({ choices: [{ message: { content: 'x' } }] })
     }
-    const original = globalThis.fetch
-    globalThis.fetch = fetch
-    try {
-      const env = { OPENAI_API_KEY: 'own' }
-      await openChatModel({ provider: 'openai', model: 'm', url: 'https://gateway.example/v1', env }).reply(request())
-      await openChatModel({ provider: 'openai', model: 'm', url: null, env }).reply(request())
-    } finally {
-      globalThis.fetch = original
-    }
+    const wanted = { provider: 'openai', model: 'm', env: { OPENAI_API_KEY: 'own' }, fetch } as const
+    await openChatModel({ ...wanted, url: 'https://gateway.example/v1' }).reply(request())
+    await openChatModel({ ...wanted, url: null }).reply(request())
 
     expect(sent).toEqual([null, 'Bearer own'])
   })

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Finding } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import { examine, rebuild } from '../../memory/doctor.ts'
+import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { isDamage } from '../../store/sqlite/sqlite-errors.ts'
 import { setAsideCorruptStore } from '../../store/sqlite/store-file.ts'
 import { defineCommand, flag, text } from '../command.ts'
@@ -21,7 +22,7 @@ export const doctor = defineCommand({
     ...placeOptions,
   },
   description:
-    'Checks the file, the journal, every belief and every index, and really remembers, recalls and forgets something.',
+    'Checks the file, the journal, every belief, every index and the mirror, and really remembers, recalls and forgets something.',
   exitCodes: [exitCodes.degraded],
   examples: [
     { command: 'credence doctor', effect: 'Says for each check whether it is well.' },
@@ -55,9 +56,12 @@ const nothingThere = (store: string): Report => ({
 async function lookAfter(session: Session, dir: string, store: string, care: Care): Promise<Report> {
   const privacy = privacyOf(store)
   try {
-    const findings = [privacy, ...(await treat(session, dir, care))]
-    if (!care.setAside) return { findings, hints: findings.every(({ ok }) => ok) ? [] : [remedy] }
-    if (findings.every(({ ok }) => ok)) {
+    const { store: examined, mirror } = await treat(session, dir, care)
+    const findings = [privacy, ...examined]
+    const isSound = findings.every(({ ok }) => ok)
+    const hints = [...(isSound ? [] : [remedy]), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
+    if (!care.setAside) return { findings: [...findings, ...mirror], hints }
+    if (isSound) {
       throw new MemoryError('conflict', `The store ${store} is sound.`, {
         hint: 'Only a damaged store is set aside. To have a copy, use --backup.',
       })
@@ -76,10 +80,15 @@ async function lookAfter(session: Session, dir: string, store: string, care: Car
   }
 }
 
+const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the store itself is not concerned.'
+
 const remedy =
   '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged, `credence doctor --set-aside` renames the store so that a new one is made.'
 
-async function treat(session: Session, dir: string, { backup, rebuild: isRebuild }: Care): Promise<readonly Finding[]> {
+/** What is wrong with the file beside a store is no reason to touch the store. */
+type Examination = { readonly store: readonly Finding[]; readonly mirror: readonly Finding[] }
+
+async function treat(session: Session, dir: string, { backup, rebuild: isRebuild }: Care): Promise<Examination> {
   const workshop = await session.workshop(dir)
   try {
     const done: Finding[] = []
@@ -89,10 +98,26 @@ async function treat(session: Session, dir: string, { backup, rebuild: isRebuild
       done.push({ check: 'backup', ok: true, detail: `a complete copy is in ${file}` })
     }
     if (isRebuild) done.push(await rebuild(workshop))
-    return [...done, ...(await examine(workshop))]
+    const mirror = mirrorFindings(await mirrorStatus(workshop, dir))
+    return { store: [...done, ...(await examine(workshop))], mirror }
   } finally {
     await workshop.store.close()
   }
+}
+
+/** A file that is held, or says something else than the store, is something a doctor should tell. */
+function mirrorFindings(status: MirrorStatus): readonly Finding[] {
+  if (!status.exists) return []
+  const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
+  const trouble = [
+    ...(held === null ? [] : [`${file} is held: ${held.reason} (${held.file})`]),
+    ...(problem === null ? [] : [problem.message]),
+    ...conflicts.map(({ file: name }) => `changed in both places: ${name}`),
+    ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not taken in: ${reason}`),
+  ]
+  const waiting = pendingEvents + editedFiles.length === 0 ? 'in step' : 'not in step yet; run: credence mirror sync'
+  const detail = trouble.length === 0 ? `${items} items in ${file}, ${waiting}` : trouble.join('; ')
+  return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }
 
 /** A memory is nobody else's business. Windows has no such permissions. */

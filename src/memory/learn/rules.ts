@@ -1,8 +1,9 @@
 import type { Candidate, Extraction, Extractor, Heard, Refusal } from './candidate.ts'
-import { longestStatement } from './gate.ts'
+import { longestStatement, mostBeliefs } from './gate.ts'
 import { correctionIn } from './rules/corrections.ts'
 import { asksNotToStore, notToBeStored } from './rules/do-not-store.ts'
 import type { Frame } from './rules/frame.ts'
+import { openQuestionFrame } from './rules/frame-other.ts'
 import { frameOf } from './rules/frames.ts'
 import type { Span } from './rules/parts.ts'
 import { isDistinctive } from './rules/phrases.ts'
@@ -11,7 +12,7 @@ import { isMadeUp, isStandingWish, isSupposed, type Reason, refusalOf } from './
 import { settled } from './rules/settle.ts'
 import { formsOfValue, tidied } from './rules/surface-forms.ts'
 import { type Unit, unitsOf } from './rules/units.ts'
-import { bracketed } from './stand-alone.ts'
+import { bracketed, escaped } from './stand-alone.ts'
 
 /** Earlier messages that are looked at to learn what "it" is. */
 const mostEarlier = 6
@@ -48,18 +49,27 @@ function heard(message: string, before: State): { readonly extraction: Extractio
   let state = before
   let fictionIn: number | null = null
   let supposedIn: number | null = null
+  let correctedAfter = -1
   for (const [index, unit] of units.entries()) {
+    if (candidates.length >= mostBeliefs) {
+      refused.push(restOf(message, unit))
+      break
+    }
     if (isMadeUp(unit.text)) fictionIn = unit.block
+    else if (/\b(?:real|in reality|in real life|seriously)\b/iu.test(unit.text)) fictionIn = null
     if (isSupposed(unit.text)) supposedIn = unit.sentence
+    if (onlyCorrects.test(unit.text)) correctedAfter = index + 1
     const reason = reasonAgainst(unit, {
       isUnstored: unstored.has(index),
       isFiction: fictionIn === unit.block || supposedIn === unit.sentence,
     })
     if (reason !== null) {
       refused.push({ text: unit.text, span: { start: unit.start, end: unit.end }, ...reason })
+      if (reason.reason === 'question' || reason.reason === 'instruction')
+        state = { ...state, spoken: askedAbout(unit, state.spoken) }
       continue
     }
-    const found = statementIn(unit, state)
+    const found = statementIn(correctedAfter === index ? { ...unit, isCorrection: true } : unit, state)
     if ('reason' in found) refused.push({ text: unit.text, span: { start: unit.start, end: unit.end }, ...found })
     else {
       candidates.push(found.candidate)
@@ -70,6 +80,26 @@ function heard(message: string, before: State): { readonly extraction: Extractio
   const extraction = { candidates: kept, refused: merged([...refused, ...takenBack]) }
   return { extraction, state }
 }
+
+/** "How do I reset my router? It's a FritzBox": a question, too, says what "it" is. */
+function askedAbout({ text }: Unit, spoken: Spoken): Spoken {
+  const noun = [...text.matchAll(/\b(?:my|our)\s+(?<noun>[\p{L}-]+)\b/giu)].at(-1)?.groups?.noun
+  return noun === undefined
+    ? spoken
+    : { ...spoken, thing: `my ${noun}`, nouns: { ...spoken.nouns, [`my ${noun}`]: noun } }
+}
+
+/** What comes after more statements than one message is trusted with. */
+const restOf = (message: string, { start }: Unit): Refusal => ({
+  text: `${message.slice(start, start + 80)} …`,
+  span: { start, end: message.length },
+  reason: 'too_long',
+  explanation: `${mostBeliefs} beliefs were taken from this message already.`,
+})
+
+/** "Nope, wrong." tells that what follows is a correction. */
+const onlyCorrects =
+  /^(?:(?:no|nope|wait|sorry|oops|wrong|incorrect|correction|scratch that|strike that|my mistake|my bad|i was wrong|i misspoke|that(?:['’]s| is| was) (?:wrong|not right|incorrect|not correct|not true|a mistake))[\s,.!:—–-]*)+$/iu
 
 function reasonAgainst(
   unit: Unit,
@@ -85,18 +115,29 @@ function reasonAgainst(
     }
   }
   return (
-    refusalOf(unit.text, unit.isAsked) ??
+    (openQuestionFrame(unit.text) === null ? refusalOf(unit.text, unit.isAsked) : null) ??
     (asksNotToStore(unit.whole) && unit.isItem
       ? { reason: 'do_not_store', explanation: 'The line asks for it not to be kept.' }
       : null)
   )
 }
 
+/** The subject a clause has borrowed, when that is somebody else. */
+const isOthers = ({ borrowed }: Unit): boolean => borrowed !== null && !/^(?:i|we)$/iu.test(borrowed)
+
+/** What is said, with its subject, and without what adds nothing. */
+function sayingOf(unit: Unit): string {
+  const plain = unit.text
+    .replace(/[.!]+$/u, '')
+    .replace(/\s+(?:too|as well|by the way|btw|lol|haha|please|thanks)$/iu, '')
+  return isOthers(unit) ? `${unit.borrowed} ${plain}` : plain
+}
+
 type Found = { readonly candidate: Candidate; readonly spoken: Spoken }
 
 function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
   const isWish = isStandingWish(unit.text)
-  const said = unit.text.replace(/[.!]+$/u, '')
+  const said = sayingOf(unit)
   const { kind, replaces, plain } =
     isWish && !unit.isCorrection
       ? { kind: 'statement' as const, replaces: [], plain: said }
@@ -114,7 +155,7 @@ function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
   const text = elliptic?.plain ?? (reference.kind === 'resolved' ? reference.plain : plain)
   // What is taken back, or spoken of before, need not be told apart from others once more.
   const isParticular = kind === 'retraction' || reference.kind === 'resolved'
-  const frame = frameOf(isParticular ? { ...unit, isParticular } : unit, text)
+  const frame = frameOf({ ...unit, isParticular, borrowed: isOthers(unit) ? null : unit.borrowed }, text)
   if (frame === null) {
     if (isCorrecting && replaces.length > 0) return unresolved(unit, '', replaces, spoken)
     return {
@@ -122,7 +163,8 @@ function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
       explanation: 'No statement about somebody or something in particular was found in it.',
     }
   }
-  const words = contentOf(unit)
+  const begun = begunIn(frame, last)
+  const words = begun === null ? contentOf(unit) : bracketed(contentOf(unit), begun.verb, begun.what)
   const content =
     elliptic !== null
       ? bracketed(words, elliptic.possessor, elliptic.noun)
@@ -131,11 +173,12 @@ function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
         : words
   // Who is asked for as "my sister" is found by what is said of her later, too.
   const noun = reference.kind === 'resolved' ? spoken.nouns[reference.referent] : undefined
+  const whole = begun === null ? frame : { ...frame, ...begun.found, forms: [...begun.found.forms, ...frame.forms] }
   const named =
     noun === undefined
-      ? frame
+      ? whole
       : {
-          ...frame,
+          ...whole,
           forms: [...frame.forms, noun, `${noun} ${reference.kind === 'resolved' ? reference.referent : ''}`],
         }
   const candidate = candidateFrom(unit, named, {
@@ -146,6 +189,22 @@ function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
   const possessed =
     /^(?:my|our)?\s*[^'’]+['’]s\s+(?<noun>[^'’]+?)\s+(?:is|are|was)\b/iu.exec(text)?.groups?.noun ?? spoken.possessed
   return { candidate, spoken: { ...spokenAfter(spoken, frame.topic), possessed } }
+}
+
+/** "I started on 4 February", after "I'm learning Icelandic": what was started is what was just said to be done. */
+function begunIn(
+  { name }: Frame,
+  last: Candidate | null,
+): { readonly verb: string; readonly what: string; readonly found: Pick<Frame, 'name' | 'forms'> } | null {
+  const verb = /^(?:I|we) (?<verb>started|began|start|begin)$/iu.exec(name)?.groups?.verb
+  const doing = /^(?<doing>[\p{L}-]+ing)\b/u.exec(last?.name ?? '')?.groups?.doing
+  if (verb === undefined || last === null || doing === undefined) return null
+  const what = last.name
+  const found = {
+    name: `${verb} ${what}`,
+    forms: [`start ${what}`, `start ${doing}`, `started ${doing}`, `been ${doing}`, what],
+  }
+  return { verb, what, found }
 }
 
 /** "Tom's is on 3 May", after Ana's birthday. */
@@ -217,7 +276,11 @@ function unresolved(unit: Unit, pronoun: string, replaces: readonly string[], sp
 
 /** The speaker's words, with as much around them as they need to stand alone. */
 function contentOf(unit: Unit): string {
-  if (unit.borrowed !== null) return unit.whole
+  if (
+    unit.borrowed !== null &&
+    new RegExp(String.raw`(?<!\p{L})${escaped(unit.borrowed)}(?!\p{L})`, 'iu').test(unit.whole)
+  )
+    return unit.whole
   const isComplete = unit.lead.kind !== 'about' && unit.lead.kind !== 'complete'
   if (isComplete || unit.leadText === null || /^(?:i|we|my|our)\b/iu.test(unit.text)) return unit.text
   return unit.text.toLowerCase().includes(unit.leadText.toLowerCase()) ? unit.text : `${unit.leadText}: ${unit.text}`

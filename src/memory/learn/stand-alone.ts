@@ -7,7 +7,11 @@ export function bracketed(content: string, pronoun: string, referent: string): s
 /** Behind the first whole word that is the pronoun; null where there is none. */
 function placeOf(content: string, pronoun: string): number | null {
   if (pronoun === '') return null
-  const escaped = pronoun.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)
-  const match = new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}(?:['’]\p{L}+)?(?![\p{L}\p{N}])`, 'iu').exec(content)
+  const match = new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped(pronoun)}(?:['’]\p{L}+)?(?![\p{L}\p{N}])`, 'iu').exec(
+    content,
+  )
   return match === null ? null : match.index + match[0].length
 }
+
+/** A text as a pattern that matches nothing else. */
+export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)

@@ -1,34 +1,28 @@
 import type { Memory } from '../memory.ts'
 
-/** The same memory, which takes in what somebody wrote into the mirror before it answers. */
-export const caughtUp = (memory: Memory, catchUp: () => Promise<void>): Memory => ({
-  ...memory,
-  recall: async (message, options) => {
-    await catchUp()
-    return memory.recall(message, options)
-  },
-  search: async (query, options) => {
-    await catchUp()
-    return memory.search(query, options)
-  },
-  why: async (message, reference, options) => {
-    await catchUp()
-    return memory.why(message, reference, options)
-  },
-  get: async (reference) => {
-    await catchUp()
-    return memory.get(reference)
-  },
-  list: async (options) => {
-    await catchUp()
-    return memory.list(options)
-  },
-  scopes: async () => {
-    await catchUp()
-    return memory.scopes()
-  },
-  export: async function* (filter) {
-    await catchUp()
-    yield* memory.export(filter)
-  },
-})
+/**
+ * The same memory, which takes in what somebody wrote into the mirror before it does anything: a question finds it, and
+ * a change comes after it instead of colliding with it.
+ */
+export function caughtUp(memory: Memory, catchUp: () => Promise<void>): Memory {
+  const first =
+    <Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      await catchUp()
+      return call(...args)
+    }
+  const { close, export: exporting, ...calls } = memory
+  const caught = Object.entries(calls).map(([name, call]) => [
+    name,
+    first(call as (...args: readonly unknown[]) => Promise<unknown>),
+  ])
+  return {
+    // Each call is the one of its name, with a look at the file before it.
+    ...(Object.fromEntries(caught) as typeof calls),
+    export: async function* (filter) {
+      await catchUp()
+      yield* exporting(filter)
+    },
+    close,
+  }
+}

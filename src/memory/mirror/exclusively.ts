@@ -1,5 +1,8 @@
+import { linkSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
+import { leftoverName } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import type { MirrorPlaces } from './places.ts'
 
@@ -36,13 +39,29 @@ async function locked<Result>(lock: string, waitMs: number, work: () => Promise<
   }
 }
 
-async function take(lock: string, waitMs: number): Promise<() => Promise<void>> {
+async function take(lock: string, waitMs: number): Promise<() => void | Promise<void>> {
   for (let waited = 0; ; waited += betweenTriesMs) {
+    if (takeFree(lock)) return () => rmSync(lock, { force: true })
     try {
       return await takeLock(lock, 'The mirror')
     } catch (error) {
       if (!(error instanceof MemoryError) || waited >= waitMs) throw error
       await pause(betweenTriesMs)
     }
+  }
+}
+
+/** Takes a lock nobody has, which is nearly always so, without waiting for anything. */
+function takeFree(lock: string): boolean {
+  const temporary = join(dirname(lock), leftoverName('tmp', basename(lock)))
+  try {
+    writeFileSync(temporary, `${process.pid}\n`, { flag: 'wx', mode: 0o600 })
+    linkSync(temporary, lock)
+    return true
+  } catch {
+    // Whatever it is, the slower way finds out and says so.
+    return false
+  } finally {
+    rmSync(temporary, { force: true })
   }
 }

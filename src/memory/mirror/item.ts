@@ -96,7 +96,8 @@ export function parseItem(head: string, below: readonly string[]): Item {
   }
 }
 
-function nameOf(said: string): { readonly name: string | null; readonly first: string } {
+/** The bold beginning of a line, when it is what the line is about. */
+export function nameOf(said: string): { readonly name: string | null; readonly first: string } {
   const [, bold, innerColon, outerColon, rest] = boldName.exec(said) ?? []
   // Bold with no colon is a stressed word in a sentence, not what the sentence is about.
   if (bold === undefined || (innerColon === '' && outerColon === '')) return { name: null, first: said }

@@ -9,14 +9,16 @@ export type JournalChanges = {
   readonly forgotten: readonly string[]
 }
 
-const page = 200
+/** Usually there is one event or two. */
+const firstPage = 8
+const laterPages = 200
 const mostEvents = 2_000
 
 /** What happened to a user's memory after an event. */
 export async function changesSince(store: Store, user: string, number: number): Promise<JournalChanges> {
   const events: JournalEvent[] = []
   let before: number | undefined
-  for (;;) {
+  for (let page = firstPage; ; page = laterPages) {
     const found = await store.events(user, { limit: page, ...(before === undefined ? {} : { before }) })
     const later = found.filter((event) => event.number > number)
     events.push(...later)

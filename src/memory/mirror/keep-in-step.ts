@@ -11,76 +11,79 @@ export type InStepOptions = {
   readonly onProblem: (problem: Error) => void
 }
 
+/** How long after a sync a process that is still there looks once more at what the sync displaced. */
+const secondLookMs = 250
+
 /**
  * The same store, with the mirror brought up to date after every commit, where there is one. Everything that writes goes
  * through `commit`, so no way of changing a memory can be missed. A sync that fails is told and left to the next one.
+ * `catchUp` takes in what somebody wrote into the file; it costs one look at the file when nobody has.
  */
 export function keepInStep<AnyStore extends Store>(
   workshop: Workshop & { readonly store: AnyStore },
   options: InStepOptions,
 ): Workshop & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
   const { store } = workshop
-  const { dir, user, make, onProblem } = options
-  let isMade = !make
-  let told: string | null = null
-
-  const tell = (problem: Error): void => {
-    // A server says it once, not with every change.
-    if (told !== problem.message) onProblem(problem)
-    told = problem.message
-  }
-
-  const syncOnce = async (): Promise<void> => {
-    const { syncQuietly } = await import('./sync-quietly.ts')
-    const problem = await syncQuietly(workshop, { dir, user })
-    if (problem === null) told = null
-    else tell(problem)
-    isMade = true
-  }
-  const sync = oneForAll(syncOnce)
-
+  const { dir, user } = options
+  const follower = new Follower(workshop, options)
   const inStep: AnyStore = {
     ...store,
     commit: async (commit) => {
       const result = await store.commit(commit)
-      if (result.outcome === 'committed' && commit.user === user && (!isMade || hasMirror(dir))) await sync()
+      if (result.outcome === 'committed' && commit.user === user && (follower.mustMake || hasMirror(dir)))
+        await follower.sync()
       return result
     },
     close: async () => {
-      if (!isMade) await sync()
+      await follower.end()
       await store.close()
     },
   }
   return {
     ...workshop,
     store: inStep,
-    /** Takes in what somebody wrote into the file, before anything is read. Costs one look at the file. */
     catchUp: async () => {
-      if (isEdited(dir)) await sync()
+      if (isEdited(dir)) await follower.sync()
     },
   }
 }
 
-/**
- * Runs `work` so that whoever asks gets a run that began after asking. Those who ask while one is under way share the
- * next: a hundred changes at once need two looks at the files, not a hundred.
- */
-function oneForAll(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | null = null
-  let next: Promise<void> | null = null
-  const begin = (): Promise<void> => {
-    const run = work().finally(() => {
-      if (underWay === run) underWay = null
-    })
-    underWay = run
-    return run
+/** Syncs when told to, and a moment later once more, unless the process ends before: then the next one looks. */
+class Follower {
+  readonly #workshop: Workshop
+  readonly #options: InStepOptions
+  #told: string | null = null
+  #timer: NodeJS.Timeout | null = null
+  #working: Promise<void> = Promise.resolve()
+  mustMake: boolean
+
+  constructor(workshop: Workshop, options: InStepOptions) {
+    this.#workshop = workshop
+    this.#options = options
+    this.mustMake = options.make
   }
-  return () => {
-    if (underWay === null) return begin()
-    next ??= underWay.then(() => {
-      next = null
-      return begin()
-    })
-    return next
+
+  sync(): Promise<void> {
+    this.#working = this.#working.then(() => this.#syncOnce())
+    return this.#working
+  }
+
+  async end(): Promise<void> {
+    if (this.mustMake) await this.sync()
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#working
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  async #syncOnce(): Promise<void> {
+    const { syncQuietly } = await import('./sync-quietly.ts')
+    const { dir, user } = this.#options
+    const { problem, hasLeft } = await syncQuietly(this.#workshop, { dir, user })
+    this.mustMake = false
+    // A server says it once, not with every change.
+    if (problem !== null && problem.message !== this.#told) this.#options.onProblem(problem)
+    this.#told = problem?.message ?? null
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = hasLeft ? setTimeout(() => void this.sync(), secondLookMs).unref() : null
   }
 }

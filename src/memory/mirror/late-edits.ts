@@ -1,7 +1,7 @@
 import { MirrorDocument } from './document.ts'
 import { bytesHash, decode } from './live-file.ts'
 import type { MirrorPlaces } from './places.ts'
-import type { Snapshot } from './state.ts'
+import type { Imprint } from './state.ts'
 import { type Displaced, displacedBytes, lineHash, seenOf, skeletonOf } from './swap.ts'
 
 /** Something that was written to a file after it had been displaced, or saved right before. */
@@ -59,12 +59,12 @@ export function withUnseenLines(
   key: string,
   text: string,
   latest: readonly string[],
-  snapshots: readonly Snapshot[],
+  imprints: readonly Imprint[],
 ): string {
   const generation = new MirrorDocument(text).generation()
-  const [newest] = snapshots
+  const [newest] = imprints
   if (generation === null || newest === undefined || generation >= newest.generation) return text
-  const base = snapshots.find((snapshot) => snapshot.generation === generation)
+  const base = imprints.find((imprint) => imprint.generation === generation)
   if (base === undefined) return text
   const seen = new Set(base.lines)
   const present = new Set(text.split(/\r\n|\n|\r/u))

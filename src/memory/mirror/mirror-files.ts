@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { Belief } from '../../beliefs/belief.ts'
 import { universalScope } from '../../beliefs/scope.ts'
 import type { Store } from '../store.ts'
-import { compareScopes, type ItemSegment, MirrorDocument } from './document.ts'
+import { compareScopes, type ItemSegment, MirrorDocument, type TopicLink } from './document.ts'
 import { fieldsOfBelief, homeScope, isSameItem, itemHash, renderItem } from './item.ts'
 import { bytesHash, type LiveFile, readLive } from './live-file.ts'
-import { type MirrorPlaces, mirrorFile, topicFile, topicSlug } from './places.ts'
-import { type MirrorState, type Snapshot, saveOutside, saveSnapshot, type Whereabouts } from './state.ts'
+import { type MirrorPlaces, mirrorFile, ownIntroduction, topicFile, topicSlug } from './places.ts'
+import { type Imprint, type MirrorState, saveImprint, saveOutside, type Whereabouts } from './state.ts'
 import { lineHash, swapIn } from './swap.ts'
 import { fieldsOfItem } from './weigh.ts'
 
@@ -21,7 +21,7 @@ const mostBytesPerFile = 200_000
 const mostInMirrorFile = 150
 /** Links to other files beyond these stand in a file of their own. */
 const mostLinks = 40
-const topicsFile = 'topics.md'
+const topicsFile = 'memory-scopes.md'
 
 type OpenFile = {
   readonly name: string
@@ -32,13 +32,13 @@ type OpenFile = {
   /** What was read, with what was found in displaced files put in. */
   readonly text: string
   mustWrite: boolean
+  /** Whether somebody else wrote it, and may have put lines of other files into it. */
+  readonly isEdited: boolean
 }
 
-const header = `# Memory
+const header = `# Memory\n\n${ownIntroduction}\n`
 
-What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a
-correction, a new line a new belief, a line taken out is retired. Words outside of these lists are left alone.
-`
+const topicsBeginning = '# Scopes\n\nThe scopes that have files of their own.\n'
 
 /** The files of a mirror while it is brought up to date. */
 export class MirrorFiles {
@@ -56,9 +56,9 @@ export class MirrorFiles {
   }
 
   /** Opens a file with the text it has, or is to have. */
-  add(name: string, live: Extract<LiveFile, { kind: 'read' }> | null, text: string): OpenFile {
+  add(name: string, live: Extract<LiveFile, { kind: 'read' }> | null, text: string, isEdited = false): OpenFile {
     const scope = this.#state.files[name]?.scope ?? null
-    const file: OpenFile = { name, scope, live, document: new MirrorDocument(text), text, mustWrite: false }
+    const file: OpenFile = { name, scope, live, document: new MirrorDocument(text), text, mustWrite: false, isEdited }
     this.#open.set(name, file)
     for (const { item } of file.document.items()) if (item.id !== null) this.#standing.set(item.id, name)
     return file
@@ -100,9 +100,11 @@ export class MirrorFiles {
   replace(name: string, segment: ItemSegment, belief: Belief): void {
     const file = this.#open.get(name)
     if (file === undefined) return
-    if (segment.item.id !== null) this.#standing.delete(segment.item.id)
-    this.#standing.set(belief.id, name)
     file.document.replace(segment, belief)
+    const { id } = segment.item
+    // Somebody may have copied the line.
+    if (id !== null && !file.document.items().some(({ item }) => item.id === id)) this.#standing.delete(id)
+    this.#standing.set(belief.id, name)
   }
 
   /** Shows a belief where it stands, and returns false when it stands nowhere. */
@@ -125,9 +127,9 @@ export class MirrorFiles {
 
   /** Takes what no longer holds out of the file it stands in. */
   async hide(id: string): Promise<void> {
-    const found = await this.#find(id)
-    if (found !== null) {
+    for (let found = await this.#find(id); found !== null; found = await this.#find(id)) {
       found.file.document.remove(found.segment)
+      if (found.file.document.items().some(({ item }) => item.id === id)) continue
       this.#standing.delete(id)
       if (found.file.scope !== null) await this.#where.set(id, null)
     }
@@ -240,15 +242,13 @@ export class MirrorFiles {
       text: `[all scopes](${topicsFile}): ${links.length} of them have files of their own`,
     }
     this.#mirror().document.setTopics(isLong ? [...links.slice(0, mostLinks - 1), more] : links)
-    if (isLong) this.#setTopicsFile(links.map(({ text }) => `- ${text}`))
+    if (isLong) this.#setTopicsFile(links)
   }
 
-  #setTopicsFile(lines: readonly string[]): void {
-    const live = readLive(join(this.#places.dir, topicsFile))
-    if (live.kind === 'unreadable') return
-    const text = `# Scopes\n\nThe scopes that have files of their own. Written anew with every change.\n\n${lines.join('\n')}\n`
-    const file = this.add(topicsFile, live.kind === 'read' ? live : null, text)
-    file.mustWrite = live.kind === 'missing' || withoutMark(live.text) !== withoutMark(text)
+  #setTopicsFile(links: readonly TopicLink[]): void {
+    if (readLive(join(this.#places.dir, topicsFile)).kind === 'unreadable') return
+    const file = this.#openTopic(topicsFile) ?? this.add(topicsFile, null, topicsBeginning)
+    file.document.setTopics(links)
   }
 
   #link(scope: string, count: number): string {
@@ -265,7 +265,7 @@ export class MirrorFiles {
     )
     const generation = this.#nextGeneration()
     for (const file of changed) {
-      if (file.scope !== null)
+      if (file.scope !== null && file.isEdited)
         for (const { item } of file.document.items()) if (item.id !== null) await this.#where.set(item.id, file.name)
       file.document.setGeneration(generation)
       const content = file.document.render()
@@ -276,8 +276,8 @@ export class MirrorFiles {
         }),
       )
       const lines = file.document.outsideLines().map((line) => lineHash(this.#state.key, line))
-      saveSnapshot(this.#places, file.name, { generation, items, lines } satisfies Snapshot)
-      const { signature } = await swapIn(this.#places, {
+      saveImprint(this.#places, file.name, { generation, items, lines } satisfies Imprint)
+      const { signature } = swapIn(this.#places, {
         key: this.#state.key,
         file: file.name,
         expected: file.live?.bytes ?? null,
@@ -289,7 +289,8 @@ export class MirrorFiles {
     }
     if (changed.length > 0) this.#state.generation = generation
     for (const file of this.#open.values())
-      if (!changed.includes(file) && file.live !== null) this.#remember(file, file.live.bytes, file.live.signature)
+      if (!changed.includes(file) && file.live !== null)
+        await this.#remember(file, file.live.bytes, file.live.signature)
     return changed.map(({ name }) => name)
   }
 
@@ -341,8 +342,6 @@ function roomIn(document: MirrorDocument, beliefs: readonly Belief[]): number {
 }
 
 const commentOf = (line: string): string => /<!-- credence:[^>]*-->/u.exec(line)?.[0] ?? ''
-
-const withoutMark = (text: string): string => text.replace(/<!-- credence:mirror \d+ -->\s*/u, '').trimEnd()
 
 const oldestFirst = (beliefs: readonly Belief[]): readonly Belief[] =>
   [...beliefs].sort((one, other) =>

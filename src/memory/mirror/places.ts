@@ -4,6 +4,11 @@ import { join } from 'node:path'
 /** The file people and agents read first. */
 export const mirrorFile = 'MEMORY.md'
 
+/** What the file says about itself. */
+export const ownIntroduction =
+  'What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a\n' +
+  'correction, a new line a new belief, a line taken out is retired. Words outside of these lists are left alone.'
+
 /**
  * Where a mirror keeps what it knows about its files. None of it holds a text of a belief for longer than a moment.
  */
@@ -15,7 +20,7 @@ export type MirrorPlaces = {
   /** What was in the place of a file before we wrote it, until nobody can be writing to it any more. */
   readonly displaced: string
   /** What the items of each file were after our last writings of it. */
-  readonly snapshots: string
+  readonly imprints: string
   /** Lines of each file that are not ours. */
   readonly outside: string
   /** Which topic file a belief is in. */
@@ -30,7 +35,7 @@ export function mirrorPlaces(dir: string): MirrorPlaces {
     stateFile: join(state, 'mirror.json'),
     lock: join(state, 'lock'),
     displaced: join(state, 'displaced'),
-    snapshots: join(state, 'snapshots'),
+    imprints: join(state, 'imprints'),
     outside: join(state, 'outside'),
     where: join(state, 'where'),
   }

@@ -3,14 +3,15 @@ import { join } from 'node:path'
 import { readLive } from './live-file.ts'
 import { type MirrorPlaces, mirrorFile } from './places.ts'
 import { parseSegments } from './segments.ts'
-import { type MirrorState, newState } from './state.ts'
+import { keyOf, type MirrorState, newState } from './state.ts'
 
 /**
- * The records of a mirror made anew from its files, when the old ones cannot be read. Nothing is known of what the files
- * were before, so nothing in them counts as deleted.
+ * The records of a mirror made from its files: there are none, or they cannot be read. Without any files of ours it is a
+ * new mirror.
  */
-export function rediscover({ dir }: MirrorPlaces, user: string): MirrorState {
-  const state = newState(user)
+export function rediscover(places: MirrorPlaces, user: string): MirrorState {
+  const { dir } = places
+  const state = newState(user, keyOf(places))
   for (const name of readdirSync(dir).filter((one) => one.endsWith('.md') && !one.startsWith('MEMORY.conflict-'))) {
     const live = readLive(join(dir, name))
     if (live.kind !== 'read') continue

@@ -44,6 +44,8 @@ const longestTitle = 300
 const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
 const rule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
 const indented = /^(?: {2}|\t| \t)/u
+/** A line with a comment of ours. */
+const ours = /<!--[ \t]*credence:/u
 const isBlank = (text: string): boolean => text.trim() === ''
 
 type Line = { readonly text: string; readonly raw: string }
@@ -83,8 +85,8 @@ class SegmentReader {
   /** Before the mark a file is somebody else's: only items with an id are ours there. */
   #isManaged: boolean
   #at = 0
-  /** What was looked for to the end of the file without finding it, so that it is not looked for again. */
-  readonly #unclosed = new Map<string, number>()
+  /** What was looked for up to a line without finding it, so that it is not looked for again. */
+  readonly #unclosed = new Map<string, { readonly length: number; readonly until: number }>()
 
   constructor(lines: readonly Line[]) {
     this.#lines = lines
@@ -180,7 +182,10 @@ class SegmentReader {
     this.#at = end
   }
 
-  /** The end of a fenced block or of a comment over several lines that begins here, if it has an end. */
+  /**
+   * The end of a fenced block or of a comment over several lines that begins here, if it has an end. One that would
+   * take in a line of ours was left open by mistake: what is remembered must not vanish behind it.
+   */
   #endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []
     if (fence !== undefined) {
@@ -192,10 +197,15 @@ class SegmentReader {
   }
 
   #endOf(what: string, length: number, closes: (line: string) => boolean): number {
-    if (length >= (this.#unclosed.get(what) ?? Number.POSITIVE_INFINITY)) return 0
-    for (let next = this.#at + 1; next < this.#lines.length; next += 1)
-      if (closes((this.#lines[next] as Line).text)) return next + 1
-    this.#unclosed.set(what, length)
+    const known = this.#unclosed.get(what)
+    if (known !== undefined && length >= known.length && this.#at < known.until) return 0
+    let next = this.#at + 1
+    for (; next < this.#lines.length; next += 1) {
+      const { text } = this.#lines[next] as Line
+      if (ours.test(text)) break
+      if (closes(text)) return next + 1
+    }
+    this.#unclosed.set(what, { length, until: next })
     return 0
   }
 
@@ -222,7 +232,8 @@ function titleOf(text: string): string {
 
 const withoutComments = (title: string): string => title.replace(/<!--.*?-->/gu, '').trim()
 
-function scopeOf(title: string): string | null {
+/** The scope a heading names. */
+export function scopeOf(title: string): string | null {
   const text = withoutComments(title).replace(/^`(.*)`$/u, '$1')
   if (!text.includes(':')) return null
   try {
@@ -235,7 +246,8 @@ function scopeOf(title: string): string | null {
 
 const otherHeadings: Readonly<Record<string, BeliefType>> = { entities: 'entity', questions: 'open_question' }
 
-function typeOf(title: string): BeliefType | null {
+/** The type of belief a heading announces. */
+export function typeOf(title: string): BeliefType | null {
   const text = withoutComments(title).toLowerCase()
   return beliefTypes.find((type) => typeHeadings[type].toLowerCase() === text) ?? otherHeadings[text] ?? null
 }

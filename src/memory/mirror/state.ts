@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
+import { codeOf, leftoverName } from '../../files/leftovers.ts'
 import type { MirrorPlaces } from './places.ts'
 
 const fileState = z.object({
@@ -48,10 +47,10 @@ const mirrorState = z.object({
 })
 export type MirrorState = z.infer<typeof mirrorState>
 
-export const newState = (user: string): MirrorState => ({
+export const newState = (user: string, key: string): MirrorState => ({
   format: 1,
   user,
-  key: randomBytes(16).toString('hex'),
+  key,
   generation: 0,
   watermark: 0,
   syncedAt: null,
@@ -62,17 +61,31 @@ export const newState = (user: string): MirrorState => ({
   refused: [],
 })
 
+/** The key of a mirror, kept beside its records so that it outlives them. Without it what else is kept says nothing. */
+export function keyOf({ state, imprints, displaced }: MirrorPlaces): string {
+  const file = join(state, 'key')
+  const known = readIfThere(file)?.trim() ?? ''
+  if (/^[0-9a-f]{32}$/u.test(known)) return known
+  for (const useless of [imprints, displaced]) rmSync(useless, { recursive: true, force: true })
+  const key = randomBytes(16).toString('hex')
+  mkdirSync(displaced, { recursive: true, mode: 0o700 })
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flush: true })
+  return key
+}
+
 /** Null when there is no mirror; `damaged` when its records cannot be read, which are then made anew. */
 export async function loadState({ stateFile }: MirrorPlaces): Promise<MirrorState | 'damaged' | null> {
-  const text = await readIfThere(stateFile)
+  const text = readIfThere(stateFile)
   if (text === null) return null
   const parsed = mirrorState.safeParse(jsonIn(text))
   return parsed.success ? parsed.data : 'damaged'
 }
 
 /** Need not survive a power cut: without it everything is looked at anew, and nothing counts as deleted. */
-export async function saveState({ stateFile }: MirrorPlaces, state: MirrorState): Promise<void> {
-  await writeAtomically(stateFile, JSON.stringify(state), { existing: 'replace', durable: false })
+export function saveState({ state, stateFile }: MirrorPlaces, mirror: MirrorState): void {
+  const temporary = join(state, leftoverName('tmp', 'mirror.json'))
+  writeFileSync(temporary, JSON.stringify(mirror), { flag: 'wx', mode: 0o600 })
+  renameSync(temporary, stateFile)
 }
 
 const problemSchema = z.object({ at: z.string(), message: z.string() })
@@ -80,7 +93,7 @@ export type MirrorProblem = z.infer<typeof problemSchema>
 
 /** Why the last sync failed. In a file of its own, since whoever writes it may not have the lock. */
 export async function loadProblem({ state }: MirrorPlaces): Promise<MirrorProblem | null> {
-  const parsed = problemSchema.safeParse(jsonIn((await readIfThere(join(state, 'problem.json'))) ?? ''))
+  const parsed = problemSchema.safeParse(jsonIn(readIfThere(join(state, 'problem.json')) ?? ''))
   return parsed.success ? parsed.data : null
 }
 
@@ -91,32 +104,32 @@ export async function saveProblem({ state }: MirrorPlaces, problem: MirrorProble
 }
 
 /** What a file was after one of our writings: ids and hashes of what its items said, and hashes of its other lines. */
-export type Snapshot = {
+export type Imprint = {
   readonly generation: number
   readonly items: ReadonlyMap<string, string>
   readonly lines: readonly string[]
 }
 
-export const mostSnapshots = 20
+export const mostImprints = 20
 
-const snapshotSchema = z.object({ items: z.record(z.string(), z.string()), lines: z.array(z.string()) })
+const imprintSchema = z.object({ items: z.record(z.string(), z.string()), lines: z.array(z.string()) })
 
-export function saveSnapshot({ snapshots }: MirrorPlaces, file: string, snapshot: Snapshot): void {
-  const directory = join(snapshots, file)
-  const content = JSON.stringify({ items: Object.fromEntries(snapshot.items), lines: snapshot.lines })
+export function saveImprint({ imprints }: MirrorPlaces, file: string, imprint: Imprint): void {
+  const directory = join(imprints, file)
+  const content = JSON.stringify({ items: Object.fromEntries(imprint.items), lines: imprint.lines })
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   // Half of one that a crash left is as good as none.
-  writeFileSync(join(directory, `${snapshot.generation}.json`), content, { mode: 0o600 })
-  for (const old of generationsIn(directory).slice(mostSnapshots))
+  writeFileSync(join(directory, `${imprint.generation}.json`), content, { mode: 0o600 })
+  for (const old of generationsIn(directory).slice(mostImprints))
     rmSync(join(directory, `${old}.json`), { force: true })
 }
 
 /** Newest first. One that cannot be read is as good as none. */
-export async function loadSnapshots({ snapshots }: MirrorPlaces, file: string): Promise<readonly Snapshot[]> {
-  const directory = join(snapshots, file)
-  const found: Snapshot[] = []
+export async function loadImprints({ imprints }: MirrorPlaces, file: string): Promise<readonly Imprint[]> {
+  const directory = join(imprints, file)
+  const found: Imprint[] = []
   for (const generation of generationsIn(directory)) {
-    const parsed = snapshotSchema.safeParse(jsonIn((await readIfThere(join(directory, `${generation}.json`))) ?? ''))
+    const parsed = imprintSchema.safeParse(jsonIn(readIfThere(join(directory, `${generation}.json`)) ?? ''))
     if (!parsed.success) continue
     found.push({ generation, items: new Map(Object.entries(parsed.data.items)), lines: parsed.data.lines })
   }
@@ -142,12 +155,11 @@ export async function saveOutside({ outside }: MirrorPlaces, file: string, lines
 }
 
 export async function loadOutside({ outside }: MirrorPlaces, file: string): Promise<readonly string[]> {
-  const parsed = z.array(z.string()).safeParse(jsonIn((await readIfThere(join(outside, `${file}.json`))) ?? '[]'))
+  const parsed = z.array(z.string()).safeParse(jsonIn(readIfThere(join(outside, `${file}.json`)) ?? '[]'))
   return parsed.success ? parsed.data : []
 }
 
-const shards = 64
-const shardSchema = z.record(z.string(), z.string())
+const shards = 256
 
 /** Which topic file each belief is in. Kept in parts, so that one more belief costs the same however many there are. */
 export class Whereabouts {
@@ -181,10 +193,11 @@ export class Whereabouts {
 
   async #shard(id: string): Promise<Map<string, string>> {
     const name = shardOf(id)
-    const known = this.#loaded.get(name)
-    if (known !== undefined) return known
-    const parsed = shardSchema.safeParse(jsonIn((await readIfThere(join(this.#directory, name))) ?? '{}'))
-    const shard = new Map(parsed.success ? Object.entries(parsed.data) : [])
+    const loaded = this.#loaded.get(name)
+    if (loaded !== undefined) return loaded
+    const known = jsonIn(readIfThere(join(this.#directory, name)) ?? '{}')
+    const entries = known !== null && typeof known === 'object' ? Object.entries(known) : []
+    const shard = new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
     this.#loaded.set(name, shard)
     return shard
   }
@@ -200,9 +213,9 @@ function jsonIn(text: string): unknown {
   }
 }
 
-async function readIfThere(file: string): Promise<string | null> {
+function readIfThere(file: string): string | null {
   try {
-    return await readFile(file, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     throw error

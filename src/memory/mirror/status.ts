@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Workshop } from '../workshop.ts'
 import { conflictFiles } from './conflict-file.ts'
-import { bytesHash, readLive } from './live-file.ts'
+import { bytesHash, readLive, signatureAt } from './live-file.ts'
 import { mirrorFile, mirrorPlaces } from './places.ts'
 import { loadProblem, loadState, type MirrorProblem, type MirrorState } from './state.ts'
 
@@ -54,13 +54,10 @@ export async function mirrorStatus({ store }: Pick<Workshop, 'store'>, dir: stri
     ({ number }) => number > state.watermark,
   ).length
   const names = Object.keys(state.files)
-  const lives = names.map((name) => ({ name, live: readLive(join(dir, name)) }))
-  const editedFiles = lives
-    .filter(({ name, live }) => live.kind !== 'read' || bytesHash(state.key, live.bytes) !== state.files[name]?.hash)
-    .map(({ name }) => name)
+  const mirror = readLive(file)
+  const editedFiles = names.filter((name) => isEdited(dir, name, state))
   const conflicts = await openConflicts({ store }, dir, state)
   const problem = await loadProblem(places)
-  const mirror = lives.find(({ name }) => name === mirrorFile)?.live
   const isInStep =
     pendingEvents === 0 && editedFiles.length === 0 && state.held === null && conflicts.length === 0 && problem === null
   return {
@@ -78,8 +75,16 @@ export async function mirrorStatus({ store }: Pick<Workshop, 'store'>, dir: stri
     refused: state.refused,
     unconfirmed: await unconfirmedOf({ store }, state.user),
     problem,
-    isWritableByOthers: mirror?.kind === 'read' && (mirror.mode & 0o002) !== 0,
+    isWritableByOthers: mirror.kind === 'read' && (mirror.mode & 0o002) !== 0,
   }
+}
+
+/** A file that looks as it did when we last saw it is not read. */
+function isEdited(dir: string, name: string, { key, files }: MirrorState): boolean {
+  const path = join(dir, name)
+  if (files[name]?.signature === signatureAt(path)) return false
+  const live = readLive(path)
+  return live.kind !== 'read' || bytesHash(key, live.bytes) !== files[name]?.hash
 }
 
 const damaged = (file: string): MirrorStatus => ({

@@ -1,17 +1,22 @@
+import { hash } from 'node:crypto'
 import {
+  closeSync,
   constants,
   copyFileSync,
+  fchmodSync,
+  fsyncSync,
   linkSync,
   lstatSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { syncDirectory, writeAtomically } from '../../files/atomic-write.ts'
+import { MemoryError } from '../../errors.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName } from '../../files/leftovers.ts'
 import { bytesHash, decode, signatureOf } from './live-file.ts'
 import type { MirrorPlaces } from './places.ts'
@@ -61,7 +66,8 @@ export const skeletonOf = (key: string, text: string): string =>
 export const linesSeen = (key: string, text: string): readonly string[] =>
   text.split(/\r\n|\n|\r/u).map((line) => lineHash(key, line))
 
-export const lineHash = (key: string, line: string): string => bytesHash(key, Buffer.from(line)).slice(0, 11)
+export const lineHash = (key: string, line: string): string =>
+  hash('sha256', `${key} ${line}`, 'base64url').slice(0, 11)
 
 /** Endings of the records, before and after the replacement is in place. */
 const pending = '.pending.json'
@@ -81,23 +87,17 @@ type Swap = {
  * Puts a new version of a file in its place and loses nothing of the old one. The old file is moved aside by name, so
  * whatever stands there at that instant is kept; the new one is linked in only where nothing stands, so whatever was
  * put there meanwhile is moved aside too. A rename over the old file would be shorter and would lose what an editor
- * saved a moment before. Between the two steps the file is missing, for as long as one system call takes.
+ * saved a moment before. Between the two steps the file is missing, for as long as one system call takes. All of it is
+ * done without giving way to anything else in this process: that keeps the moment short, and is quicker.
  */
-export async function swapIn(
+export function swapIn(
   places: MirrorPlaces,
   { key, file, expected, content, mode, now }: Swap,
-): Promise<{ readonly signature: string }> {
+): { readonly signature: string } {
   const path = join(places.dir, file)
   const temporary = join(places.dir, leftoverName('tmp', basename(path)))
   try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(content)
-      if (mode !== 0o600) await handle.chmod(mode)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    writeDurably(temporary, content, mode)
     let seen = seenOf(key, expected ?? Buffer.alloc(0))
     for (let attempt = 0; ; attempt += 1) {
       const aside = prepare(places, { file, seen, now })
@@ -106,17 +106,44 @@ export async function swapIn(
       if (isAside) renameSync(`${aside}${pending}`, `${aside}${done}`)
       else rmSync(`${aside}${pending}`, { force: true })
       if (isInPlace) break
-      if (attempt >= 20) throw new Error(`${path} is created again and again by another program.`)
+      if (attempt >= 20) throw busy(path)
       // Made from nothing in between: all of it is new.
       seen = seenOf(key, Buffer.alloc(0))
     }
     const signature = ownSignature(path, Buffer.byteLength(content))
-    await syncDirectory(dirname(path))
+    syncDirectory(dirname(path))
     return { signature }
   } finally {
-    await rm(temporary, { force: true })
+    rmSync(temporary, { force: true })
   }
 }
+
+function writeDurably(path: string, content: string, mode: number): void {
+  const descriptor = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, content)
+    if (mode !== 0o600) fchmodSync(descriptor, mode)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Makes the new names survive a power cut. Windows cannot open directories, and journals its names by itself. */
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(directory, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const busy = (path: string): MemoryError =>
+  new MemoryError('unavailable', `${path} is created again and again by another program.`, {
+    hint: 'Stop the other program.',
+  })
 
 /** How the file just put in place can be told from what others make of it; empty when somebody already has. */
 function ownSignature(path: string, bytes: number): string {

@@ -2,22 +2,28 @@ import { MemoryError } from '../../errors.ts'
 import type { Workshop } from '../workshop.ts'
 import { mirrorPlaces } from './places.ts'
 import { loadState, saveProblem } from './state.ts'
+import { displacedFiles } from './swap.ts'
 import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
+/** What came of a sync that nobody asked for: what went wrong, and whether displaced files are left to look at. */
+export type QuietSync = { readonly problem: Error | null; readonly hasLeft: boolean }
+
 /** Syncs on the side of something else: what goes wrong is returned and written down, and nothing is thrown. */
-export async function syncQuietly(workshop: Workshop, request: MirrorRequest): Promise<Error | null> {
+export async function syncQuietly(workshop: Workshop, request: MirrorRequest): Promise<QuietSync> {
   try {
     const state = await loadState(mirrorPlaces(request.dir))
     // A directory has one mirror, and it shows one user's memory.
-    if (state !== null && state !== 'damaged' && state.user !== request.user) return null
-    return problemIn(await syncMirror(workshop, request))
+    if (state !== null && state !== 'damaged' && state.user !== request.user) return { problem: null, hasLeft: false }
+    const problem = problemIn(await syncMirror(workshop, request))
+    return { problem, hasLeft: displacedFiles(mirrorPlaces(request.dir)).length > 0 }
   } catch (error) {
     const problem = error instanceof Error ? error : new Error(String(error))
     await noteProblem(workshop, request, problem)
-    return new MemoryError('unavailable', `MEMORY.md could not be brought up to date: ${problem.message}`, {
+    const told = new MemoryError('unavailable', `MEMORY.md could not be brought up to date: ${problem.message}`, {
       hint: 'What was remembered is safe in the store. `credence mirror sync` tries again.',
       cause: error,
     })
+    return { problem: told, hasLeft: false }
   }
 }
 

@@ -5,6 +5,7 @@ import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import type { Workshop } from '../workshop.ts'
 import { applyIntents, type Taken } from './apply.ts'
+import { baseFor } from './base-for.ts'
 import { keepWholeSave, removeForgotten } from './conflict-file.ts'
 import { exclusively } from './exclusively.ts'
 import { itemHash } from './item.ts'
@@ -15,14 +16,12 @@ import { MirrorFiles } from './mirror-files.ts'
 import { type MirrorPlaces, mirrorFile, mirrorPlaces } from './places.ts'
 import { rediscover } from './rediscover.ts'
 import { markText, parseSegments } from './segments.ts'
-import { baseFor } from './snapshots.ts'
 import {
+  loadImprints,
   loadOutside,
-  loadSnapshots,
   loadState,
   type MirrorState,
   makePlaces,
-  newState,
   saveProblem,
   saveState,
   Whereabouts,
@@ -63,14 +62,15 @@ export type Synced = {
 /** So often a file may change under us before we leave it to the next sync. */
 const mostRounds = 8
 
+const mostConflicts = 200
+
 /** Brings store and files in step, both ways. Makes the mirror when there is none. */
 export async function syncMirror(workshop: Workshop, request: MirrorRequest): Promise<Synced> {
   const places = mirrorPlaces(request.dir)
   makePlaces(places)
   return exclusively(places, request.waitMs ?? 2_000, async () => {
     const loaded = await loadState(places)
-    const state =
-      loaded === null ? newState(request.user) : loaded === 'damaged' ? rediscover(places, request.user) : loaded
+    const state = loaded === null || loaded === 'damaged' ? rediscover(places, request.user) : loaded
     if (state.user !== request.user) throw otherUser(places, state, request.user)
     // Half-written files of processes that died are rare; looking for them can wait for somebody who has the time.
     if (request.settle === true) await sweepLeftovers(places.dir)
@@ -140,10 +140,10 @@ class SyncSession {
     const files = new MirrorFiles(this.#places, this.#state, where)
     const readings: Reading[] = []
     for (const { name, live, text, isChanged } of found) {
-      const { document } = files.add(name, live, text)
-      const snapshots = isChanged && live !== null ? await loadSnapshots(this.#places, name) : []
-      const base = baseFor(this.#state.key, document, snapshots)
-      if (isChanged) readings.push({ file: name, document, base, latest: snapshots[0] ?? null })
+      const { document } = files.add(name, live, text, isChanged)
+      const imprints = isChanged && live !== null ? await loadImprints(this.#places, name) : []
+      const base = baseFor(this.#state.key, document, imprints)
+      if (isChanged) readings.push({ file: name, document, base, latest: imprints[0] ?? null })
     }
     const weighed = await weigh(this.#scales(), readings)
     if (weighed.removed.length > 0 && (await this.#isRestless(found))) return 'again'
@@ -220,8 +220,8 @@ class SyncSession {
   }
 
   async #withUnseen(name: string, text: string): Promise<string> {
-    const snapshots = await loadSnapshots(this.#places, name)
-    return withUnseenLines(this.#state.key, text, await loadOutside(this.#places, name), snapshots)
+    const imprints = await loadImprints(this.#places, name)
+    return withUnseenLines(this.#state.key, text, await loadOutside(this.#places, name), imprints)
   }
 
   async #withLate(text: string, edits: readonly LateEdit[]): Promise<string> {
@@ -245,7 +245,7 @@ class SyncSession {
   async #hold(kind: Held['kind'], file: string, reason: string): Promise<'held'> {
     const since = this.#state.held?.reason === reason ? this.#state.held.since : this.#workshop.now().toISOString()
     this.#state.held = { kind, file, reason, since }
-    await saveState(this.#places, this.#state)
+    saveState(this.#places, this.#state)
     return 'held'
   }
 
@@ -312,8 +312,10 @@ class SyncSession {
     await saveProblem(this.#places, null)
     const weighed = new Set(readings.map(({ file }) => file))
     this.#state.refused = [...this.#state.refused.filter(({ file }) => !weighed.has(file)), ...taken.refusals]
+    // Those that are decided are not looked at again; a few hundred lines of history are enough.
+    this.#state.conflicts = this.#state.conflicts.slice(-mostConflicts)
     this.#state.syncedAt = this.#workshop.now().toISOString()
-    await saveState(this.#places, this.#state)
+    saveState(this.#places, this.#state)
     for (const { entry, edit, isOld } of late) {
       if (isOld && edit === null) removeDisplaced(this.#places, entry)
       else if (edit !== null) await updateDisplaced(this.#places, settled(this.#state.key, edit))
@@ -335,8 +337,9 @@ type LateEntry = {
 function adopted(text: string): string {
   const isOurs = parseSegments(text).some(({ kind }) => kind === 'mark')
   if (isOurs || text.trim() === '') return text
-  const gap = /(?:\r\n|\n|\r)$/u.test(text) ? '\n' : '\n\n'
-  return `${text}${text.includes('\r\n') ? gap.replaceAll('\n', '\r\n') : gap}${markText(0)}\n`
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = /[\r\n]$/u.test(text) ? eol : eol + eol
+  return `${text}${gap}${markText(0)}${eol}`
 }
 
 /** One line taken out is an edit. Many at once look like an accident, or like somebody who wipes a memory. */

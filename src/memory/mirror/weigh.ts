@@ -14,15 +14,15 @@ import {
   itemHash,
 } from './item.ts'
 import type { Section } from './segments.ts'
-import type { Snapshot } from './state.ts'
+import type { Imprint } from './state.ts'
 
 /** A file that somebody else has written since we did, and what it was when they had it before them. */
 export type Reading = {
   readonly file: string
   readonly document: MirrorDocument
-  readonly base: Snapshot | null
+  readonly base: Imprint | null
   /** What the file was when we last wrote it. */
-  readonly latest: Snapshot | null
+  readonly latest: Imprint | null
 }
 
 /** What has to happen because of one item. */
@@ -117,7 +117,7 @@ async function intentFor(
   scales: Scales,
   place: PlacedSegment,
   id: string | null,
-  base: Snapshot | null,
+  base: Imprint | null,
   isSecond: boolean,
 ): Promise<Intent> {
   const { store, user } = scales
@@ -137,7 +137,7 @@ async function currentIntent(
   scales: Scales,
   place: PlacedSegment,
   belief: Belief,
-  base: Snapshot | null,
+  base: Imprint | null,
 ): Promise<Intent> {
   const { store, user, key } = scales
   const { item, section } = place.segment

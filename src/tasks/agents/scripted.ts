@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Agent, AgentFailure, type Turn } from '../agent.ts'
@@ -7,6 +6,7 @@ import { Findings } from '../parse/problem.ts'
 import { readPath } from '../parse/read-fields.ts'
 import { readEvidence, readKept, readTranscript } from '../run/read-evidence.ts'
 import type { TranscriptMessage } from '../transcript.ts'
+import { inProcess } from './in-process.ts'
 
 /**
  * Replays a recorded run: says and writes in every session what the agent of the record said and wrote there. Grades
@@ -28,25 +28,11 @@ export function scriptedAgent(folder: string): Agent {
     start: async ({ workspace }) => {
       const evidence = await readEvidence(folder)
       let next = 0
-      return {
-        open: async () => {
-          let count = 0
-          return {
-            id: randomUUID(),
-            process: null,
-            messageCount: () => count,
-            send: async (prompt) => {
-              const session = evidence.sessions[next]
-              next += 1
-              const turn = await replay({ folder, evidence, session, prompt, workspace })
-              count += turn.messages.length + 1
-              return turn
-            },
-            close: async () => {},
-          }
-        },
-        stop: async () => {},
-      }
+      return inProcess((prompt) => {
+        const session = evidence.sessions[next]
+        next += 1
+        return replay({ folder, evidence, session, prompt, workspace })
+      })
     },
   }
 }

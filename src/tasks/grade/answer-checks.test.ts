@@ -164,6 +164,53 @@ describe('answers', () => {
     expect(await failed('')).toEqual(['pet', 'secret', 'memory-read', 'nothing-invented'])
   })
 
+  it('recall only where something told is expected of them, and their prompt does not say it', async () => {
+    const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
+      ...{ id, session: 'recall', expect: [], forbid: [], mustNotKnow: false, source: 'task' },
+      ...rest,
+    })
+    const task = taskWith(sessions, {
+      answerChecks: [
+        check('secret', { forbid: ['4711'] }),
+        check('pet', { mustNotKnow: true }),
+        check('file', { expect: [['memory/MEMORY.md']] }),
+        check('language', { expect: [['Rust']] }),
+      ],
+    })
+    const forgetful = await graded(task, played({ recall: 'I do not know: memory/MEMORY.md is empty.' }))
+    const passed = forgetful.checks.filter((one) => one.passed && one.source === 'task').map(({ id }) => id)
+
+    expect(passed).toEqual(['secret', 'pet', 'file'])
+    expect(forgetful.recallScore).toBe(0)
+    expect((await graded(task, played({ recall: 'Rust; I do not know more.' }))).recallScore).toBe(1)
+    const onlyForbids = { ...task, answerChecks: task.answerChecks.slice(0, 2) }
+    expect((await graded(onlyForbids, played({}))).recallScore).toBeNull()
+  })
+
+  it('are looked at under the number of their question, where they have numbers', async () => {
+    const check = (id: string, question: number, rest: Partial<AnswerCheck>): AnswerCheck => ({
+      ...{ id, session: 'recall', question, expect: [], forbid: [], mustNotKnow: false, source: 'task' },
+      ...rest,
+    })
+    const task = taskWith(sessions, {
+      answerChecks: [
+        check('language', 1, { expect: [['Rust']] }),
+        check('start', 2, { expect: [['January 15, 2024']], forbid: ['NeonDB'] }),
+        check('mentor', 3, { mustNotKnow: true }),
+      ],
+    })
+    const failed = (recall: string) => failedOf(task, played({ recall }))
+
+    expect(await failed('1. Rust\n2. January 15, 2024\n3. I do not know.\n4. NeonDB')).toEqual([])
+    expect(await failed('1. Noted.\n2. Rust\n3. January 15, 2024\n4. I do not know.')).toEqual([
+      'language',
+      'start',
+      'mentor',
+    ])
+    expect(await failed('1. Rust\n2. January 15, 2024')).toEqual(['mentor'])
+    expect(await failed('It is Rust, since January 15, 2024. I do not know your mentor.')).toEqual([])
+  })
+
   it('are not checked where a task has nothing to check', async () => {
     const task = taskWith([{ id: 'only', prompt: 'Write a poem.', isFresh: true }])
 

@@ -5,6 +5,7 @@ import type { TranscriptMessage } from '../transcript.ts'
 import { deriveChecks } from './derive-checks.ts'
 import { inventedIn, knownText } from './invented.ts'
 import { memoryReadIn } from './memory-read.ts'
+import { numberedItems } from './numbered-items.ts'
 import { asksToStore, confirmsStoring, saysUnknown } from './phrases.ts'
 import { formOf, holds } from './text-form.ts'
 import { type WorkspaceText, workspaceTexts } from './workspace-texts.ts'
@@ -20,7 +21,10 @@ export type CheckResult = {
   readonly session: string
   readonly kind: CheckKind
   readonly source: AnswerCheck['source'] | 'general'
-  /** Whether it is about a session that began afresh after an earlier one: what is known there was remembered. */
+  /**
+   * Whether it shows what was remembered: it is about a session that began afresh after an earlier one, and, if it is a
+   * `fact`, expects something that the prompt does not say itself. Leaving out what is forbidden takes no memory.
+   */
   readonly isRecall: boolean
   readonly passed: boolean
   readonly expected: string
@@ -63,7 +67,7 @@ const noAnswer = 'no answer'
 const longestFound = 300
 
 function factCheck(check: AnswerCheck, session: SessionRecord): CheckResult {
-  const answer = session.answer ?? ''
+  const { answer, under } = answerTo(check, session)
   const form = formOf(answer)
   const isSilent = answer.trim() === ''
   const missing = check.expect.filter((ways) => !ways.some((way) => holds(form, way)))
@@ -77,9 +81,9 @@ function factCheck(check: AnswerCheck, session: SessionRecord): CheckResult {
   return {
     id: check.id,
     session: session.id,
-    kind: check.mustNotKnow ? 'unknown' : 'fact',
+    kind: check.expect.length === 0 && check.mustNotKnow ? 'unknown' : 'fact',
     source: check.source,
-    isRecall: isRecall(session),
+    isRecall: isRecall(session) && expectsMemory(check, session),
     // Silence holds nothing that is forbidden, and earns nothing by it.
     passed: problems.length === 0 && !isSilent,
     expected: [
@@ -88,11 +92,29 @@ function factCheck(check: AnswerCheck, session: SessionRecord): CheckResult {
       ...(check.mustNotKnow ? ['that it is not known'] : []),
     ].join(', '),
     found: isSilent
-      ? noAnswer
+      ? `${noAnswer}${under}`
       : problems.length > 0
-        ? `${problems.join(', ')} in: ${excerpt(answer)}`
+        ? `${problems.join(', ')}${under} in: ${excerpt(answer)}`
         : excerpt(answer),
   }
+}
+
+/** What a check looks at: the item under the number of its question, where the answer has numbers, else all of it. */
+function answerTo(
+  { question }: AnswerCheck,
+  session: SessionRecord,
+): { readonly answer: string; readonly under: string } {
+  const whole = session.answer ?? ''
+  if (question === undefined) return { answer: whole, under: '' }
+  const items = numberedItems(whole)
+  return items.size === 0
+    ? { answer: whole, under: '' }
+    : { answer: items.get(question) ?? '', under: ` under ${question}` }
+}
+
+function expectsMemory({ expect }: AnswerCheck, { prompt }: SessionRecord): boolean {
+  const asked = formOf(prompt)
+  return expect.some((ways) => !ways.some((way) => holds(asked, way)))
 }
 
 type Scene = {

@@ -4,22 +4,27 @@ type Root = ReturnType<typeof fromMarkdown>
 type Block = Root['children'][number]
 type Nodes = Root | Block | Extract<Block, { children: unknown }>['children'][number]
 
-/** A point of the expected behaviour, and the session it stands under, from 1. */
-export type Bullet = { readonly session: number; readonly text: string }
+/** What stands under a session of the expected behaviour, counted from 1: a point, or the rest of the session's line. */
+export type Bullet = { readonly session: number; readonly text: string; readonly isPoint: boolean }
 
 /** Nobody nests points this far, and nesting has no limit in Markdown. */
 const deepest = 40
 
-/** The points listed under "Session N" in the expected behaviour of a task, in order. */
+/** "Session 2 (Conversation): Rust, NeonDB." */
+const sessionLine = /^session\s+(\d+)\b\s*(?:\([^()]*\))?\s*[:.–—-]*\s*(.*)$/isu
+
+/** What is listed under "Session N" in the expected behaviour of a task, in order. */
 export function bulletsBySession(expectedBehavior: string): readonly Bullet[] {
   const bullets: Bullet[] = []
   let session: number | null = null
   const visit = (node: Nodes, isPoint: boolean, depth: number): void => {
     if (node.type === 'heading' || node.type === 'paragraph') {
       const text = textOf(node).trim()
-      const [, number] = /^session\s+(\d+)\b/iu.exec(text) ?? []
-      if (number !== undefined) session = Number(number)
-      else if (isPoint && session !== null && text !== '') bullets.push({ session, text })
+      const [, number, rest = ''] = sessionLine.exec(text) ?? []
+      if (number !== undefined) {
+        session = Number(number)
+        if (rest !== '') bullets.push({ session, text: rest, isPoint: false })
+      } else if (isPoint && session !== null && text !== '') bullets.push({ session, text, isPoint })
       return
     }
     if (!('children' in node) || depth > deepest) return

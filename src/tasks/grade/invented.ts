@@ -1,7 +1,7 @@
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { daysIn, saysDay } from './dates.ts'
 import { formOf, holds, type TextForm, wordsOf } from './text-form.ts'
-import { takenApart } from './value-pieces.ts'
+import { counting, takenApart } from './value-pieces.ts'
 
 /** Everything an answer may draw on: what was said, what is asked, what lies in the workspace. */
 export type KnownText = { readonly form: TextForm; readonly words: ReadonlySet<string> }
@@ -46,10 +46,6 @@ function isKnownDay(text: string, known: KnownText): boolean {
   if (day === undefined) return false
   return known.form.dated.some((token) => typeof token !== 'string' && saysDay(token, day))
 }
-
-/** How many things there are is not a claim about them. */
-const counting =
-  /^\s*(?:facts?|items?|pieces?|questions?|things?|answers?|entries|entry|beliefs?|notes?|memories|memory|files?|points?|details?|lines?|sessions?|of)\b/iu
 
 /** Letters and figures that stand together are one name: a desk 3A, a colour 0F6B5C, a version v1.2. */
 const token = /[\p{L}\p{M}\p{N}]+(?:['’.,:&+#-][\p{L}\p{M}\p{N}+#]+)*[+#]*/gu

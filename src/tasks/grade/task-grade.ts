@@ -28,7 +28,7 @@ export type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-1'
+export const gradingVersion = 'credence-grading-2'
 
 /** What a task carried out once came to. Kept beside the evidence, and made again by regrading. */
 export type TaskGrade = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fieldAt } from '../../eval/harness/parse-artifact.ts'
-import type { AnswerCheck } from '../task.ts'
+import { numberedItems } from '../grade/numbered-items.ts'
+import type { AnswerCheck, TaskSession } from '../task.ts'
 import { type Findings, shown } from './problem.ts'
 
 /**
@@ -21,7 +22,7 @@ import { type Findings, shown } from './problem.ts'
  *   answer_checks:                         # what the answer of a session must and must not hold
  *     - { id: language, session: recall, expect: [["{{language}}"]] }
  *     - { id: start, session: recall, expect: [["{{start}}", "{{start.iso}}"]] }  # an inner list: ways to say the same
- *     - { id: not-the-old-one, session: recall, forbid: ["{{former}}"] }
+ *     - { id: editor, session: recall, question: 3, expect: [[Helix]], forbid: [Vim] }  # under 3, if there are numbers
  *     - { id: pet, session: recall, must_not_know: true }                     # must say that it is not known
  * ```
  *
@@ -76,6 +77,7 @@ const Check = z
   .strictObject({
     id: z.string().min(1),
     session: PlainValue,
+    question: z.int({ error: 'must be the number of a question' }).min(1).optional(),
     expect: z.array(z.union([z.array(PlainTemplate()).min(1), PlainTemplate().transform((one) => [one])])).default([]),
     forbid: z.array(PlainTemplate()).default([]),
     must_not_know: z.boolean().default(false),
@@ -104,7 +106,7 @@ const none: OwnAdditions = { answerChecks: [], draw: {} }
 /** Reads the value of the key `credence`. What is wrong goes into `findings`. */
 export function readOwnAdditions(
   value: unknown,
-  sessions: readonly string[] | null,
+  sessions: readonly Pick<TaskSession, 'id' | 'prompt'>[] | null,
   findings?: Findings,
 ): OwnAdditions {
   if (value === undefined || value === null) return none
@@ -120,12 +122,9 @@ export function readOwnAdditions(
   }
   const { answer_checks, draw } = result.data
   refuseRepeatedIds(answer_checks, findings)
-  for (const [index, { session }] of answer_checks.entries()) {
-    if (sessions === null || sessions.includes(session)) continue
-    findings?.wrong(
-      `credence.answer_checks[${index}].session`,
-      `is ${shown(session)}; it must be one of ${sessions.join(', ')}`,
-    )
+  for (const [index, check] of answer_checks.entries()) {
+    const place = `credence.answer_checks[${index}]`
+    if (sessions !== null) refuseUnknownPlaces(check, place, sessions, findings)
   }
   for (const [name, given] of Object.entries(draw)) {
     for (const other of 'one_of' in given ? (given.unlike ?? []) : []) {
@@ -138,15 +137,35 @@ export function readOwnAdditions(
       )
     }
   }
-  const answerChecks = answer_checks.map(({ id, session, expect, forbid, must_not_know }) => ({
+  const answerChecks = answer_checks.map(({ id, session, question, expect, forbid, must_not_know }) => ({
     id,
     session,
+    ...(question === undefined ? {} : { question }),
     expect,
     forbid,
     mustNotKnow: must_not_know,
     source: 'task' as const,
   }))
   return { answerChecks, draw }
+}
+
+function refuseUnknownPlaces(
+  { session, question }: z.infer<typeof Check>,
+  place: string,
+  sessions: readonly Pick<TaskSession, 'id' | 'prompt'>[],
+  findings: Findings | undefined,
+): void {
+  const asked = sessions.find(({ id }) => id === session)
+  if (asked === undefined) {
+    const ids = sessions.map(({ id }) => id).join(', ')
+    findings?.wrong(`${place}.session`, `is ${shown(session)}; it must be one of ${ids}`)
+    return
+  }
+  if (question === undefined) return
+  const numbers = [...numberedItems(asked.prompt).keys()]
+  if (numbers.includes(question)) return
+  const allowed = numbers.length === 0 ? 'that prompt has no numbered questions' : `it must be ${numbers.join(', ')}`
+  findings?.wrong(`${place}.question`, `is ${question}; ${allowed}`)
 }
 
 function refuseRepeatedIds(checks: readonly { readonly id: string }[], findings: Findings | undefined): void {
@@ -159,6 +178,6 @@ function refuseRepeatedIds(checks: readonly { readonly id: string }[], findings:
 
 const allowedIn = (path: readonly PropertyKey[]): string => {
   if (path.length === 0) return 'it may have answer_checks and draw'
-  if (path[0] === 'answer_checks') return 'it may have id, session, expect, forbid and must_not_know'
+  if (path[0] === 'answer_checks') return 'it may have id, session, question, expect, forbid and must_not_know'
   return 'see the kinds of values that can be drawn in docs/tasks.md'
 }

@@ -158,12 +158,32 @@ describe('an invalid task file', () => {
       'credence.answer_checks[0].session is "nope"',
     ],
     ['credence: { answer_checks: [{ id: a, session: later }] }', 'must have expect, forbid or must_not_know'],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, question: 2, expect: [b] }] }',
+      'credence.answer_checks[0].question is 2; that prompt has no numbered questions',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, question: first, expect: [b] }] }',
+      'credence.answer_checks[0].question is "first"; it must be the number of a question',
+    ],
     ['credence: { draw: { word: { words: 99 } } }', 'credence.draw.word'],
     ['credence: { draw: { a: { one_of: [x], unlike: b } } }', 'credence.draw.a.unlike is "b"'],
     ['id: boat\nid: boot', '(front matter) is not YAML'],
     ['name: [', '(front matter) is not YAML'],
   ])('says what is wrong with %s', (frontMatter, message) => {
     expect(problemsOf(taskText({ frontMatter })).join('\n')).toContain(message)
+  })
+
+  it('knows which numbered question a check may be about', () => {
+    const sessions = 'sessions:\n  - id: later\n    prompt: "Tell me: 1. Which boat? 2. Which harbor?"'
+    const withQuestion = (question: number): string =>
+      taskText({
+        sessions,
+        frontMatter: `credence: { answer_checks: [{ id: a, session: later, question: ${question}, expect: [b] }] }`,
+      })
+
+    expect(parseTask(Buffer.from(withQuestion(2)), 'boat.md').answerChecks).toMatchObject([{ question: 2 }])
+    expect(problemsOf(withQuestion(3)).join('\n')).toContain('question is 3; it must be 1, 2')
   })
 
   it('says all that is wrong at once, with the file', () => {

@@ -56,11 +56,7 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
   if (fields.gradingType !== 'automated' && rubric === '' && criteria.length === 0) {
     findings.warn(`grading_type is ${fields.gradingType}, but there is neither a rubric nor a list of criteria.`)
   }
-  const own = readOwnAdditions(
-    text.frontMatter.credence,
-    sessions.map(({ id }) => id),
-    findings,
-  )
+  const own = readOwnAdditions(text.frontMatter.credence, sessions, findings)
 
   const task: Task = {
     ...fields,

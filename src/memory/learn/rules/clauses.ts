@@ -12,13 +12,18 @@ const subjects =
   'I|we|he|she|they|it|you|there|this|that|these|those|my|our|his|her|their|its|the|a|an|one|both|everyone|nobody'
 /** What stands between two clauses: a mark with or without a joining word, or the word alone. */
 const joints =
-  /(?:\s*[;]\s*(?:and\s+|but\s+|also\s+|so\s+)?|\s+[—–]\s+|\s*,\s*(?:and|but|so|while|whereas|plus|also|yet)\s+(?:also\s+|then\s+|now\s+)?|\s+(?:and|but|while|whereas|plus|btw|by the way)\s+(?:also\s+|then\s+|now\s+)?|\s*,\s+)/giu
+  /(?:\s*,?\s+and\s+that\s+|\s*,\s+that\s+|\s*[,;]?\s+(?:\(\d{1,2}\)|(?<!\([^()]*)\d{1,2}\))\s+|\s*[;]\s*(?:and\s+|but\s+|also\s+|so\s+)?|\s+[—–]\s+|\s*,\s*(?:and|but|so|while|whereas|plus|also|yet)\s+(?:also\s+|then\s+|now\s+)?|\s+(?:and|but|while|whereas|plus|btw|by the way|n|&)\s+(?:also\s+|then\s+|now\s+)?|\s*,\s+)/giu
 const pronounStart = new RegExp(String.raw`^(?:${subjects})(?:['’](?:m|re|ve|ll|d|s))?(?=\s)`, 'iu')
 const properStart = /^(?:\p{Lu}[\p{L}\p{N}'’.-]*\s+){1,4}/u
+
+const entry = /^\p{L}[\p{L}'’ ]{1,30}\s?[:=]\s+\S/u
+const longestSentence = 3_000
 
 /** Splits a sentence where a new clause with a subject and a verb of its own begins. */
 export function clausesIn(message: string, sentence: Span): readonly Clause[] {
   const text = message.slice(sentence.start, sentence.end)
+  // Nobody says so much in one sentence; it is refused whole.
+  if (text.length > longestSentence) return [{ ...sentence, borrowed: null }]
   const shielded = shieldedPlaces(text)
   const cuts: { readonly end: number; readonly start: number; readonly borrowed: string | null }[] = []
   let from = 0
@@ -29,9 +34,17 @@ export function clausesIn(message: string, sentence: Span): readonly Clause[] {
     const left = text.slice(from, at)
     const right = text.slice(at + match[0].length)
     const isMarkOnly = /^[\s,]*$/u.test(match[0])
-    if (!hasVerb(left) || endsOpen(left)) continue
-    const isOwn = beginsClause(right, isMarkOnly)
-    const borrowed = isOwn || isMarkOnly ? null : borrowedSubject(left, right)
+    const isAfterEntry = /[,;]/u.test(match[0]) && entry.test(left.trim())
+    const isBorrowing = (cuts.at(-1)?.borrowed ?? null) !== null
+    const isPlainly = /^[^\p{L}]*,?\s*but\s/iu.test(match[0]) && /^(?:my|our|i)\s/iu.test(right)
+    if (!(hasVerb(left) || isAfterEntry || isBorrowing || isPlainly) || endsOpen(left)) continue
+    const isSeries = /^(?:the|my|our)(?:\s+[\p{L}'’-]+){1,4}\s+(?:is|are|was|were)\b/iu.test(left.trim())
+    const isOwn = beginsClause(right, {
+      afterCommaOnly: isMarkOnly,
+      isSeries,
+      isEntry: match[0].includes(';') || isAfterEntry,
+    })
+    const borrowed = isOwn ? null : isMarkOnly ? impliedSubject(right) : borrowedSubject(left, right)
     if (!isOwn && borrowed === null) continue
     cuts.push({ end: at, start: at + match[0].length, borrowed })
     from = at + match[0].length
@@ -63,9 +76,13 @@ function isFiniteVerb(word: string, before: string | undefined): boolean {
   )
 }
 
+/** What stands before a clause: nothing but a comma, a clause of the same build, a semicolon. */
+type Joint = { readonly afterCommaOnly: boolean; readonly isSeries: boolean; readonly isEntry: boolean }
+
 /** A clause of its own: a subject at the very beginning, and a verb right behind its few words. */
-function beginsClause(right: string, afterCommaOnly: boolean): boolean {
+function beginsClause(right: string, { afterCommaOnly, isSeries, isEntry }: Joint): boolean {
   const head = untilNextMark(right)
+  if (isEntry && entry.test(head)) return true
   const pronoun = pronounStart.exec(head)
   if (pronoun !== null) {
     // "NeonDB, it's a key-value store" goes on about the same.
@@ -79,7 +96,8 @@ function beginsClause(right: string, afterCommaOnly: boolean): boolean {
     if (contracted.test(pronoun[0])) return true
     if (/^(?:I|we|he|she|they|it|you|there)$/iu.test(pronoun[0])) return hasVerb(head)
     // After a bare comma "that", "the" and "a" mostly explain what stands before.
-    if (afterCommaOnly && /^(?:the|a|an|this|that|these|those|one|both)$/iu.test(pronoun[0])) return false
+    if (afterCommaOnly && /^(?:the|a|an|this|that|these|those|one|both)$/iu.test(pronoun[0]))
+      return isSeries && /^the(?:\s+[\p{L}'’-]+){1,4}\s+(?:is|are|was|were)\b/iu.test(head)
     return verbWithin(head, 8)
   }
   const proper = properStart.exec(head)
@@ -96,6 +114,17 @@ const verbWithin = (text: string, most: number): boolean => {
   const words = wordsIn(text).slice(0, most)
   return words.some((word, index) => index > 0 && isFiniteVerb(word, words[index - 1]))
 }
+
+/** "Favourite framework is Svelte, started using it in March": the speaker goes without saying. */
+const impliedSubject = (right: string): string | null =>
+  /^(?:started|began|moved|joined|bought|met|learned|learnt|been (?:using|doing|learning|working|playing))\s+\S/u.test(
+    right,
+  )
+    ? implied
+    : null
+
+/** Marks a subject that stands nowhere in the sentence. */
+export const implied = 'I'
 
 /** "I like tea and hate coffee": the second verb has the subject of the first. */
 function borrowedSubject(left: string, right: string): string | null {
@@ -129,6 +158,8 @@ const wordsIn = (text: string): readonly string[] => text.match(/[\p{L}\p{N}][\p
 /** Quotes, brackets and dates hold commas that join nothing. */
 function shieldedPlaces(text: string): readonly Span[] {
   return [
-    ...text.matchAll(/"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])['‘][^'’]{2,}['’](?!\p{L})|\([^)]*\)|\[[^\]]*\]/gu),
+    ...text.matchAll(
+      /"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])['‘][^'’]{2,}['’](?!\p{L})|\([^)]*\)|\[[^\]]*\]|,\s+(?:who|which|whose)\s[^,]*,/gu,
+    ),
   ].map((match) => ({ start: match.index, end: match.index + match[0].length }))
 }

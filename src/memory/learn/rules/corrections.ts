@@ -31,6 +31,10 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
       ? { kind: 'correction', replaces: [withoutArticle(old)], plain: now }
       : { kind: 'statement', replaces: [], plain: now }
   }
+  const plainNot = /^(?<now>.*\p{Lu}[\p{L}\p{N}]*)\s+not\s+(?<old>\p{Lu}[\p{L}\p{N}]*)[.!]*$/u.exec(text)
+  if (plainNot?.groups !== undefined) {
+    return { kind: 'correction', replaces: [plainNot.groups.old ?? ''], plain: plainNot.groups.now ?? text }
+  }
   const fromTo =
     /^(?<before>.*?)\b(?:(?:moved?|relocated|switched|migrated|changed|transferred|renamed|upgraded|downgraded|went|converted|rescheduled|postponed|pushed|shifted|brought forward|pulled forward)(?:\s+(?:back|over|house|jobs|my \p{L}+|our \p{L}+|it|everything))?)\s+from\s+(?<old>.{1,60}?)\s+to\s+(?<now>.+)$/iu.exec(
       text,

@@ -53,19 +53,27 @@ function saysSomething(text: string): boolean {
 
 /** Marks every unit that a wish in the message covers. `units` are in order; `block` and `sentence` tell what belongs together. */
 export function notToBeStored(
-  units: readonly (Span & { readonly text: string; readonly block: number; readonly sentence: number })[],
+  units: readonly (Span & {
+    readonly text: string
+    readonly opener: string
+    readonly block: number
+    readonly sentence: number
+  })[],
   leads: readonly (Span & { readonly text: string })[],
 ): ReadonlySet<number> {
   const covered = new Set<number>()
   for (const [index, unit] of units.entries()) {
-    if (!asksNotToStore(unit.text)) continue
+    const said = `${unit.opener} ${unit.text}`.trim()
+    if (!asksNotToStore(said)) continue
     covered.add(index)
-    const extent = extentOf(unit.text, { isFirst: index === 0, isAlone: false })
+    const extent = extentOf(said, { isFirst: index === 0, isAlone: false })
     const cover = (test: (other: (typeof units)[number], at: number) => boolean): void => {
       for (const [at, other] of units.entries()) if (test(other, at)) covered.add(at)
     }
     switch (extent) {
       case 'itself':
+        // What the sentence goes on to say is meant as well.
+        cover((other, at) => at > index && other.sentence === unit.sentence)
         break
       case 'message':
         cover(() => true)

@@ -2,7 +2,7 @@ import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { datesIn, saysWhen } from './dates.ts'
 import type { Frame } from './frame.ts'
 import { clip, headOf, possessiveFrame, withoutRelative } from './frame-possessive.ts'
-import { givenNames, isPerson } from './nouns.ts'
+import { everyday, givenNames, isPerson } from './nouns.ts'
 import { looksNamed, nounPhrase, properNames, quotedIn, wordsOf } from './phrases.ts'
 import { eventForms, formsOfObject, formsOfPhrase, formsOfValue, sayingsOf } from './surface-forms.ts'
 import { asForm, auxiliaries, copulas, type Verb, verbForms } from './verbs.ts'
@@ -30,6 +30,7 @@ export function splitClause(text: string): Split | null {
     .slice(0, word.start)
     .trim()
     .replace(/[,;:]$/u, '')
+    .replace(/,\s+/gu, ' ')
   return { subject, verb: word.text, rest: text.slice(word.start + word.text.length).trim() }
 }
 
@@ -56,7 +57,9 @@ const isCopula = (word: string): boolean => copulas.has(word.toLowerCase()) || a
 /** A verb before the copula is the verb of the clause when an object stands between: "Ana thinks the plan is good". */
 const beatsCopula = (words: readonly string[], lexical: number, copula: number): boolean =>
   copula - lexical > 1 &&
-  /^(?:the|a|an|my|our|his|her|their|this|that|to|on|in|at|for|with)$/iu.test(words[lexical + 1] ?? '')
+  /^(?:the|a|an|my|our|his|her|their|this|that|to|on|in|at|for|with|me|us|you|him|them|it)$/iu.test(
+    words[lexical + 1] ?? '',
+  )
 
 function isLexical(word: string, words: readonly string[], index: number): boolean {
   const before = (words[index - 1] ?? '').toLowerCase()
@@ -122,7 +125,7 @@ export function namedFrame({ subject, verb, rest }: Split, isAsked: boolean): Fr
   const isOwn = /^(?:my|our)\s/iu.test(subject)
   if (/^(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|will)$/u.test(lower)) {
     if (rest === '') return null
-    const relation = relationFrame(plain, rest)
+    const relation = relationFrame(plain, rest, quotedIn(subject).length > 0)
     if (relation !== null && !isOwn) return relation
     const called = /^(?<how>(?:now |officially |usually |also )?(?:called|named|known as))\s+(?<name>.+)$/iu.exec(rest)
     const value = called?.groups?.name ?? rest
@@ -135,6 +138,8 @@ export function namedFrame({ subject, verb, rest }: Split, isAsked: boolean): Fr
         verb: how,
         value,
       })
+    if (/\b(?:favou?rite|preferred)\b/iu.test(plain) && !of)
+      return possessiveFrame({ owner: '', noun: plain, verb: how, value })
     const frame = copulaFrame({ subject, plain, of: of?.groups ?? null, how, value, isAsked })
     return frame === null || whole === plain ? frame : { ...frame, forms: [whole, ...frame.forms] }
   }
@@ -144,10 +149,10 @@ export function namedFrame({ subject, verb, rest }: Split, isAsked: boolean): Fr
 const withoutArticle = (text: string): string => text.replace(/^(?:the|this)\s+/iu, '').trim()
 
 /** "Ana is my sister", "Tom is the head of sales": how somebody is connected. */
-function relationFrame(subject: string, value: string): Frame | null {
+function relationFrame(subject: string, value: string, isQuoted: boolean): Frame | null {
   const mine = /^(?:(?:also|now|still)\s+)?(?:my|our)\s+(?<role>[^,.;]+?)\s*(?<more>[,.;].*)?$/iu.exec(value)
   const [named] = properNames(subject, { atStart: false })
-  const isName = named !== undefined || (wordsOf(subject).length <= 2 && /^\p{L}/u.test(subject))
+  const isName = named !== undefined || isQuoted || (wordsOf(subject).length <= 2 && /^\p{L}/u.test(subject))
   if (mine !== null && isName && subject !== '') {
     const role = mine.groups?.role ?? ''
     const noun = nounPhrase(role)
@@ -184,7 +189,8 @@ type CopulaSaid = {
 }
 
 function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): Frame | null {
-  const named = isNamed(plain) && !/^(?:the|this)\s/iu.test(subject)
+  const isName = isNamed(plain) || (isAsked && /^\p{Lu}\p{Ll}+$/u.test(subject))
+  const named = isName && !/^(?:the|this)\s/iu.test(subject)
   const isConcrete =
     properNames(value, { atStart: false }).length > 0 ||
     quotedIn(value).length > 0 ||
@@ -230,7 +236,10 @@ function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): F
       ...formsOfValue(value),
       ...(isKind ? formsOfPhrase(lastWord) : []),
       ...(/called|named/u.test(how) ? [`${plain} name`, `${plain} called`, `name of my ${plain}`] : []),
-      ...(when
+      ...formsOfObject(
+        /^\p{L}+\s+(?:to|of|at|with|in|for|by|under|on)\s+(?<what>.+)$/iu.exec(value)?.groups?.what ?? '',
+      ).filter((form) => !saysWhen(form)),
+      ...(when && !named
         ? [
             ...(/(?:date|day|deadline)$/iu.test(plain) ? [] : [`${plain} date`]),
             `when is the ${plain}`,
@@ -246,7 +255,7 @@ function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): F
         : named
           ? (subjectNames(subject)[0] ?? plain)
           : subject,
-      isPerson: isPersonal(subject, value),
+      isPerson: isPersonal(subject, value) || wordsOf(subject).some((word) => isPerson(word.toLowerCase())),
       noun: null,
     },
   }
@@ -255,14 +264,15 @@ function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): F
 /** "Renewal date is 30 November": a noun by itself, with a value that only one thing has. */
 const isBareNoun = (subject: string): boolean =>
   wordsOf(subject).length <= 4 &&
-  !/^(?:it|he|she|they|this|that|these|those|there|you|everyone|everything|nothing|what|who|all|some|most|many|one|here|today|tomorrow|now)\b|ing\b/iu.test(
+  !/^(?:it|he|she|they|this|that|these|those|there|you|everyone|everything|nothing|what|who|all|some|most|many|one|here|today|tomorrow|now)\b|^\p{L}+ing$/iu.test(
     subject,
   )
 
 /** "Priya leads billing", "our servers run on Hetzner", "my sister lives in Rome". */
 function doesFrame({ subject, verb, rest }: Split, plain: string, isOwn: boolean, isAsked: boolean): Frame | null {
   const own = subject.replace(/^(?:my|our)\s+/iu, '')
-  const who = isOwn ? own : plain
+  const who = (isOwn ? own : plain).replace(/\s+(?:there|here)$/iu, '')
+  const owned = /^(?<owner>.+?)['’]s?\s+(?<noun>[^'’]+)$/u.exec(who)?.groups
   const found = verbOf(verb)
   const lemma = found?.lemma ?? verb.replace(/s$/u, '')
   const helper = auxiliaries.has(verb)
@@ -273,9 +283,13 @@ function doesFrame({ subject, verb, rest }: Split, plain: string, isOwn: boolean
   const hasValue = properNames(rest, { atStart: false }).length > 0 || /\d/u.test(rest) || saysWhen(rest)
   const isConcrete = isNamed(subject) || isOwn || hasValue
   // "Juniper runs on Debian": a word that begins the sentence is a name when what follows is about one thing.
+  const isFelt =
+    /^(?:give|make|cause|help|keep|calm|wake|hurt|remind|bother|annoy|scare|upset|cost|relax)$/u.test(lemma) &&
+    /\b(?:me|us|my|our)\b/iu.test(rest) &&
+    !/^(?:it|that|this|these|those|he|she|they|you|the|which|what)\b/iu.test(subject)
   const mayBeName = /^\p{Lu}\p{Ll}+$/u.test(subject) && !/ing$|s$/u.test(subject) && hasValue
-  if (!isParticular(subject) && !isAsked && !mayBeName) return null
-  if (!isAsked && (!isConcrete || (isAboutNothing && !isNamed(subject) && !isOwn))) return null
+  if (!isParticular(subject) && !isAsked && !mayBeName && !isFelt) return null
+  if (!isAsked && !isFelt && (!isConcrete || (isAboutNothing && !isNamed(subject) && !isOwn))) return null
   if (rest === '' && !saysWhen(rest)) return null
   const particle =
     /^(?:on|in|at|for|to|with|by|as|from|into|about|under|over|up|out|off|until)\b/iu.exec(rest)?.[0] ?? ''
@@ -304,6 +318,10 @@ function doesFrame({ subject, verb, rest }: Split, plain: string, isOwn: boolean
     forms: [
       ...formsOfPhrase(who),
       ...(relative === undefined ? [] : [relative]),
+      ...(owned?.noun === undefined || properNames(owned.owner ?? '', { atStart: false }).length > 0
+        ? []
+        : formsOfPhrase(owned.noun)),
+      ...(isOwn && everyday.has(headOf(who)) ? [`my ${headOf(who)}`, `our ${headOf(who)}`] : []),
       ...formsOfValue(subject, { atStart: true }),
       ...formsOfObject(rest.replace(/^(?:on|in|at|for|to|with|by|as|from|into|about)\s+/iu, '')).filter(
         (form) => form.includes(' ') || isRelation || !helper,

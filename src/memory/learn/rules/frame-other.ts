@@ -1,10 +1,11 @@
 import { saysWhen } from './dates.ts'
 import type { Frame } from './frame.ts'
-import { calledFrame, firstPersonFrame } from './frame-first-person.ts'
+import { firstPersonFrame } from './frame-first-person.ts'
+import { calledFrame } from './frame-liking.ts'
 import { clip, headOf } from './frame-possessive.ts'
 import { isPerson } from './nouns.ts'
 import { nounPhrase, properNames, quotedIn, wordsOf } from './phrases.ts'
-import { formsOfObject, formsOfPhrase, formsOfValue, sayingsOf } from './surface-forms.ts'
+import { eventForms, formsOfObject, formsOfPhrase, formsOfValue, sayingsOf } from './surface-forms.ts'
 import { asForm } from './verbs.ts'
 
 const decided =
@@ -22,7 +23,11 @@ export function decisionFrame(text: string): Frame | null {
   )
     return null
   if (notDecided.test(what)) return null
-  const core = what.split(/\s+(?:because|since|so that|as it|due to)\s/iu)[0] ?? what
+  const core = (what.split(/\s+(?:because|since|so that|as it|due to|instead of|rather than)\s/iu)[0] ?? what).replace(
+    /^(?:the|a|an)\s+/iu,
+    '',
+  )
+  const isAgainst = /^(?:against|not to)$/iu.test(match.groups?.how ?? '')
   const object = core.replace(
     /^(?:to\s+)?(?:use|go with|adopt|choose|pick|keep|switch to|move to|stay with|stick with|buy|hire|launch|build|write|deploy|drop|have|hold|meet|paint|serve|sell|offer|do|run|make)\s+/iu,
     '',
@@ -30,8 +35,8 @@ export function decisionFrame(text: string): Frame | null {
   const phrase = nounPhrase(object)
   const purpose = /\s(?:for|as|in|on|at)\s+(?:the\s+|our\s+|a\s+|an\s+)?(?<aim>[^,.;]+)$/iu.exec(core)?.groups?.aim
   const name = clip(
-    purpose === undefined || saysWhen(purpose)
-      ? core.replace(/^(?:to|that)\s+/iu, '')
+    purpose === undefined || saysWhen(purpose) || /^\d+$/u.test(purpose)
+      ? `${isAgainst ? 'not ' : ''}${core.replace(/^(?:to|that)\s+/iu, '')}`
       : `${nounPhrase(purpose)} decision`,
   )
   return {
@@ -71,6 +76,8 @@ export function openQuestionFrame(text: string): Frame | null {
       '',
     )
     .replace(/[?.!]+$/u, '')
+    .replace(/\s+yet$/iu, '')
+    .replace(/^(?:the|a|an|our)\s+/iu, '')
   return {
     rule: 'a question that is said to be open',
     type: 'open_question',
@@ -143,7 +150,8 @@ export function entryFrame(text: string, about: string | null): Frame | null {
     const done = firstPersonFrame(
       `I ${isPast ? doing.past : doing.lemma} ${saysWhen(value) && !/^(?:on|in|at)\b/iu.test(value) ? 'on ' : ''}${value}`,
     )
-    if (done !== null) return { ...done, rule: '"key: value"' }
+    const asked = isPast ? [plain, ...eventForms(doing.lemma)] : [plain]
+    if (done !== null) return { ...done, rule: '"key: value"', forms: [...asked, ...done.forms] }
   }
   const owner = about === null || plain.toLowerCase().includes(about.toLowerCase()) ? null : about
   const head = headOf(plain)

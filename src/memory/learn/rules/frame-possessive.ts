@@ -1,9 +1,11 @@
 import { saysWhen } from './dates.ts'
 import type { Frame, Topic } from './frame.ts'
-import { isPerson, oneOfAKind, several, things } from './nouns.ts'
+import { everyday, isPerson, oneOfAKind, several, things } from './nouns.ts'
 import { nounPhrase, properNames, quotedIn, wordsOf } from './phrases.ts'
 import { formsOfObject, formsOfPhrase, formsOfValue, sayingsOf } from './surface-forms.ts'
 
+/** "project codename": the name of a project. */
+const nameLike = /^(?<what>.*[^'’s]|.*[^'’]s)\s+(?:name|codename|code name|title|nickname)$/iu
 const preferred = /\b(?:favou?rite|preferred|go-to|least favou?rite|preference)\b/iu
 
 type Said = { readonly owner: string; readonly noun: string; readonly verb: string; readonly value: string }
@@ -11,7 +13,7 @@ type Said = { readonly owner: string; readonly noun: string; readonly verb: stri
 /** "My X is Y", "our X is called Y", "Ana's X is Y". `owner` is empty for the speaker's own. */
 export function possessiveFrame({ owner, noun, verb, value }: Said): Frame | null {
   const whole = noun.replace(/\s+/gu, ' ').trim()
-  const plain = withoutRelative(whole)
+  const plain = withoutRelative(whole).replace(/\s+(?:there|here|now|currently)$/iu, '')
   const head = headOf(plain)
   const isNegative = /n['’]t$|\bnot\b/iu.test(verb)
   const kind = kindOfValue(value)
@@ -33,11 +35,16 @@ export function possessiveFrame({ owner, noun, verb, value }: Said): Frame | nul
   const forms = [
     called,
     ...(isOwned
-      ? [`${owner} ${plain}`, ...(owner.includes(' ') ? [] : [owner]), `${plain} of ${owner}`]
+      ? [
+          `${owner} ${plain}`,
+          ...(owner.includes(' ') && properNames(owner, { atStart: false }).length === 0 ? [] : [owner]),
+          `${plain} of ${owner}`,
+        ]
       : [...(whole === plain ? [] : [whole]), ...formsOfOwn(plain)]),
+    ...(isOwned || plain !== head || !everyday.has(head) ? [] : [`my ${head}`, `our ${head}`]),
     ...formsOfValue(value),
     ...(!isOwned &&
-    !/\bname$/iu.test(plain) &&
+    !/\b(?:name|codename|title|nickname)$/iu.test(plain) &&
     (isCalling || (isNaming && /^(?:the\s+|an?\s+)?["“'‘`*]*\p{Lu}/u.test(value)))
       ? [`${head} name`, `name of my ${head}`, `${head} called`, `${head}'s name`]
       : []),
@@ -46,6 +53,8 @@ export function possessiveFrame({ owner, noun, verb, value }: Said): Frame | nul
       ? [`when is my ${plain}`, ...(/(?:date|day)$/iu.test(plain) ? [] : [`${plain} date`])]
       : []),
   ]
+  const called_ = nameLike.exec(plain)?.groups?.what
+  if (called_ !== undefined && !isOwned) forms.push(...formsOfPhrase(called_), `${called_} called`, `${called_} name`)
   const type = preferred.test(plain) ? 'preference' : isNamedOne && !isOwned ? 'relation' : 'entity'
   return {
     rule: isOwned

@@ -1,16 +1,43 @@
+import { hasVerb } from './clauses.ts'
+import { saysWhen } from './dates.ts'
 import type { Frame } from './frame.ts'
 import { firstPersonFrame } from './frame-first-person.ts'
 import { isParticular, namedFrame, splitClause } from './frame-named.ts'
 import { decisionFrame, entryFrame, existsFrame, openQuestionFrame, plainFrame, standingFrame } from './frame-other.ts'
-import { wordsOf } from './phrases.ts'
+import { properNames, wordsOf } from './phrases.ts'
 import { isStandingWish } from './refusals.ts'
+import { formsOfObject, formsOfValue } from './surface-forms.ts'
 import type { Unit } from './units.ts'
 import { asForm, verbForms } from './verbs.ts'
 
 /** What a unit says; null when it says nothing about anybody or anything in particular. `text` has its pronouns replaced. */
-export function frameOf(unit: Unit, text: string): Frame | null {
+export function frameOf(unit: Unit, said: string): Frame | null {
+  const relative =
+    /,\s+(?:who|which|whose|our|my|the|an?)\s[^,]*,\s+(?=\p{Ll})|,\s+(?:who|which|whose)\s[^,]*$/u.exec(said)?.[0] ?? ''
+  const together =
+    /^(?<who>(?:my\s+)?[\p{L}-]+(?:\s+\p{Lu}[\p{L}-]+)?)\s+and\s+I\s+|^me\s+and\s+(?<other>(?:my\s+)?[\p{L}-]+)\s+/iu.exec(
+      said,
+    )
+  if (relative !== '' || together !== null) {
+    // "My physio, who works in Hove, wants …" and "Imani and I moved …" are about the physio and us.
+    const plain = relative !== '' ? said.replace(relative, ' ').trim() : `we ${said.slice(together?.[0].length)}`
+    const aside = relative !== '' ? relative : (together?.groups?.who ?? together?.groups?.other ?? '')
+    const frame = plain === said ? null : frameOf(unit, plain)
+    return frame === null
+      ? null
+      : {
+          ...frame,
+          forms: [
+            ...frame.forms,
+            ...formsOfValue(aside),
+            ...(/^,\s+(?:our|my|the|an?)\s/u.test(aside) ? formsOfObject(aside.replace(/^,\s+|,\s+$/gu, '')) : []),
+            ...(relative === '' ? [aside] : []),
+          ],
+        }
+  }
+  const text = withTimeBehind(said)
   const about = unit.lead.kind === 'about' ? unit.lead.subject : null
-  if (isStandingWish(text)) return standingFrame(text)
+  if (isStandingWish(text) && !isEntry(text)) return standingFrame(text)
   const open = openQuestionFrame(text)
   if (open !== null) return open
   const decision = decisionFrame(text)
@@ -21,12 +48,16 @@ export function frameOf(unit: Unit, text: string): Frame | null {
   }
   const spoken = spokenFrame(text, unit)
   if (spoken !== null) return spoken
-  const isListed = unit.isItem || unit.isLine || unit.isAsked || labelled.test(text)
+  const isListed =
+    unit.isItem || unit.isLine || unit.isAsked || labelled.test(text) || /^(?:my|our)\s[\p{L} ]{2,30}:\s/iu.test(text)
   const entry = isListed ? entryFrame(text, about) : null
   if (entry !== null) return entry
   const implied = impliedFrame(unit, text, about)
   if (implied !== null) return implied
   const isToBeKept = unit.isAsked || (unit.isItem && unit.lead.kind !== 'none')
+  const isNoted =
+    unit.isLine && wordsOf(text).length >= 4 && !hasVerb(text) && saysWhen(text) && properNames(text).length > 0
+  if (isNoted) return plainFrame(text, 'a note with a time')
   return isToBeKept && wordsOf(text).length > 1
     ? plainFrame(
         about === null ? text : `${about} ${text}`,
@@ -35,9 +66,21 @@ export function frameOf(unit: Unit, text: string): Frame | null {
     : null
 }
 
+/** "In 2019 I moved to Oslo" is "I moved to Oslo in 2019". */
+const withTimeBehind = (text: string): string => {
+  const match =
+    /^(?<when>(?:(?:in|on|at|since|during|after|before|between|every|most|for|last|next|this|until|from|back in|as an?|these)\s[^,.;:]{2,40}?|nowadays|currently|today|right now)),?\s+(?=(?:i|we|my|our)(?:['’]\p{L}+)?\s)/iu.exec(
+      text,
+    )
+  const when = match?.groups?.when
+  return match === null || when === undefined || hasVerb(when)
+    ? text
+    : `${text.slice(match[0].length)} ${when.toLowerCase() === when ? when : when[0]?.toLowerCase() + when.slice(1)}`
+}
+
 /** A whole sentence with a subject and a verb. */
 function spokenFrame(text: string, unit: Unit): Frame | null {
-  if (entryLike.test(text) && !/^(?:i|we|my|our)\s/iu.test(text)) return null
+  if (isEntry(text)) return null
   const exists = existsFrame(text)
   if (exists !== null) return exists
   const first = firstPersonFrame(
@@ -48,7 +91,7 @@ function spokenFrame(text: string, unit: Unit): Frame | null {
   const whole = unit.borrowed === null ? text : `${unit.borrowed} ${text}`
   const split = splitClause(
     whole.replace(
-      /^(?<owner>(?:my|our) [\p{L} ]{2,30}?)['’]s\s+(?=(?:called|named)\b)|^(?<name>my name)['’]s\s+/iu,
+      /^(?<owner>(?:my|our) [\p{L} ]{2,30}?)['’]s\s+(?=(?:called|named|on|in|at|from|due|coming|going|not|now|an?|the \d+|\d+)\b)|^(?<name>my name)['’]s\s+/iu,
       (_found, owner, name) => `${owner ?? name} is `,
     ),
   )
@@ -57,8 +100,12 @@ function spokenFrame(text: string, unit: Unit): Frame | null {
 }
 
 /** "Booking reference: XK7-P29." in the middle of prose. */
-const labelled = /^\p{Lu}[\p{L} ]{2,30}:\s+(?=\S*[\p{Lu}\d"“'‘])/u
-const entryLike = /^[\p{L}\p{N}][^:=\n]{0,60}?\s*[:=]\s+\S/u
+const labelled = /^\p{L}[\p{L}'’ ]{2,30}\s?[:=]\s+(?=.{0,20}[\p{Lu}\d"“'‘])/u
+const entryLike = /^(?<key>[\p{L}\p{N}][^:=\n]{0,60}?)\s*[:=]\s+\S/u
+const isEntry = (text: string): boolean => {
+  const key = entryLike.exec(text)?.groups?.key
+  return key !== undefined && !hasVerb(key)
+}
 
 /** "I'm allergic to:" with "peanuts" below it. */
 function completedFrame(unit: Unit, text: string): Frame | null {

@@ -36,7 +36,7 @@ export const professions =
   hairdresser barber tailor gardener florist mechanic welder builder mason roofer logger fisherman beekeeper winemaker
   brewer sommelier actor actress dancer director producer freelancer entrepreneur investor recruiter pharmacist optician
   radiologist anaesthetist anesthesiologist cardiologist oncologist paediatrician pediatrician gp intern apprentice postdoc
-  researcher lecturer tutor nanny cleaner caretaker clerk cashier magistrate notary diplomat priest vicar rabbi imam monk`)
+  researcher lecturer tutor nanny cleaner caretaker tech technician rep clerk cashier magistrate notary diplomat priest vicar rabbi imam monk`)
 
 export const isProfession = (noun: string): boolean =>
   professions.has(noun) || /(?:ologist|ician|grapher|monger|smith|wright|keeper|maker|worker|engineer)$/u.test(noun)

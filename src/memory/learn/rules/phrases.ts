@@ -70,7 +70,7 @@ export function properNames(text: string, { atStart = true }: { readonly atStart
       run.length > 0 &&
       particles.has(word.text) &&
       next !== undefined &&
-      /^\p{Lu}/u.test(next.text) &&
+      (/^\p{Lu}/u.test(next.text) || (particles.has(next.text) && /^\p{Lu}/u.test(words[index + 2]?.text ?? ''))) &&
       !isPronoun(next.text)
     if (isNamed || isParticle) run.push(word)
     else flush()
@@ -108,6 +108,8 @@ export function partsOfName(name: string): readonly string[] {
   const words = name.split(/\s+/u)
   const bare = words.filter((word) => !titles.test(word))
   const forms: string[] = []
+  const from = words.indexOf('of')
+  if (from > 0) return [words.slice(0, from).join(' '), ...partsOfName(words.slice(0, from).join(' '))]
   if (bare.length < words.length && bare.length > 0) forms.push(bare.join(' '))
   if (
     bare.length > 1 &&
@@ -149,7 +151,7 @@ export function nounPhrase(text: string): string {
     .replace(/\s+/gu, ' ')
     .trim()
     .replace(determiners, '')
-  const [head = ''] = flat.split(/[,;:()[\]]|\.\s|\s[—–-]\s/u)
+  const [head = ''] = flat.split(/[,;()[\]]|:\s|\.\s|\s[—–-]\s/u)
   return ` ${head}`
     .replace(ends, '')
     .trim()

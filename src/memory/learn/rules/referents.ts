@@ -35,7 +35,7 @@ export function resolved(text: string, spoken: Spoken): Resolved {
   if (possessive !== null && !/^her\s+(?:is|was)\b/iu.test(text)) {
     const pronoun = possessive.groups?.pronoun ?? ''
     const referent = /^(?:his|her|their)$/iu.test(pronoun)
-      ? (spoken.person ?? (/^their$/iu.test(pronoun) ? spoken.thing : null))
+      ? (spoken.person ?? personalName(spoken.thing) ?? (/^their$/iu.test(pronoun) ? spoken.thing : null))
       : spoken.thing
     return known(text, possessive[0], pronoun, referent, (name) => `${name}'s ${text.slice(possessive[0].length)}`)
   }
@@ -52,7 +52,7 @@ export function resolved(text: string, spoken: Spoken): Resolved {
       return { kind: 'none' }
     const isPerson = /^(?:he|she)$/iu.test(pronoun)
     const referent = isPerson
-      ? spoken.person
+      ? (spoken.person ?? personalName(spoken.thing))
       : /^they$/iu.test(pronoun)
         ? (spoken.person ?? spoken.thing)
         : (spoken.thing ?? null)
@@ -88,6 +88,10 @@ export function resolved(text: string, spoken: Spoken): Resolved {
   }
   return { kind: 'none' }
 }
+
+/** Who was only named may be a person, or an animal with a name. */
+const personalName = (name: string | null): string | null =>
+  name !== null && /^(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?\p{Lu}\p{Ll}+(?:\s+\p{Lu}\p{Ll}+)?$/u.test(name) ? name : null
 
 /** "they use" of one firm is "uses". */
 const inSingular = (text: string): string =>

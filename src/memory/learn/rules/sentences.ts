@@ -3,7 +3,7 @@ import type { Span } from './parts.ts'
 /** Never end a sentence: a name, a number or an explanation follows. */
 const beforeMore = new Set(
   `dr mr mrs ms prof st mt ft sr jr rev hon gen col lt sgt capt cpt maj pres gov sen rep messrs mme mlle vs cf viz e.g i.e eg ie approx
-  dept est fig vol ed eds pp no nos nr art sec ch op al ca resp tel ext`.split(/\s+/u),
+  dept est fig vol ed eds pp no nos nr art sec ch op al ca resp tel ext v mme mlle`.split(/\s+/u),
 )
 
 /** End a sentence only where a new one plainly begins. */
@@ -14,6 +14,9 @@ const mayEnd = new Set(
 
 const begins =
   /^["'“‘(*_]*(?:I|I'm|My|We|Our|The|It|He|She|They|This|That|And|But|Also|Please|Remember|Note|So|You|Actually|There|In|On|At|If|Can|Could|What|When|Who|Where|How|Do|Don't)\b/u
+
+/** Characters looked at on either side of a full stop. */
+const nearby = 60
 
 /** The sentences of a stretch of text, as places in the message. Abbreviations, versions, addresses and quotes stay whole. */
 export function sentencesIn(message: string, { start, end }: Span): readonly Span[] {
@@ -37,7 +40,11 @@ export function sentencesIn(message: string, { start, end }: Span): readonly Spa
     }
     const after = at + match[0].length
     if (closed.some((range) => at > range.start && after < range.end)) continue
-    if (match[0].startsWith('.') && !endsSentence(text.slice(0, at), text.slice(after))) continue
+    if (
+      match[0].startsWith('.') &&
+      !endsSentence(text.slice(Math.max(0, at - nearby), at), text.slice(after, after + nearby))
+    )
+      continue
     cut(after)
   }
   cut(text.length)
@@ -49,6 +56,8 @@ function endsSentence(before: string, after: string): boolean {
   const next = after.trimStart()
   if (next === '') return true
   const lower = word.toLowerCase()
+  // "Ring size: N."
+  if (/[:=]\s*\p{Lu}$/u.test(before)) return true
   // The initials of a name: J. R. R. Tolkien.
   if (/^(?:\p{Lu}\.?)+$/u.test(word) && word.length <= 5 && word !== 'I') return begins.test(next)
   if (lower === 'no' || lower === 'nos' || lower === 'nr') return !/^\d/u.test(next)

@@ -45,7 +45,7 @@ const sayings: readonly (readonly [RegExp, readonly string[]])[] = [
   ],
   [/\b(?:birthday|date of birth|born on)\b/iu, ['birthday', 'date of birth', 'birth date', 'born']],
   [/\b(?:e-?mail(?: address)?)\b/iu, ['email address', 'e-mail']],
-  [/\b(?:phone|mobile|cell|telephone)(?: number)?\b/iu, ['phone number', 'mobile number', 'telephone number']],
+  [/\b(?:phone|mobile|cell|telephone) number\b/iu, ['phone number', 'mobile number', 'telephone number']],
   [/\b(?:address|postcode|zip code)\b/iu, ['home address', 'postal address']],
   [/\b(?:wife|husband|spouse|partner)\b/iu, ['spouse']],
   [/\b(?:mum|mom|mother)\b/iu, ['mother', 'mum', 'mom']],
@@ -132,18 +132,15 @@ export const formsOfObject = (object: string): readonly string[] =>
     .filter((phrase) => phrase !== '' && wordsOf(phrase).length <= longestForm)
     .flatMap(formsOfPhrase)
 
-/** The ways to ask what somebody does: "do I live", "am I learning", "started learning". */
-export function formsOfDoing(subject: 'I' | 'we', verb: Verb, tail: string): readonly string[] {
+/** The ways to ask what somebody does: "do I live", "am I learning", "started learning"; of what is over, only "did I". */
+export function formsOfDoing(subject: 'I' | 'we', verb: Verb, tail: string, isOver = false): readonly string[] {
   const { lemma, past, gerund } = verb
   const more = tail === '' ? '' : ` ${tail}`
   const be = subject === 'I' ? 'am I' : 'are we'
-  return [
-    `do ${subject} ${lemma}${more}`,
-    `did ${subject} ${lemma}${more}`,
-    `${subject} ${lemma}${more}`,
-    `${subject} ${past}${more}`,
-    `${be} ${gerund}${more}`,
-  ]
+  const then = [`did ${subject} ${lemma}${more}`, `${subject} ${past}${more}`]
+  return isOver
+    ? then
+    : [`do ${subject} ${lemma}${more}`, ...then, `${subject} ${lemma}${more}`, `${be} ${gerund}${more}`]
 }
 
 /** Puts forms in order: no repeats, no everyday words, both spellings, the name itself left out. */

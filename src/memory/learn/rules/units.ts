@@ -10,6 +10,8 @@ export type Unit = Span & {
   readonly text: string
   /** The whole sentence it stands in. */
   readonly whole: string
+  /** What stood before it and is not part of it: "please remember that". */
+  readonly opener: string
   readonly block: number
   readonly sentence: number
   readonly isItem: boolean
@@ -62,7 +64,8 @@ function unitsIn(message: string, span: Span, { part, lead, sentence }: Place): 
   const isLine = span.start <= part.start + 2 && span.end >= part.end - 1
   const rest = message.slice(body.start, body.end)
   const isEntry = entryLine.test(rest) && (part.kind === 'item' || isLine || before.isAsked)
-  const clauses = isEntry && !rest.includes(';') ? [{ ...body, borrowed: null }] : clausesIn(message, body)
+  const clauses =
+    isEntry && !/;|,\s+[\p{L}'’ ]{2,30}\s?[:=]\s/u.test(rest) ? [{ ...body, borrowed: null }] : clausesIn(message, body)
   // "Can you remember that …?" asks for it to be remembered, and the rest is a statement.
   const isAskedOfAgent = before.isAsked && /^\W*(?:can|could|would|will) you\b/iu.test(whole)
   return clauses.map((clause, index) => {
@@ -76,6 +79,7 @@ function unitsIn(message: string, span: Span, { part, lead, sentence }: Place): 
       end: clause.end,
       text: textOf(message.slice(start, clause.end), isAskedOfAgent),
       whole,
+      opener: flat(message.slice(index === 0 ? span.start : clause.start, start)),
       block: part.block,
       sentence,
       isItem: part.kind === 'item',

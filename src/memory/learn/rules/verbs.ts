@@ -31,7 +31,8 @@ harvest heal improve injure insure introduce investigate knit land lecture lend 
 occupy oppose pack participate perform photograph pitch possess postpone prescribe preserve process promise promote propose
 prove provide raise recover reduce relocate rescue restore revise rotate sail season select separate sew shift solve span
 specialise specialize submit succeed suit surf survive tackle terminate thrive tune undergo validate verify vote wrap swear
-moor anchor graze prune compost mill weave perch nest cater babysit foster homeschool`
+moor anchor graze prune compost mill weave perch nest cater babysit foster homeschool act appeal draft
+sue plead beat head prescribe`
 
 export type VerbForm = 'base' | 'third' | 'past' | 'participle' | 'gerund'
 export type Verb = {

@@ -1,3 +1,4 @@
+import { questionParts } from './question-parts.ts'
 import { type Segment, segmentsOf } from './segments.ts'
 import { withoutOpening, withoutShells } from './shells.ts'
 import { forgetting, wholeMemory } from './whole-memory.ts'
@@ -12,6 +13,12 @@ export type Ask =
       readonly text: string
       /** Questions of one sentence or one item of a list have the same number. */
       readonly place: number
+      /** The number or letter that the person gave it. */
+      readonly label: string | null
+      /** How it was put, when the text has more in it: "why" of "Which one is it, and why?". */
+      readonly said: string
+      /** Whether it goes on with the question before it in the same sentence. */
+      readonly goesOn: boolean
     }
   | { readonly kind: 'everything'; readonly about: string | null }
   | { readonly kind: 'forget'; readonly about: string }
@@ -31,34 +38,80 @@ const smallTalk =
 /** "Tell me when it is saved" asks for a word, not for a time. */
 const whenDone =
   /^(?:when|once|as soon as|if|whether|that)\b.*\b(?:stored|saved|kept|noted|recorded|done|finished|ready|written|remembered|safe|have (?:it|all|them|everything|this)|(?:is|are) in\b)/iu
+/** "Can you draft a note?" wants something done, not something looked up. */
+const isRequest = /^(?:can|could|would|will)\s+you\b/iu
+/** "When I run, I listen to jazz" tells something. */
+const isClause =
+  /^(?:when(?:ever)?|where(?:ver)?|what(?:ever)?|how|why)\s+(?:i|we|you|he|she|it|they|my|our|the)\b(?!['’]).*[.,!]/iu
 const isExclamation = (text: string): boolean => /^(?:what an?|how|such)\b[^?]*!$/iu.test(text)
 
 /** Everything a prompt asks for, in order. */
 export function asksOf(prompt: string): readonly Ask[] {
   const segments = segmentsOf(prompt)
-  return segments.flatMap(asksOfSegment)
+  const asks = segments.map(asksOfSegment)
+  return asks.flatMap((own, at) => (leadsToQuestions(segments, asks, at) ? [] : own))
 }
 
 function asksOfSegment(segment: Segment, place: number): readonly Ask[] {
-  const text = withoutOpening(segment.text)
+  const text = withApostrophes(withoutOpening(segment.text))
   const forget = forgetting(text)
   if (forget !== null) return [{ kind: 'forget', about: forget }]
   const everything = wholeMemory(text)
   if (everything !== null) return [everything]
   const asked = askedText(segment, text)
-  return asked === null ? [] : splitQuestion(asked).map((question) => ({ kind: 'question', text: question, place }))
+  if (asked === null) return []
+  const { label } = segment
+  return questionParts(asked).map((part) => ({ kind: 'question', ...part, place, label }))
 }
+
+/** "What do my notes say?" before a list of questions only leads to them, and so does whatever ends in a colon. */
+function leadsToQuestions(segments: readonly Segment[], asks: readonly (readonly Ask[])[], at: number): boolean {
+  const segment = segments[at]
+  const end = segments.findIndex(({ isItem }, index) => index > at && !isItem)
+  const items = asks.slice(at + 1, end === -1 ? undefined : end)
+  if (segment === undefined || segment.isItem || !items.some((own) => own.length > 0)) return false
+  return segment.text.endsWith(':') || !saysMore.test(segment.text.replace(aboutAsking, ' '))
+}
+
+/** Words that speak of asking and of what is written down, and of nothing else. */
+const aboutAsking =
+  /\S*\.(?:md|txt|json)\b|\b(?:hi|hello|hey|there|again|so|now|ok|okay|please|just|quick|few|couple|questions?|what|which|how|can|could|would|will|do|does|did|have|has|had|got|are|is|was|you|your|i|me|my|mine|we|us|our|the|these|those|this|that|them|it|in|on|of|about|from|for|to|at|and|or|a|an|some|all|any|following|below|things?|points?|items?|details|answers?|tell|told|say|said|give|look|check|read|see|find|help|know|remember|remembered|recall|memory|memories|notes?|files?|stored?|saved?|written|down|up|back|with|go|take|let|one|by)\b|['’](?:s|re|ve|d|ll)\b/giu
+const saysMore = /\p{L}/u
+
+const forms: Readonly<Record<string, string>> = {
+  whats: "what's",
+  whos: "who's",
+  wheres: "where's",
+  whens: "when's",
+  hows: "how's",
+  cant: "can't",
+  dont: "don't",
+  doesnt: "doesn't",
+  didnt: "didn't",
+  isnt: "isn't",
+  arent: "aren't",
+  wasnt: "wasn't",
+  shouldnt: "shouldn't",
+  im: "I'm",
+  ive: "I've",
+}
+
+/** "whats" is "what's". */
+const withApostrophes = (text: string): string =>
+  text.replace(/\b\p{L}+\b(?!['’])/gu, (word) => forms[word.toLowerCase()] ?? word)
 
 /** What is asked in a segment, without what only introduces it; null when nothing is. */
 function askedText(segment: Segment, text: string): string | null {
   if (confirmation.test(text) || smallTalk.test(text) || isExclamation(text)) return null
-  const isMarked = /\?["'”’)\]]*$/u.test(text)
+  const isMarked = /[?？]["'”’)\]]*$/u.test(text)
   if (storing.test(text) && !interrogative.test(text)) return null
   const inner = withoutShells(text)
   const hadShell = inner !== text
+  if (!hadShell && (isRequest.test(text) || (!isMarked && !segment.isItem && isClause.test(text)))) return null
   if (hadShell && (inner === '' || /^(?:that|to|it|this|so|me|you|if you|whether you)\b/iu.test(inner))) return null
   if (hadShell && (isPointer(inner) || whenDone.test(inner))) return null
-  const isQuestion = isMarked || interrogative.test(inner) || (hadShell && /^(?:if|whether)\b/iu.test(inner))
+  const isQuestion =
+    (isMarked && !hadShell) || interrogative.test(inner) || (hadShell && /^(?:if|whether)\b/iu.test(inner))
   if (isQuestion || (hadShell && isTopic(inner))) return inner.replace(/^(?:if|whether)\s+/iu, '')
   if (segment.isItem && segment.leadIn !== null && isAskingLeadIn(segment.leadIn)) return inner
   return inversion.test(inner) && !/[.!]$/u.test(inner) ? inner : null
@@ -72,23 +125,10 @@ const isPointer = (text: string): boolean =>
 
 /** "my mentor's name", "the launch date", "Ana's tea": something that can be looked up. */
 const isTopic = (text: string): boolean =>
-  /^(?:my|our|the|her|his|their|its|all|every|any|both)\b|^\p{Lu}[\p{L}-]*['’]s?\b/u.test(text)
+  /^(?:my|our|the|her|his|their|its|all|every|any|both)\b|^\p{Lu}[\p{L}-]*(?:['’]s?\b|\W*$)/u.test(text)
 
 const isAskingLeadIn = (text: string): boolean =>
   !/\b(?:remember|store|save|note|keep|write down|record|know that|facts? about|told you)\b/iu.test(text) &&
   /\b(?:tell|remind|answer|questions?|what|recall|give|list|want to know|need to know|look up|find|remember about)\b/iu.test(
     text,
   )
-
-const questionWord = String.raw`(?:(?:in|on|at|to|for|from|by|with|of|about|since)\s+)?(?:what|which|who|whom|whose|when|where|why|how)(?:['’](?:s|re|d))?\b`
-const joint = new RegExp(
-  String.raw`\s*(?:[,;–—]\s*(?:and|or|but|plus|as well as)?|\s(?:and|or|but|plus|as well as|&))\s*(?:also\s+|then\s+)?(?=${questionWord})`,
-  'iu',
-)
-
-/** "What is it called, and what does it do" are two questions. */
-const splitQuestion = (text: string): readonly string[] =>
-  text
-    .split(joint)
-    .map((part) => part.replace(/^[\s,;]+|[\s,;:]+$/gu, ''))
-    .filter((part) => /[\p{L}\p{N}]/u.test(part))

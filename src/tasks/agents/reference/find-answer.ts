@@ -2,7 +2,8 @@ import { type Judgement, judgeStatement, type Thread } from './judge-statement.t
 import { isPlaceholder } from './meaning.ts'
 import { piecesOf } from './pieces.ts'
 import { parseQuestion, type Question } from './question.ts'
-import { type Reading, type Statement, withPlainPhrases } from './statement.ts'
+import { hasShape } from './shapes.ts'
+import { type ParsedStatement, type Statement, withPlainPhrases } from './statement.ts'
 
 /** What was found for one question. */
 export type Found = {
@@ -16,7 +17,7 @@ export type Found = {
 }
 
 export type Surroundings = {
-  readonly readings: readonly Reading[]
+  readonly parsedStatements: readonly ParsedStatement[]
   /** What the question before was about. */
   readonly thread: Thread | null
   /** Ids of what recall brings up for the question by itself. */
@@ -56,9 +57,9 @@ function findInThread(asked: string, around: Surroundings): Found {
 }
 
 /** Everything told about a topic: what speaks of all of it, by name or through a name. */
-export function findAbout(topic: string, readings: readonly Reading[]): readonly Statement[] {
+export function findAbout(topic: string, parsedStatements: readonly ParsedStatement[]): readonly Statement[] {
   const terms = parseQuestion(withPlainPhrases(topic)).terms.filter(({ isOptional }) => !isOptional)
-  return readings
+  return parsedStatements
     .filter(({ meanings, kinds, through }) =>
       terms.every(({ meaning }) => meanings.has(meaning) || kinds.has(meaning) || through.has(meaning)),
     )
@@ -68,19 +69,21 @@ export function findAbout(topic: string, readings: readonly Reading[]): readonly
 /** A question that says only "when?" or "what does it do?" is about what the one before was about. */
 function inThread(question: Question, thread: Thread | null): Question {
   const isOpen = question.terms.every(({ isOptional, meaning }) => isOptional || isPlaceholder(meaning))
-  const pointsBack = question.pronoun || question.terms.length === 0
+  // "When?" points back; "How old am I?" does not.
+  const pointsBack = question.pronoun || (question.terms.length === 0 && !question.isAboutSpeaker)
   if (thread === null || thread.terms.length === 0 || !isOpen || !pointsBack) return question
   return { ...question, terms: thread.terms, head: thread.head, wantsSeveral: question.wants === null }
 }
 
-function best(question: Question, { readings, thread, preferred }: Surroundings): readonly Judgement[] {
+function best(question: Question, { parsedStatements, thread, preferred }: Surroundings): readonly Judgement[] {
+  if (question.terms.length === 0) return broughtUp(question, parsedStatements, preferred)
   const used = question.pronoun ? thread : null
-  const judged = readings
-    .map((reading) => judgeStatement(question, reading, used))
-    .map((one) => (preferred.has(one.reading.statement.id) ? { ...one, score: one.score + 0.05 } : one))
+  const judged = parsedStatements
+    .map((parsed) => judgeStatement(question, parsed, used))
+    .map((one) => (preferred.has(one.parsed.statement.id) ? { ...one, score: one.score + 0.05 } : one))
   const answering = judged.filter(({ verdict }) => verdict === 'answers')
   const ranked = fittingTo(question, answering, used).toSorted(
-    (one, other) => other.score - one.score || other.reading.statement.order - one.reading.statement.order,
+    (one, other) => other.score - one.score || other.parsed.statement.order - one.parsed.statement.order,
   )
   const top = ranked[0]
   if (top === undefined) return []
@@ -88,12 +91,23 @@ function best(question: Question, { readings, thread, preferred }: Surroundings)
   return ranked.filter(({ score }) => score >= top.score - nearlyAsGood).slice(0, mostAnswers)
 }
 
+/** A question without a word of its own is answered by what is known by the question itself: "how old am I". */
+const broughtUp = (
+  { wants }: Question,
+  parsedStatements: readonly ParsedStatement[],
+  preferred: ReadonlySet<string>,
+): readonly Judgement[] =>
+  parsedStatements
+    .filter(({ statement }) => preferred.has(statement.id) && (wants === null || hasShape(statement.text, wants)))
+    .slice(0, 1)
+    .map((parsed) => ({ parsed, verdict: 'answers', score: 1, followsThread: false, leans: [] }))
+
 /** "How old is he?" said of nobody in particular is answered by nobody's age. */
 function fittingTo(question: Question, answering: readonly Judgement[], thread: Thread | null): readonly Judgement[] {
   if (thread === null) return answering
   const following = answering.filter(({ followsThread }) => followsThread)
   const given = new Set(thread.answers.map(({ statement }) => statement.id))
-  const further = following.filter(({ reading }) => !given.has(reading.statement.id))
+  const further = following.filter(({ parsed }) => !given.has(parsed.statement.id))
   // "And what is it?" asks for something else than what was just said.
   if (question.wants === null && question.terms === thread.terms && further.length > 0) return further
   const required = question.terms.filter(({ isOptional }) => !isOptional)
@@ -110,16 +124,16 @@ function foundOf(
     around,
   }: { readonly answers: readonly Judgement[]; readonly unknown: readonly string[]; readonly around: Surroundings },
 ): Found {
-  const statements = uniqueStatements(answers.flatMap(({ reading, leans }) => [reading.statement, ...leans]))
+  const statements = uniqueStatements(answers.flatMap(({ parsed, leans }) => [parsed.statement, ...leans]))
   const related =
     answers.length > 0
       ? []
-      : around.readings
-          .map((reading) => judgeStatement(question, reading, null))
+      : around.parsedStatements
+          .map((parsed) => judgeStatement(question, parsed, null))
           .filter(({ verdict }) => verdict === 'related')
           .sort((one, other) => other.score - one.score)
           .slice(0, 1)
-          .map(({ reading }) => reading.statement)
+          .map(({ parsed }) => parsed.statement)
   return {
     statements,
     unknown,
@@ -127,7 +141,7 @@ function foundOf(
     thread: {
       terms: question.terms,
       head: question.head,
-      answers: answers.map(({ reading }) => reading),
+      answers: answers.map(({ parsed }) => parsed),
       before: null,
     },
   }

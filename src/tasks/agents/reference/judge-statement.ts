@@ -3,13 +3,13 @@ import { isOneEditApart } from '../../../search/typo.ts'
 import { isPlaceholder, kindsOf } from './meaning.ts'
 import type { Question, Term } from './question.ts'
 import { hasShape, type Shape, shapeNamedBy } from './shapes.ts'
-import type { Reading, Statement } from './statement.ts'
+import type { ParsedStatement, Statement } from './statement.ts'
 
 /** What the question before was about and what was answered, for a question that says "it". */
 export type Thread = {
   readonly terms: readonly Term[]
   readonly head: Term | null
-  readonly answers: readonly Reading[]
+  readonly answers: readonly ParsedStatement[]
   /** What was spoken of earlier still. */
   readonly before: Thread | null
 }
@@ -19,7 +19,7 @@ export type Thread = {
  * something else.
  */
 export type Judgement = {
-  readonly reading: Reading
+  readonly parsed: ParsedStatement
   readonly verdict: 'answers' | 'related' | 'no'
   readonly score: number
   /** Whether it takes up what "it" stands for. */
@@ -29,51 +29,51 @@ export type Judgement = {
 }
 
 /** Without these in it, a statement cannot be the answer. Places and names take too many forms to insist on. */
-const insistedOn: ReadonlySet<Shape> = new Set(['time', 'number', 'reason', 'often', 'age', 'extent'])
+const insistedOn: ReadonlySet<Shape> = new Set(['time', 'number', 'reason', 'often', 'age', 'extent', 'title'])
 
 const strong = 0.8
 
 /** Whether a statement answers a question, by the words of both and by what kind of answer is wanted. */
-export function judgeStatement(question: Question, reading: Reading, thread: Thread | null): Judgement {
+export function judgeStatement(question: Question, parsed: ParsedStatement, thread: Thread | null): Judgement {
   const required = question.terms.filter(({ isOptional }) => !isOptional)
-  const values = new Map(required.map((term) => [term, worthOf(term, question, reading)]))
+  const values = new Map(required.map((term) => [term, worthOf(term, question, parsed)]))
   const valueFor = (term: Term): number => values.get(term)?.value ?? 0
   const missing = required.filter((term) => valueFor(term) === 0)
   const total = required.reduce((sum, term) => sum + weightOf(term), 0)
   const coverage = total === 0 ? 0 : required.reduce((sum, term) => sum + weightOf(term) * valueFor(term), 0) / total
-  const followsThread = thread !== null && takesUp(reading, thread)
+  const followsThread = thread !== null && takesUp(parsed, thread)
   const leans = [...new Set([...values.values()].flatMap(({ through }) => (through === null ? [] : [through])))]
-  const judged = { reading, followsThread, leans }
+  const judged = { parsed, followsThread, leans }
 
   const hasStrong = required.some((term) => valueFor(term) >= strong)
-  if (!hasStrong || isAboutSomebodyElse(question, reading) || (reading.isOutdated && !mentionsOutdated(question)))
+  if (!hasStrong || isAboutSomebodyElse(question, parsed) || (parsed.isOutdated && !mentionsOutdated(question)))
     return { ...judged, verdict: 'no', score: 0 }
 
   const isComplete = missing.length === 0
   const isClose =
     coverage >= 0.6 &&
     missing.every((term) => mayBeMissing(term, question)) &&
-    !isAnotherOfItsKind(question, missing, reading)
+    !isAnotherOfItsKind(question, missing, parsed)
   // What was only taken over from the question before cannot make an answer of what says nothing of the kind.
   const insists = question.wants !== null && (insistedOn.has(question.wants) || question.terms === thread?.terms)
-  const lacksShape = insists && question.wants !== null && !hasShape(reading.statement.text, question.wants)
-  const contradicts = reading.isNegative && !question.isNegative && question.wantsSeveral && question.head === null
+  const lacksShape = insists && question.wants !== null && !hasShape(parsed.statement.text, question.wants)
+  const contradicts = parsed.isNegative && !question.isNegative && question.wantsSeveral && question.head === null
   const score =
     coverage +
-    0.15 * handlePrecision(question, reading) +
-    0.05 * optionalShare(question, reading) +
-    (question.wants !== null && hasShape(reading.statement.text, question.wants) ? 0.1 : 0) +
+    0.15 * handlePrecision(question, parsed) +
+    0.05 * optionalShare(question, parsed) +
+    (question.wants !== null && hasShape(parsed.statement.text, question.wants) ? 0.1 : 0) +
     (followsThread ? 0.3 : 0) -
-    (reading.isNegative && !question.isNegative ? 0.05 : 0)
+    (parsed.isNegative && !question.isNegative ? 0.05 : 0)
   if ((isComplete || isClose) && !lacksShape && !contradicts) return { ...judged, verdict: 'answers', score }
   const keepsNames = missing.every(({ isName, isPerson, isSpecifying }) => !isName && !isPerson && !isSpecifying)
-  const shared = question.terms.filter(({ meaning }) => reading.meanings.has(meaning)).length
+  const shared = question.terms.filter(({ meaning }) => parsed.meanings.has(meaning)).length
   const isRelated =
     keepsNames &&
-    !isAnotherOfItsKind(question, missing, reading) &&
+    !isAnotherOfItsKind(question, missing, parsed) &&
     (isComplete ||
       (coverage >= 0.5 &&
-        (shared >= 2 || startsWithSpeaker(question, reading) || handlePrecision(question, reading) === 1)))
+        (shared >= 2 || startsWithSpeaker(question, parsed) || handlePrecision(question, parsed) === 1)))
   return { ...judged, verdict: isRelated ? 'related' : 'no', score }
 }
 
@@ -84,25 +84,33 @@ const mayBeMissing = (term: Term, question: Question): boolean =>
 
 type Value = { readonly value: number; readonly through: Statement | null }
 
-function worthOf(term: Term, question: Question, reading: Reading): Value {
+function worthOf(term: Term, question: Question, parsed: ParsedStatement): Value {
   const plain = (value: number): Value => ({ value, through: null })
   const { meaning, word } = term
-  if (reading.meanings.has(meaning)) {
-    return term === question.head && isOnlyAPart(term, question, reading)
+  if (parsed.meanings.has(meaning)) {
+    return term === question.head && isOnlyAPart(term, question, parsed)
       ? plain(0)
-      : plain(reading.said.has(meaning) ? 1 : 0.95)
+      : plain(parsed.said.has(meaning) ? 1 : 0.95)
   }
-  if (reading.written.has(word) || reading.kinds.has(meaning)) return plain(0.9)
+  if (parsed.written.has(word) || parsed.kinds.has(meaning)) return plain(0.9)
   const [before = '', after = ''] = term.neighbours
-  if (reading.compounds.has(word) || reading.written.has(`${before}${word}`) || reading.written.has(`${word}${after}`))
+  if (parsed.compounds.has(word) || parsed.written.has(`${before}${word}`) || parsed.written.has(`${word}${after}`))
     return plain(0.9)
-  const through = reading.through.get(meaning)
+  if ([...parsed.written].some((other) => isMadeOf(other, word))) return plain(0.8)
+  const through = parsed.through.get(meaning)
   if (through !== undefined) return { value: 0.8, through }
-  if (!isOrdinaryWord(word) && word.length >= 5 && [...reading.written].some((other) => isOneEditApart(word, other)))
+  if (!isOrdinaryWord(word) && word.length >= 5 && [...parsed.written].some((other) => isOneEditApart(word, other)))
     return plain(0.8)
-  if (!term.isName && [...reading.meanings].some((other) => isDerived(meaning, other))) return plain(0.6)
-  return plain(term.shape !== null && hasShape(reading.statement.text, term.shape) ? 0.5 : 0)
+  if (!term.isName && [...parsed.meanings].some((other) => isDerived(meaning, other))) return plain(0.6)
+  return plain(term.shape !== null && hasShape(parsed.statement.text, term.shape) ? 0.5 : 0)
 }
+
+/** A bookshop is a shop. */
+const isMadeOf = (whole: string, part: string): boolean =>
+  part.length >= 4 &&
+  whole.length >= part.length + 3 &&
+  whole.endsWith(part) &&
+  isOrdinaryWord(whole.slice(0, -part.length))
 
 /** "photographer" and "photography": a long beginning in common. */
 function isDerived(one: string, other: string): boolean {
@@ -116,7 +124,7 @@ function isDerived(one: string, other: string): boolean {
  * Whether the word stands only before the thing that the statement is about: "my mentor's dog", "the project deadline".
  * That says nothing about the mentor or the project.
  */
-function isOnlyAPart(term: Term, question: Question, { words }: Reading): boolean {
+function isOnlyAPart(term: Term, question: Question, { words }: ParsedStatement): boolean {
   const places = words.flatMap(({ meaning }, at) => (meaning === term.meaning ? [at] : []))
   if (places.length === 0) return false
   const isAsked = (meaning: string): boolean => question.terms.some((other) => other.meaning === meaning)
@@ -141,21 +149,21 @@ function isOnlyAPart(term: Term, question: Question, { words }: Reading): boolea
 }
 
 /** "What do I drink?" is not answered by what Tom drinks, nor "my colour" by my brother's. */
-function isAboutSomebodyElse(question: Question, reading: Reading): boolean {
-  if (!question.isAboutSpeakerAlone || reading.subjects.length === 0) return false
+function isAboutSomebodyElse(question: Question, parsed: ParsedStatement): boolean {
+  if (!question.isAboutSpeakerAlone || parsed.subjects.length === 0) return false
   const asked = new Set(question.terms.map(({ meaning }) => meaning))
   const isAsked = (meaning: string): boolean => asked.has(meaning) || kindsOf(meaning).some((kind) => asked.has(kind))
   // Whom it speaks about may be asked for by another name, and then stands beside it: "my daughter Mia".
-  if (reading.subjects.some(isAsked) || [...reading.through.keys()].some(isAsked)) return false
-  const { text } = reading.statement
+  if (parsed.subjects.some(isAsked) || [...parsed.through.keys()].some(isAsked)) return false
+  const { text } = parsed.statement
   const head = question.head?.word ?? ''
   const speaksOfOwn = head !== '' && new RegExp(String.raw`\bmy (?:[\p{L}-]+ ){0,3}${escaped(head)}`, 'iu').test(text)
-  const namesPerson = question.terms.some(({ isPerson, meaning }) => isPerson && reading.meanings.has(meaning))
+  const namesPerson = question.terms.some(({ isPerson, meaning }) => isPerson && parsed.meanings.has(meaning))
   return !speaksOfOwn && !namesPerson && !/\b(?:I|I['’](?:m|ve|d|ll))\b/u.test(text)
 }
 
 /** "The search team" is not "the payments team": a word that sets one thing apart from others of its kind differs. */
-function isAnotherOfItsKind(question: Question, missing: readonly Term[], { words }: Reading): boolean {
+function isAnotherOfItsKind(question: Question, missing: readonly Term[], { words }: ParsedStatement): boolean {
   const asked = new Set(question.terms.map(({ meaning }) => meaning))
   return missing.some((term) => {
     const noun = question.terms[question.terms.indexOf(term) + 1]
@@ -173,7 +181,7 @@ const mentionsOutdated = ({ text }: Question): boolean =>
   /\b(?:previous|former|used to|ex|old|before|did|was|were)\b/iu.test(text)
 
 /** How much of what a statement is called by is asked for, at best. */
-function handlePrecision(question: Question, { handleMeanings }: Reading): number {
+function handlePrecision(question: Question, { handleMeanings }: ParsedStatement): number {
   const asked = new Set(question.terms.map(({ meaning }) => meaning))
   const shares = handleMeanings.map((handle) =>
     handle.length === 0 ? 0 : handle.filter((meaning) => asked.has(meaning)).length / handle.length,
@@ -181,27 +189,27 @@ function handlePrecision(question: Question, { handleMeanings }: Reading): numbe
   return Math.max(0, ...shares)
 }
 
-function optionalShare(question: Question, { meanings }: Reading): number {
+function optionalShare(question: Question, { meanings }: ParsedStatement): number {
   const optional = question.terms.filter(({ isOptional }) => isOptional)
   return optional.length === 0 ? 0 : optional.filter(({ meaning }) => meanings.has(meaning)).length / optional.length
 }
 
 /** Whether it speaks of what was just asked about, names what was just answered, or was told right after it. */
-function takesUp(reading: Reading, { terms, answers }: Thread): boolean {
+function takesUp(parsed: ParsedStatement, { terms, answers }: Thread): boolean {
   if (
     terms.some(
-      ({ meaning, isOptional }) => !isOptional && (reading.meanings.has(meaning) || reading.through.has(meaning)),
+      ({ meaning, isOptional }) => !isOptional && (parsed.meanings.has(meaning) || parsed.through.has(meaning)),
     )
   )
     return true
   return answers.some((answer) => {
     const names = answer.words.filter(({ isProper }) => isProper).map(({ word }) => word)
-    if (names.some((name) => reading.written.has(name))) return true
-    const isNext = Math.abs(reading.statement.order - answer.statement.order) <= 1
-    return isNext && /\b(?:it|its|it['’]s|he|his|him|she|her|they|their|them|there)\b/iu.test(reading.statement.text)
+    if (names.some((name) => parsed.written.has(name))) return true
+    const isNext = Math.abs(parsed.statement.order - answer.statement.order) <= 1
+    return isNext && /\b(?:it|its|it['’]s|he|his|him|she|her|they|their|them|there)\b/iu.test(parsed.statement.text)
   })
 }
 
 /** "What car do I drive?" and "I drive a Skoda": the same is said of the same person. */
-const startsWithSpeaker = ({ text, isAboutSpeakerAlone }: Question, { statement }: Reading): boolean =>
+const startsWithSpeaker = ({ text, isAboutSpeakerAlone }: Question, { statement }: ParsedStatement): boolean =>
   isAboutSpeakerAlone && /\bi\b/iu.test(text) && /^i(?:['’]\p{L}+)?\b/iu.test(statement.text)

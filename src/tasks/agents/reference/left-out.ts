@@ -11,7 +11,7 @@ export type AsItStands = { readonly name: string; readonly content: string; read
 type Heard = { readonly candidates: readonly Candidate[]; readonly refused: readonly Refusal[] }
 
 const keeping =
-  /(?:^|[.!?:,;]\s+|\b(?:please|to|and|you|also|just)\s+)(?:remember|save|store|keep|note|write|put|record|add|hold on|log|jot|memori[sz]e)\b|\byou (?:should|need to|must|ought to) know\b|\b(?:for (?:my|the|your|our) (?:records?|notes?|files?|memory)|keep in mind|take (?:a )?note|make a note|don['’]t forget|for (?:later|future) (?:reference|use))\b/iu
+  /(?:^|[.!?:,;]\s+|\b(?:please|to|and|you|also|just)\s+)(?:remember|save|store|keep|note|write|put|record|add|hold on|log|jot|memori[sz]e)\b|\byou (?:should|need to|must|ought to) know\b|\b(?:for (?:my|the|your|our) (?:records?|notes?|files?|memory)|keep in mind|take (?:a )?note|make a note|don['’]t forget|for (?:later|future) (?:reference|use))\b|记住|记下|保存|记录/iu
 const notKeeping = /\b(?:don['’]t|do not|never|without)\s+(?:\w+\s+){0,2}(?:remember|sav|stor|keep|not|writ|record)/iu
 
 /** Speaks of what was kept before. */
@@ -39,7 +39,8 @@ export function leftOut(prompt: string, heard: Heard): readonly AsItStands[] {
   if (!isAsked) return []
   let from = 0
   const spokenOf: string[] = []
-  return segments.flatMap(({ text, isItem }) => {
+  return segments.flatMap(({ whole: text, isItem }, at) => {
+    if (isItem && segments[at - 1]?.whole === text) return []
     const found = placeOf(text, prompt, from)
     if (found === null) return []
     from = found.end
@@ -63,10 +64,11 @@ function isOpen({ reason, text }: Refusal, isItem: boolean): boolean {
   return reason === 'instruction' ? leadIn.test(text) && saysSomething(text.replace(leadIn, '')) : !final.has(reason)
 }
 
-const leadIn = /^[^:]*\b(?:remember|save|store|keep|note|write|put|record|add|log|jot|memori[sz]e|know)\b[^:]*:\s+/iu
+const leadIn =
+  /^(?:请?(?:帮我)?(?:记住|记下|保存|记录)[^：:]{0,20}[：:]\s*|[^:]*\b(?:remember|save|store|keep|note|write|put|record|add|log|jot|memori[sz]e|know)\b[^:]*:\s+)/iu
 
 const saysSomething = (text: string): boolean =>
-  /\S+\s+\S+\s+\S|:\s*\S|=\s*\S/u.test(text) && !/[?:]$/u.test(text) && asksOf(text).length === 0
+  /\S+\s+\S+\s+\S|:\s*\S|=\s*\S|\p{Script=Han}{3}/u.test(text) && !/[?:？：]$/u.test(text) && asksOf(text).length === 0
 
 /** Where a segment stands in the prompt, with the spacing it has there. */
 function placeOf(

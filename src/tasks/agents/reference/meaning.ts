@@ -14,7 +14,8 @@ export const functionWords: ReadonlySet<string> = new Set(
   whether which while who who's whom whose why will with within without won't would yes yet you you're your yours aren't
   can't couldn't didn't doesn't don't hadn't hasn't haven't shouldn't wasn't weren't wouldn't i'am im ive whats wheres
   hi hello hey dear ok actually exactly currently already back right earlier previously remember recall remind tell know
-  told say said mention mentioned ask asked answer question think believe forgot forget`),
+  told say said mention mentioned ask asked answer question think believe forgot forget
+  我 你 您 他 她 它 们 的 了 是 吗 呢 吧 啊 什 么 哪 里 儿 在 谁 时 候 请 和 个 有 多 少 几 怎 样 这 那 就 也 都 还`),
 )
 
 // Each line are words that people use for one another when they ask.
@@ -87,7 +88,7 @@ export function meaningOf(word: string): string {
  * them without using them. "What is the name of my project" is answered by "my project is NeonDB".
  */
 const placeholders: ReadonlySet<string> = new Set(
-  words(`answer call current currently describe description detail exact fact full
+  words(`叫 answer call current currently describe description detail exact fact full
   given info information kind name new particular present precise purpose sort specific specify thing title type use
   have own get got go going make mean keep work works working main called named use used using want need plan set`).map(
     meaningOf,

@@ -31,7 +31,7 @@ const contrasts: readonly RegExp[] = [
   ),
   // ", not May 7", but not ", not before noon".
   new RegExp(
-    String.raw`(?:,|\s[–—-])?\s+(?:and )?not (?!(?:before|after|until|in|at|on|if|when|because|even|only|yet|all|more|less|every|just|to)\b)${value}(?=[,;.!?]|$)`,
+    String.raw`(?:,|\s[–—-])\s+(?:and )?not (?!(?:before|after|until|in|at|on|if|when|because|even|only|yet|all|more|less|every|just|to)\b)${value}(?=[,;.!?]|$)`,
     'giu',
   ),
   new RegExp(String.raw`,?\s+(?:instead of|rather than|in place of) ${value}(?=[,;.!?]|$)`, 'giu'),

@@ -156,5 +156,6 @@ function wantedShape(text: string): Shape | null {
   if (/^\W*why\b/iu.test(text)) return 'reason'
   if (/^\W*(?:(?:in|from|to|at)\s+)?where\b/iu.test(text)) return 'place'
   if (/^\W*(?:(?:with|for|by|to|from)\s+)?who(?:m|['’]s)?\b/iu.test(text)) return 'name'
+  if (/^\W*what\b.*\b(?:called|named?)\b/iu.test(text)) return 'title'
   return null
 }

@@ -26,7 +26,7 @@ export function readNotes(file: string, text: string, known: (id: string) => boo
     }
     const id = idComment.exec(line)?.groups?.id
     const isIndented = /^\s{2,}\S/u.test(line)
-    if (id !== undefined) isManaged = known(decodeURIComponent(id))
+    if (id !== undefined) isManaged = known(decoded(id))
     else if (!isIndented) isManaged = false
     if (isManaged || /^\s*[-*+] (?:aliases|scopes):/iu.test(line)) continue
     const said = line
@@ -42,8 +42,20 @@ export function readNotes(file: string, text: string, known: (id: string) => boo
   return statements
 }
 
+/** An id as the memory wrote it; anything else stands for itself. */
+function decoded(id: string): string {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+/** The last lines before the mark of the mirror explain the file and say nothing about anybody. */
 const withoutComments = (text: string): string =>
-  text.replace(/<!--(?!\s*credence:[^\s]+(?:\s[a-z]+)*\s*-->)[\s\S]*?-->/gu, '')
+  text
+    .replace(/(?:^|\n\n)(?:[^\n]+\n)+\n*(?=<!--\s*credence:mirror\b)/u, '\n')
+    .replace(/<!--(?!\s*credence:[^\s]+(?:\s[a-z]+)*\s*-->)[\s\S]*?-->/gu, '')
 
 /** `{"theme": "dark"}` says "theme: dark". */
 function fromJson(file: string, text: string): readonly Statement[] {

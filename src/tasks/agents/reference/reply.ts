@@ -27,12 +27,22 @@ export function confirmation(kept: readonly Kept[], file: string | null): string
 }
 
 /** What was found for a question, and the number of the sentence or item that asked it. */
-export type Placed = Found & { readonly place: number; readonly question: string }
+export type Placed = Found & { readonly place: number; readonly label: string | null; readonly question: string }
 
-/** Everything found for the questions of a prompt: a line for each sentence or item, numbered when there are several. */
+/**
+ * Everything found for the questions of a prompt: a line for each sentence or item, with the number that the person gave
+ * it, or else counted when there are several.
+ */
 export function answers(found: readonly Placed[]): string {
-  const texts = [...Map.groupBy(found, ({ place }) => place).values()].map(answer)
-  return texts.length === 1 ? (texts[0] ?? '') : texts.map((text, at) => `${at + 1}. ${text}`).join('\n')
+  const places = [...Map.groupBy(found, ({ place }) => place).values()]
+  const isLabelled = places.some(([one]) => one?.label != null)
+  if (places.length === 1 && !isLabelled) return places.map(answer).join('')
+  return places
+    .map((own, at) => {
+      const label = isLabelled ? own[0]?.label : String(at + 1)
+      return label == null ? answer(own) : `${label}. ${answer(own)}`
+    })
+    .join('\n')
 }
 
 function answer(found: readonly Placed[]): string {
@@ -59,9 +69,17 @@ const notKnown = (closest: readonly Statement[]): string =>
     ? "I don't know: it was never told to me."
     : `I don't know that for certain. The closest thing I was told: ${closest.map(({ text }) => ended(text)).join(' ')}`
 
-const uniqueTexts = (statements: readonly Statement[]): readonly Statement[] => [
-  ...new Map(statements.map((statement) => [statement.text, statement])).values(),
-]
+/** Each once; what is part of a longer statement is said by that. */
+function uniqueTexts(statements: readonly Statement[]): readonly Statement[] {
+  const bare = ({ text }: Statement): string => text.replace(/[\s.!?]+$/u, '').toLowerCase()
+  return statements.filter(
+    (one, at) =>
+      !statements.some((other, index) => {
+        const isPart = bare(other) !== bare(one) && bare(other).includes(bare(one))
+        return isPart || (index < at && bare(other) === bare(one))
+      }),
+  )
+}
 
 const said = ({ text, file }: Statement): string =>
   `${file === null ? 'You told me' : `In ${file} it says`}: ${ended(text)}`

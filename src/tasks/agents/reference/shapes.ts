@@ -12,6 +12,7 @@ export const shapes = [
   'often',
   'age',
   'extent',
+  'title',
 ] as const
 export type Shape = (typeof shapes)[number]
 
@@ -24,7 +25,7 @@ const numeral =
 // A capital after a preposition is a place or a body of people; a month or weekday after it is neither.
 const properNoun = String.raw`(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b)(?:the |our |my )?\p{Lu}[\p{L}\p{N}]`
 
-const patterns: Readonly<Record<Shape, RegExp>> = {
+const patterns: Readonly<Record<Exclude<Shape, 'title'>, RegExp>> = {
   time: new RegExp(
     String.raw`\b(?:${month})\b\.?\s*\d|\d(?:st|nd|rd|th)?\s+(?:of\s+)?(?:${month})\b|\b(?:in|since|until|by|from|of|on|every|this|next|last|early|late|mid)[\s-](?:${month})\b|\b${weekday}\b|\b(?:19|20)\d\d\b|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}|\d{1,2}[:.]\d\d\b|\b\d{1,2}\s*(?:am|pm|a\.m\.|p\.m\.|o['’]clock|h)\b|\b(?:today|tomorrow|yesterday|tonight|noon|midnight|morning|afternoon|evening|night|dawn|dusk|sunrise|sunset|spring|summer|autumn|winter|weekends?|christmas|easter)\b|\b(?:daily|weekly|monthly|yearly|annually|hourly|quarterly)\b|\b(?:ago|since|until)\b|\b(?:next|last|every|each|this)\s+(?:day|week|month|year|quarter)|\b(?:in|within|after|for)\s+(?:\d+|a|${numeral})\s+(?:minute|hour|day|week|month|year)|\bq[1-4]\b|\bweek\s+\d|\b(?:from|between)\s+\d{1,2}\s+(?:to|and|till|until)\s+\d{1,2}\b`,
     'iu',
@@ -52,7 +53,11 @@ const patterns: Readonly<Record<Shape, RegExp>> = {
   ),
 }
 
-export const hasShape = (text: string, shape: Shape): boolean => patterns[shape].test(text)
+/** A name may be written small, when it is said that it is one. */
+const saysName = /\b(?:called|named|names?|titled?|goes by)\b/iu
+
+export const hasShape = (text: string, shape: Shape): boolean =>
+  shape === 'title' ? saysName.test(text) || patterns.name.test(text) : patterns[shape].test(text)
 
 // What a question may call the answer instead of asking when, where or how many.
 const shapeOfWord: Readonly<Record<string, Shape>> = {

@@ -25,7 +25,7 @@ export type Word = {
 }
 
 /** A statement taken apart, once for all questions. */
-export type Reading = {
+export type ParsedStatement = {
   readonly statement: Statement
   readonly words: readonly Word[]
   /** What its text and handles speak of. */
@@ -52,15 +52,19 @@ export const withPlainPhrases = (text: string): string =>
     .replace(/\bcan(?:not|['’]t) stand\b/giu, 'hate')
     .replace(/\b(?:takes? place|took place|happens?|happened)\b/giu, '')
     .replace(/\bwork(?:s|ed|ing)? as\b|\bfor a living\b/giu, 'job')
-    .replace(/\bleast[\s-](favou?rite|liked)\b/giu, 'leastfavorite')
+    .replace(/\bleast[\s-](favou?rite|liked)\b/giu, 'unloved')
 
-export function readStatements(statements: readonly Statement[]): readonly Reading[] {
-  const readings = statements.map(readOne)
+export function parseStatements(statements: readonly Statement[]): readonly ParsedStatement[] {
+  const parsedStatements = statements.map(readOne)
   const introductions = statements.flatMap(introductionsIn)
-  return readings.map((reading) => ({ ...reading, through: throughNames(reading, introductions) }))
+  return parsedStatements.map((parsed, at) => {
+    const through = throughNames(parsed, introductions)
+    const before = parsedStatements[at - 1]
+    return { ...parsed, through: before === undefined ? through : throughPronoun(parsed, before, through) }
+  })
 }
 
-function readOne(statement: Statement): Reading {
+function readOne(statement: Statement): ParsedStatement {
   const text = withPlainPhrases(statement.text)
   const atoms = analyse(text)
   const words = atoms.map((atom, at) => wordOf(text, atom, at))
@@ -78,7 +82,7 @@ function readOne(statement: Statement): Reading {
     handleMeanings: handles.map((handle) =>
       handle.filter(({ word }) => !functionWords.has(word)).map(({ word }) => meaningOf(word)),
     ),
-    subjects: subjectsOf(words),
+    subjects: subjectsOf(wordsBeforeColon(text, atoms, words)),
     isNegative: /\b(?:not|never|no longer|cannot)\b|n['’]t\b/iu.test(text),
     isOutdated: /\b(?:previous|former|used to|ex-|formerly|(?:my|our|his|her|their) (?:old|ex))\b/iu.test(text),
     through: new Map(),
@@ -98,6 +102,12 @@ function wordOf(text: string, { word, start, end }: Atom, at: number): Word {
       /\p{Ll}\p{Lu}|\p{L}\d/u.test(raw),
     isOwner: /['’]s$/iu.test(raw) || /s['’]$/iu.test(`${raw}${text[end] ?? ''}`),
   }
+}
+
+/** "Role: Staff Engineer" is about the role. */
+function wordsBeforeColon(text: string, atoms: readonly Atom[], words: readonly Word[]): readonly Word[] {
+  const colon = /^[^.!?]{1,60}?(?:\s*[:=→]|\s+[-–—])\s/u.exec(text)?.[0].length
+  return colon === undefined ? words : words.filter((_, at) => (atoms[at]?.end ?? 0) <= colon)
 }
 
 const compoundsOf = (atoms: readonly Atom[]): readonly string[] =>
@@ -167,13 +177,27 @@ function introductionsIn(statement: Statement): readonly Introduction[] {
   })
 }
 
-function throughNames(reading: Reading, introductions: readonly Introduction[]): ReadonlyMap<string, Statement> {
+function throughNames(parsed: ParsedStatement, introductions: readonly Introduction[]): ReadonlyMap<string, Statement> {
   const through = new Map<string, Statement>()
   for (const { statement, names, meanings } of introductions) {
-    if (statement.id === reading.statement.id) continue
+    if (statement.id === parsed.statement.id) continue
     // A name of several words is meant by its last one too: "Vasquez" is Elena Vasquez.
-    const isNamed = names.every((name) => reading.written.has(name)) || reading.written.has(names.at(-1) as string)
+    const isNamed = names.every((name) => parsed.written.has(name)) || parsed.written.has(names.at(-1) as string)
     if (isNamed) for (const meaning of meanings) if (!through.has(meaning)) through.set(meaning, statement)
   }
   return through
+}
+
+// A pronoun that was resolved has what it stands for in brackets behind it.
+const openPronoun = /(?<!["“`][^"”`]*)\b(?:it|its|he|his|him|she|her|they|their|them|there)\b(?!\s*\[)/iu
+
+/** "The door code there is 7719" was told right after what "there" means. */
+function throughPronoun(
+  { statement }: ParsedStatement,
+  before: ParsedStatement,
+  through: ReadonlyMap<string, Statement>,
+): ReadonlyMap<string, Statement> {
+  if (!openPronoun.test(statement.text) || before.statement.file !== statement.file) return through
+  const spokenOf = [...before.said].filter((meaning) => !functionWords.has(meaning) && !isPlaceholder(meaning))
+  return new Map([...spokenOf.map((meaning) => [meaning, before.statement] as const), ...through])
 }

@@ -19,7 +19,9 @@ const wholePatterns: readonly RegExp[] = [
   ),
   /^what(?:\s+all)?\s+(?:do|did|have|else do)\s+(?:you|i)\s+(?:know|remember|recall|have|tell|told|learn(?:ed)?|stored?|saved?|keep|kept|say|ask)(?:\s+(?:you|stored|saved|noted))?(?:\s+(?:to remember|in memory|so far|earlier|before|today))*(?:\s+(?:about|of|on|regarding)\s+(?<about>.+?))?\s*[.?!]*$/iu,
   /^(?:tell|remind|give) me\s+(?:everything|all|anything|something|a bit|more|what(?:ever)?(?: there is)?)\s+(?:you (?:know|remember|have) )?(?:about|on|of)\s+(?<about>.+?)\s*[.?!]*$/iu,
-  /^(?:list|show|recite|summari[sz]e|recap)(?: me)?\s+(?:all |everything |the )?(?:(?:your|my|the|stored|saved) )*(?:memor(?:y|ies)|facts|notes|beliefs|everything)(?: (?:you have|in (?:your )?memory|so far))?\s*[.?!]*$/iu,
+  /^(?:list|show|recite|summari[sz]e|recap)(?: me)?\s+(?:all |everything |the )?(?:(?:your|my|the|stored|saved) )*(?:memor(?:y|ies)|facts|notes|beliefs|everything)(?: (?:you have|(?:in|from|of) (?:your |my |the )?(?:memory(?: file)?|notes|\S+\.md)|so far))*\s*[.?!]*$/iu,
+  /^what(?:['’]s| is)?\s+(?:there\s+)?(?:stored\s+|saved\s+|written\s+|kept\s+)?in\s+(?:my |your |the )?(?:memory(?: file)?|notes|\S+\.md)\s*[.?!]*$/iu,
+  /^what\s+do(?:es)?\s+(?:my |your |the )?(?:memory(?: file)?|notes|file|\S+\.md)\s+(?:say|contain|hold|have)(?:\s+(?:about|on)\s+(?<about>.+?))?\s*[.?!]*$/iu,
 ]
 
 /** Whether a sentence asks for all that is known, or all about something. */

@@ -1,4 +1,4 @@
-import { isSurfaceForm } from '../search/forms.ts'
+import { isSurfaceForm } from '../../search/forms.ts'
 
 /** What a statement without a name is about. */
 export type NamedStatement = {
@@ -23,7 +23,9 @@ const announcements = new Set(
 const determiners = new Set(
   'the a an my our your his her its their this that these those some any every each'.split(' '),
 )
-const pronouns = new Set('i we you he she it they there one user users'.split(' '))
+const pronouns = new Set(
+  'i we you he she it they there one user users what which who where when why how first then this that here'.split(' '),
+)
 const verbs = new Set(
   (
     'is are was were be am isn’t aren’t has have had uses use used runs run lives live likes like loves love prefers prefer ' +
@@ -87,7 +89,8 @@ function subjectOf(sentence: string): string | null {
     )
   const verb = words.findIndex((word, index) => index > 0 && verbs.has(lower(word)))
   if (verb < 0) return null
-  const subject = withoutDeterminers(words.slice(0, verb))
+  const asked = ['which', 'what', 'whose'].includes(first) && verb > 1 ? 1 : 0
+  const subject = withoutDeterminers(words.slice(asked, verb))
   if (subject.length > 0 && subject.length <= mostNameWords && !pronouns.has(lower(subject[0])))
     return subject.join(' ')
   const object = words.findIndex((word, index) => index > verb && !verbs.has(lower(word)) && !commands.has(lower(word)))
@@ -98,6 +101,7 @@ function subjectOf(sentence: string): string | null {
 function objectIn(words: readonly string[], from: number): string | null {
   if (from < 0) return null
   const rest = withoutDeterminers(words.slice(from))
+  if (pronouns.has(lower(rest[0]))) return null
   const end = rest.findIndex(
     (word, index) => index > 0 && (turns.has(lower(word)) || /[,;:]$/u.test(rest[index - 1] ?? '')),
   )

@@ -1,0 +1,134 @@
+import { type BeliefType, isCurrent } from '../../beliefs/belief.ts'
+import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import { parseScopes } from '../../beliefs/scope.ts'
+import { MemoryError } from '../../errors.ts'
+import { isSurfaceForm } from '../../search/forms.ts'
+import { parseRecord } from '../belief-record.ts'
+import type { PlacedRecord, ReadRequest } from '../read-records.ts'
+import type { Workshop } from '../workshop.ts'
+import { nameStatement } from './name-statement.ts'
+import { type DocumentStatement, plain, statementsIn } from './statements.ts'
+
+/** A statement with everything it needs to be remembered. */
+type Draft = {
+  readonly statement: DocumentStatement
+  readonly name: string
+  readonly content: string
+  readonly aliases: readonly string[]
+  /** Whether the document calls it that; otherwise the name gives way to what has it already. */
+  readonly isGiven: boolean
+}
+
+/** Headings that say nothing about what is below them. */
+const generic =
+  /^(?:notes?|misc(?:ellaneous)?|general|overview|introduction|summary|memory|memories|facts?|info(?:rmation)?|context|rules?|guidelines?|instructions?|preferences?|decisions?|relations?|(?:open )?questions?|todos?|tasks?|other|details|background|new|more|user|project|about.*|readme|important|key .*)$/iu
+
+/** With more statements than this below it, a heading would find too much. */
+const mostBelowHeading = 3
+
+/**
+ * Reads any Markdown as beliefs. Reading the same text again gives the same names, so that importing it again changes
+ * nothing. What cannot be a belief is left out with a warning.
+ */
+export async function readMarkdown(
+  workshop: Workshop,
+  { text, source, user, scopes }: ReadRequest,
+): Promise<{ readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] }> {
+  const statements = statementsIn(text)
+  const sections = Map.groupBy(statements, ({ section }) => section)
+  const siblingsOf = ({ section }: DocumentStatement): number => sections.get(section)?.length ?? 1
+  const drafts = distinctNames(statements.map((statement) => draftOf(statement, siblingsOf(statement))))
+  const records: PlacedRecord[] = []
+  const warnings: string[] = []
+  const defaults = {
+    user,
+    scopes: parseScopes(scopes),
+    origin: source,
+    at: workshop.now().toISOString(),
+    newId: workshop.newId,
+  }
+  const taken = new Map<string, string>()
+  for (const draft of drafts) {
+    const place = `${source}, line ${draft.statement.line}`
+    const where = draft.statement.scopes ?? defaults.scopes
+    try {
+      const name = await freeName(workshop, user, where, draft, taken)
+      if (name === null) continue
+      const { why, type } = draft.statement
+      const value = {
+        name,
+        content: draft.content,
+        aliases: draft.aliases,
+        why,
+        scopes: where,
+        type: type ?? guessedType(draft.content),
+      }
+      records.push({ place, record: parseRecord(value, defaults).record })
+    } catch (error) {
+      if (!(error instanceof MemoryError)) throw error
+      warnings.push(`${place}: left out. ${error.message}`)
+    }
+  }
+  if (records.length === 0 && warnings.length === 0)
+    throw new MemoryError('invalid', `${source} states nothing.`, {
+      hint: 'Give a Markdown file with list items or paragraphs.',
+    })
+  return { records, warnings }
+}
+
+function draftOf(statement: DocumentStatement, siblings: number): Draft {
+  const given = { statement, aliases: statement.aliases }
+  const context = statement.context.findLast((title) => !generic.test(title) && isSurfaceForm(title)) ?? null
+  if (statement.name !== null) return { ...given, name: statement.name, content: statement.content, isGiven: true }
+  const named = nameStatement(statement.content)
+  const aliases = [...statement.aliases, ...named.aliases]
+  const isNear = context !== null && context === statement.context.at(-1)
+  if (named.isGiven || !isNear || siblings > mostBelowHeading) return { ...named, statement, aliases }
+  // The only thing said below a heading is what the heading is about.
+  if (siblings === 1) return { ...named, statement, name: context, aliases: [...aliases, named.name], isGiven: true }
+  return { ...named, statement, aliases: [...aliases, context] }
+}
+
+/** The same name for different things, as with a port below each of two headings: the heading tells them apart. */
+function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
+  const keyOf = ({ name, statement }: Draft): string => JSON.stringify([nameKey(name), statement.scopes])
+  const groups = Map.groupBy(drafts, keyOf)
+  return drafts.map((draft) => {
+    const rivals = (groups.get(keyOf(draft)) ?? []).filter(({ content }) => !isSameStatement(content, draft.content))
+    const context = draft.statement.context.findLast(
+      (title) => isSurfaceForm(title) && nameKey(title) !== nameKey(draft.name),
+    )
+    if (rivals.length === 0 || context === undefined) return draft
+    return { ...draft, name: `${plain(context)} ${draft.name}`.slice(0, 200), aliases: [...draft.aliases, draft.name] }
+  })
+}
+
+/** A name nobody has for something else; null when the document has said the same before. */
+async function freeName(
+  { store }: Workshop,
+  user: string,
+  scopes: readonly string[],
+  { name, content, isGiven }: Draft,
+  taken: Map<string, string>,
+): Promise<string | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    const candidate = attempt === 1 ? name : `${name} ${attempt}`
+    const key = JSON.stringify([nameKey(candidate), [...scopes].sort()])
+    const before = taken.get(key)
+    if (before !== undefined && isSameStatement(before, content)) return null
+    const holders = before === undefined && !isGiven ? await store.holders(user, candidate, scopes) : []
+    const isFree = holders.every((holder) => isCurrent(holder) && isSameStatement(holder.content, content))
+    if (before !== undefined || !isFree) continue
+    taken.set(key, content)
+    return candidate
+  }
+}
+
+const preferring = /\b(?:prefers?|favou?rites?|likes?|loves?|hates?|dislikes?|always|never|avoid)\b/iu
+const deciding = /\b(?:decided|decision|agreed|we chose|settled on)\b/iu
+
+function guessedType(content: string): BeliefType {
+  if (content.trimEnd().endsWith('?')) return 'open_question'
+  if (deciding.test(content)) return 'decision'
+  return preferring.test(content) ? 'preference' : 'entity'
+}

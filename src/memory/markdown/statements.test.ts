@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { statementsIn } from './statements.ts'
+
+const contents = (document: string): readonly string[] => statementsIn(document).map(({ content }) => content)
+
+describe('the statements of a document', () => {
+  it('are its list items, paragraphs and rows, with what stands above them', () => {
+    const document =
+      '# Shop\n\nIt sells tea.\n\n## Hours\n\n- open at nine\n- closed:\n  - on Sunday\n  - in August\n\n| day | hours |\n|---|---|\n| Monday | nine to five |\n'
+
+    expect(statementsIn(document).map(({ line, content, context }) => ({ line, content, context }))).toEqual([
+      { line: 3, content: 'It sells tea.', context: ['Shop'] },
+      { line: 7, content: 'open at nine', context: ['Shop', 'Hours'] },
+      { line: 9, content: 'on Sunday', context: ['Shop', 'Hours', 'closed'] },
+      { line: 10, content: 'in August', context: ['Shop', 'Hours', 'closed'] },
+      { line: 14, content: 'nine to five', context: ['Shop', 'Hours'] },
+    ])
+  })
+
+  it('keep code, nested points and further paragraphs with the item they belong to', () => {
+    expect(contents('- one\n\n  more of it\n\n  ```sh\n  - not an item\n  ```\n  - a point\n- two\n')).toEqual([
+      'one\n\nmore of it\n\n```sh\n- not an item\n```\n- a point',
+      'two',
+    ])
+  })
+
+  it('leave out front matter, comments, rules, pictures and tables of contents', () => {
+    const document = '---\na: b\n---\n<!-- - hidden -->\n\n- [Setup](#setup)\n\n![logo](logo.png)\n\n---\n\nSaid.\n'
+
+    expect(contents(document)).toEqual(['Said.'])
+  })
+
+  it('read bold names, reasons and other names, and headings that name a scope or a type', () => {
+    const [first] = statementsIn(
+      '## project:x\n\n### Decisions\n\n- **queue**: NATS <!-- credence:b-1 -->\n  - why: It is small.\n  - aliases: bus, broker\n',
+    )
+
+    expect(first).toMatchObject({
+      name: 'queue',
+      content: 'NATS',
+      why: 'It is small.',
+      aliases: ['bus', 'broker'],
+      scopes: ['project:x'],
+      type: 'decision',
+    })
+  })
+
+  it('are found in any text without failing', () => {
+    const piece = fc.constantFrom(
+      '# ',
+      '- ',
+      '  ',
+      '\n',
+      '\n\n',
+      '```',
+      '> ',
+      '|',
+      '---',
+      'a',
+      ': ',
+      '**',
+      '<!--',
+      '-->',
+      '1. ',
+      '\t',
+      '\r\n',
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string({ maxLength: 5 })), { maxLength: 30 }), (parts) => {
+        for (const { content, line } of statementsIn(parts.join(''))) {
+          expect(content.trim()).not.toBe('')
+          expect(line).toBeGreaterThan(0)
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,208 @@
+import { fromMarkdown } from 'mdast-util-from-markdown'
+import type { BeliefType } from '../../beliefs/belief.ts'
+import { parseItem } from '../mirror/item.ts'
+import { ownIntroduction } from '../mirror/places.ts'
+import { scopeOf, typeOf } from '../mirror/segments.ts'
+import { tableRows } from './table.ts'
+
+type Root = ReturnType<typeof fromMarkdown>
+type Node = Root['children'][number]
+type ListItem = Extract<Node, { type: 'list' }>['children'][number]
+
+/** One statement of a document, with what its place in it says. */
+export type DocumentStatement = {
+  /** From 1. */
+  readonly line: number
+  /** The name that was set in bold before it. */
+  readonly name: string | null
+  readonly content: string
+  readonly why: string
+  readonly aliases: readonly string[]
+  readonly scopes: readonly string[] | null
+  readonly type: BeliefType | null
+  /** The headings above it, and what introduced the list it is in; the nearest last. */
+  readonly context: readonly string[]
+  /** Which part of the document it belongs to: statements of one section have the same. */
+  readonly section: number
+}
+
+/** Every statement of a document: list items, paragraphs and rows of tables, in their own words. */
+export function statementsIn(document: string): readonly DocumentStatement[] {
+  return new DocumentReader(withoutFrontMatter(document)).read()
+}
+
+/** Settings before the text are not part of it. Lines keep their numbers. */
+function withoutFrontMatter(document: string): string {
+  const text = document.replace(/^\ufeff/u, '')
+  const [matter] = /^(---|\+\+\+)[ \t]*\r?\n(?:.*\r?\n)*?\1[ \t]*(?:\r?\n|$)/u.exec(text) ?? []
+  return matter === undefined ? text : matter.replace(/[^\r\n]/gu, ' ') + text.slice(matter.length)
+}
+
+type Heading = {
+  readonly depth: number
+  readonly title: string
+  readonly scope: string | null
+  readonly type: BeliefType | null
+}
+
+class DocumentReader {
+  readonly #text: string
+  readonly #statements: DocumentStatement[] = []
+  #headings: readonly Heading[] = []
+  #section = 0
+  /** A paragraph such as "We use:", which the list below it belongs to. */
+  #introduction: string | null = null
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): readonly DocumentStatement[] {
+    for (const node of fromMarkdown(this.#text).children) this.#readNode(node, [])
+    return this.#statements
+  }
+
+  #readNode(node: Node, context: readonly string[]): void {
+    switch (node.type) {
+      case 'heading':
+        this.#enter(node.depth, withoutComments(this.#source(node).replace(/^ *#+\s*|\s*#*\s*$|\n[=-]+\s*$/gu, '')))
+        return
+      case 'paragraph':
+        this.#readParagraph(node, context)
+        return
+      case 'list': {
+        const within = this.#introduction === null ? context : [...context, this.#introduction]
+        this.#introduction = null
+        for (const item of node.children) this.#readItem(item, within)
+        return
+      }
+      case 'code':
+        this.#readCode(node, context)
+        return
+      case 'blockquote':
+        for (const child of node.children) this.#readNode(child, context)
+        return
+      default:
+        // Rules, comments, markup and definitions state nothing.
+        this.#introduction = null
+    }
+  }
+
+  #enter(depth: number, title: string): void {
+    this.#headings = [
+      ...this.#headings.filter((heading) => heading.depth < depth),
+      { depth, title: plain(title), scope: scopeOf(title), type: typeOf(title) },
+    ]
+    this.#section += 1
+    this.#introduction = null
+  }
+
+  #readParagraph(node: Node, context: readonly string[]): void {
+    const text = dedented(withoutComments(this.#source(node)))
+    const rows = tableRows(text)
+    if (rows !== null) {
+      for (const { name, content, row } of rows) this.#add(lineOf(node) + row, { name, content }, context)
+    } else if (/[:：]$/u.test(text) && !text.includes('\n')) this.#introduction = plain(text.slice(0, -1))
+    else this.#add(lineOf(node), readItemText(text, []), context)
+  }
+
+  /** A block of code belongs to what stands right before it; alone it is named by what is above it. */
+  #readCode(node: Node, context: readonly string[]): void {
+    const code = dedented(this.#source(node))
+    const before = this.#statements.at(-1)
+    if (this.#introduction !== null) {
+      this.#add(lineOf(node), { name: this.#introduction, content: code }, context)
+      this.#introduction = null
+    } else if (before !== undefined && before.section === this.#section) {
+      this.#statements[this.#statements.length - 1] = { ...before, content: `${before.content}\n\n${code}` }
+    } else if (this.#headings.length > 0)
+      this.#add(lineOf(node), { name: this.#headings.at(-1)?.title ?? null, content: code }, context)
+  }
+
+  #readItem(item: ListItem, context: readonly string[]): void {
+    const [first, ...others] = item.children
+    if (first === undefined) return
+    if (first.type !== 'paragraph') {
+      for (const child of item.children) this.#readNode(child, context)
+      return
+    }
+    const head = dedented(withoutComments(this.#source(first)))
+    const lists = others.filter((child) => child.type === 'list')
+    if (/[:：](?:\*\*)?$/u.test(head) && lists.length > 0) {
+      const above = plain(head.replace(/[:：]((?:\*\*)?)$/u, '$1'))
+      for (const child of others) this.#readNode(child, [...context, above])
+      return
+    }
+    const end = item.position?.end.offset ?? 0
+    const start = first.position?.end.offset ?? 0
+    const indent = (first.position?.start.column ?? 1) - 1
+    const rest = this.#text
+      .slice(start, end)
+      .replace(comment, '')
+      .split(/\r\n|\n|\r/u)
+      .map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)))
+    this.#add(lineOf(item), readItemText(head, rest), context)
+  }
+
+  #add(
+    line: number,
+    said: Partial<DocumentStatement> & { readonly content: string },
+    context: readonly string[],
+  ): void {
+    this.#introduction = null
+    if (said.content.trim() === '' || isPointer(said.content) || said.content === ownIntroduction) return
+    const nearest = <Value>(of: (heading: Heading) => Value | null): Value | null =>
+      this.#headings.map(of).findLast((value) => value !== null) ?? null
+    const scope = nearest((heading) => heading.scope)
+    this.#statements.push({
+      line,
+      name: null,
+      why: '',
+      aliases: [],
+      ...said,
+      scopes: said.scopes ?? (scope === null ? null : [scope]),
+      type: nearest((heading) => heading.type),
+      context: [...this.#headings.filter((heading) => heading.scope === null).map(({ title }) => title), ...context],
+      section: this.#section,
+    })
+  }
+
+  #source(node: { readonly position?: Node['position'] }): string {
+    return this.#text.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0)
+  }
+}
+
+/** Reads the parts of a statement that our own files have: a bold name, why, aliases and scopes. */
+function readItemText(head: string, rest: readonly string[]) {
+  const [first = '', ...more] = head.split('\n')
+  const { name, content, why, aliases, scopes } = parseItem(
+    first,
+    [...more, ...rest.slice(1)].map((line) => `  ${line}`),
+  )
+  return { name, content, why, aliases, scopes }
+}
+
+const lineOf = (node: { readonly position?: Node['position'] }): number => node.position?.start.line ?? 1
+
+/** Lines of a paragraph in a list or quotation without what puts them there. */
+const dedented = (text: string): string =>
+  text
+    .split(/\r\n|\n|\r/u)
+    .map((line, index) => (index === 0 ? line : line.replace(/^[ \t]*(?:>[ \t]?)?/u, '')))
+    .join('\n')
+    .trim()
+
+const comment = /[ \t]?<!--.*?-->/gsu
+
+const withoutComments = (text: string): string => text.replace(comment, '').trim()
+
+/** An entry of a table of contents, or a picture: it points at something and says nothing. */
+const isPointer = (text: string): boolean =>
+  /^(?:\[\[?_?toc_?\]\]?|!?\[[^\]\n]*\](?:\(#[^)\n]*\)|\([^)\n]*\.(?:png|jpe?g|gif|svg|webp)\)))$/iu.test(text.trim())
+
+/** A title without its markup. */
+export const plain = (text: string): string =>
+  text
+    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/gu, '$1')
+    .replace(/[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)/gu, '')
+    .trim()

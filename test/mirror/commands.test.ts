@@ -1,0 +1,267 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { endOf, workplace } from '../cli/workplace.ts'
+
+function withMemory() {
+  const place = workplace()
+  const file = join(place.work, 'memory', 'MEMORY.md')
+  return {
+    ...place,
+    file,
+    text: () => readFileSync(file, 'utf8'),
+    edit: (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8'))),
+    init: () => place.run('init', '--dir', 'memory'),
+    [Symbol.dispose]: () => place[Symbol.dispose](),
+  }
+}
+
+describe('credence init', () => {
+  it('makes the file, and leaves one that is there as it is', async () => {
+    using place = withMemory()
+    mkdirSync(join(place.work, 'memory'))
+    writeFileSync(place.file, '# Mine\n\n- keep me\n')
+
+    const { exitCode, stdout } = await place.init()
+    await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain(place.file)
+    expect(place.text().startsWith('# Mine\n\n- keep me\n\n<!-- credence:mirror ')).toBe(true)
+    expect(place.text()).toContain('- **payment terms**: Invoices are due after 14 days. <!-- credence:b-')
+  })
+})
+
+describe('credence mirror sync', () => {
+  it('takes in edits, says so, and gives one document', async () => {
+    using place = withMemory()
+    await place.init()
+    await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
+    place.edit((text) => `${text.replace('14 days', '30 days')}- **theme**: dark\n`)
+
+    const { exitCode, stdout } = await place.run('mirror', 'sync')
+
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: `In step: took in 1 corrected, 1 added; wrote MEMORY.md.\n  ${place.file}\n`,
+    })
+    expect(await place.json('mirror', 'sync')).toMatchObject({ outcome: 'synced', written: [], held: null })
+    expect((await place.json('show', 'payment terms')).belief).toMatchObject({
+      content: 'Invoices are due after 30 days.',
+    })
+  })
+
+  it('makes a mirror for a memory that has none, and needs a memory', async () => {
+    using place = withMemory()
+    expect(await place.run('mirror', 'sync')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('credence init'),
+    })
+    await place.run('remember', 'a b c', '--name', 'letters', '--dir', 'memory')
+    expect(existsSync(place.file)).toBe(false)
+
+    await place.run('mirror', 'sync')
+
+    expect(place.text()).toContain('a b c')
+  })
+
+  it('ends with 5 when the file is held, and --accept is a person saying that it was meant', async () => {
+    using place = withMemory()
+    await place.init()
+    for (const name of ['one', 'two', 'three']) await place.run('remember', `what ${name} is`, '--name', name)
+    place.edit((text) =>
+      text
+        .split('\n')
+        .filter((line) => !/\*\*(?:one|two)\*\*/u.test(line))
+        .join('\n'),
+    )
+
+    const held = await place.run('mirror', 'sync')
+    const status = await place.run('mirror', 'status')
+    const doctor = await place.run('doctor')
+    const remembered = await place.run('remember', 'what four is', '--name', 'four')
+
+    expect(held).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('2 of 3 items are gone') })
+    expect(status).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('Held since') })
+    expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +mirror +.*is held/u) })
+    expect(doctor.stderr).not.toContain('set-aside')
+    expect(remembered).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('is held') })
+
+    expect(await place.run('mirror', 'sync', '--accept')).toMatchObject({ exitCode: 0 })
+    expect((await place.json('beliefs')).items.map(({ name }: { name: string }) => name).sort()).toEqual([
+      'four',
+      'three',
+    ])
+    expect(await place.run('doctor')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/ok +mirror +2 items/u),
+    })
+  })
+
+  it('shows one user’s memory, and refuses another’s', async () => {
+    using place = withMemory()
+    await place.init()
+
+    const other = await place.run('mirror', 'sync', '--user', 'ben')
+    await place.run('remember', 'what ben says', '--name', 'secret of ben', '--user', 'ben')
+
+    expect(other).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('shows the memory of "local"') })
+    expect(place.text()).not.toContain('ben')
+  })
+})
+
+describe('credence mirror status', () => {
+  it('lists what is unconfirmed until a person confirms it', async () => {
+    using place = withMemory()
+    await place.init()
+    appendFileSync(place.file, '- **theme**: dark\n')
+    expect((await place.json('mirror', 'status')).editedFiles).toEqual(['MEMORY.md'])
+    await place.run('mirror', 'sync')
+    const before = await place.run('mirror', 'status')
+
+    const confirmed = await place.run('confirm', 'theme')
+
+    expect(before.stdout).toMatch(/Unconfirmed, from the file \(1\):\n {2}b-\w+ {2}theme: dark/u)
+    expect(confirmed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Confirmed: "theme"') })
+    expect(await place.json('mirror', 'status')).toMatchObject({ isInStep: true, unconfirmed: [] })
+    expect(await place.run('confirm', 'theme', '--as', 'agent:codex')).toMatchObject({ exitCode: 3 })
+  })
+})
+
+describe('credence mirror watch', () => {
+  it('takes in saves and shows what other programs remember, until it is interrupted', {
+    timeout: 60_000,
+  }, async () => {
+    using place = withMemory()
+    await place.init()
+    const child = place.start(['mirror', 'watch'])
+    const ended = endOf(child)
+    const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+      for (let attempt = 0; !(await isSo()); attempt += 1) {
+        if (attempt > 400) throw new Error('It never came to that.')
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+
+    appendFileSync(place.file, '- **theme**: dark\n')
+    await until(() => /\*\*theme\*\*: dark <!-- credence:b-/u.test(place.text()))
+    // The program alone, without a mirror of its own to look after: as if the store had been written on another way.
+    rmSync(place.file)
+    await until(() => existsSync(place.file) && place.text().includes('dark'))
+    child.kill('SIGINT')
+
+    const { exitCode, stdout, stderr } = await ended
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}In step: took in 1 added; wrote MEMORY\.md\.$/mu)
+  })
+})
+
+describe('credence import --markdown', () => {
+  const document = `---
+title: settings are not statements
+---
+# Project Ledger
+
+Ledger is an invoicing tool.
+
+## Style
+
+- **Tabs**: never, two spaces
+- Prefer \`const\` over \`let\`.
+- payment terms: 14 days
+- Use ES modules, not CommonJS
+
+## Deployment
+
+We deploy to Fly.io on Tuesdays.
+
+\`\`\`sh
+fly deploy
+\`\`\`
+
+| Service | Owner |
+|---|---|
+| billing | Anna |
+
+<!-- nothing to see -->
+- [ ] Which backup tool?
+`
+
+  it('takes in list items, paragraphs, tables and code, and nothing twice', async () => {
+    using place = withMemory()
+    writeFileSync(join(place.work, 'CLAUDE.md'), document)
+    const argv = ['import', '--markdown', join(place.work, 'CLAUDE.md'), '--dir', 'memory', '--scope', 'project:ledger']
+
+    const first = await place.run(...argv, '--json')
+    const second = JSON.parse((await place.run(...argv, '--json')).stdout)
+
+    expect(JSON.parse(first.stdout)).toMatchObject({ added: 8, warnings: [] })
+    expect(second).toMatchObject({ added: 0, unchanged: 8, corrected: 0, reinforced: 0, proposed: 0 })
+    const { items } = await place.json('beliefs', '--dir', 'memory')
+    const byName = Object.fromEntries(items.map(({ name, content }: Record<string, string>) => [name, content]))
+    expect(byName).toMatchObject({
+      'Project Ledger': 'Ledger is an invoicing tool.',
+      Tabs: 'never, two spaces',
+      'payment terms': '14 days',
+      billing: 'Anna',
+    })
+    expect(Object.values(byName)).toContain('We deploy to Fly.io on Tuesdays.\n\n```sh\nfly deploy\n```')
+    expect(JSON.stringify(items)).not.toMatch(/settings|nothing to see/u)
+    expect(
+      items.every(({ provenance }: { provenance: object }) => JSON.stringify(provenance).includes('CLAUDE.md')),
+    ).toBe(true)
+  })
+
+  it('recalls what was imported', async () => {
+    using place = withMemory()
+    writeFileSync(join(place.work, 'notes.md'), document)
+    await place.run('import', '--markdown', join(place.work, 'notes.md'), '--dir', 'memory')
+
+    const { relevant } = await place.json('recall', 'what are our payment terms?', '--dir', 'memory')
+
+    expect(relevant.map(({ belief }: { belief: { content: string } }) => belief.content)).toEqual(['14 days'])
+  })
+
+  it('reads the file of another memory of ours, with scopes, types and reasons', async () => {
+    using place = withMemory()
+    await place.init()
+    await place.run(
+      'remember',
+      'Launch is on 4 May.',
+      '--name',
+      'launch',
+      '--type',
+      'decision',
+      '--scope',
+      'project:x',
+      '--why',
+      'Say it.',
+      '--alias',
+      'start',
+    )
+
+    const imported = await place.json('import', '--markdown', join(place.work, 'memory/MEMORY.md'), '--dir', 'other')
+
+    expect(imported).toMatchObject({ added: 1 })
+    const { belief } = await place.json('show', 'launch', '--dir', 'other')
+    expect(belief).toMatchObject({
+      type: 'decision',
+      scopes: ['project:x'],
+      why: 'Say it.',
+      aliases: ['start'],
+      content: 'Launch is on 4 May.',
+    })
+  })
+
+  it('says what it had to leave out, and refuses a file that states nothing', async () => {
+    using place = withMemory()
+    writeFileSync(join(place.work, 'long.md'), `- fine\n- ${'x'.repeat(20_001)}\n`)
+    writeFileSync(join(place.work, 'none.md'), '# Title\n\n---\n')
+
+    const long = await place.run('import', '--markdown', join(place.work, 'long.md'), '--dir', 'memory')
+    const none = await place.run('import', '--markdown', join(place.work, 'none.md'), '--dir', 'memory')
+
+    expect(long).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('long.md, line 2: left out.') })
+    expect(none).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('states nothing') })
+  })
+})

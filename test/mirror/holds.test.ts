@@ -1,0 +1,149 @@
+import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { lineOf, mirroredMemory, withoutLine } from './mirrored-memory.ts'
+
+const names = ['a', 'b', 'c', 'd']
+
+async function withFour() {
+  const place = mirroredMemory()
+  for (const name of names) await place.memory.remember({ name, content: `what ${name} is` })
+  return place
+}
+
+type Place = Awaited<ReturnType<typeof withFour>>
+
+/** Ways in which a file cannot be relied on, and how to put it right again. */
+const spoilings: readonly (readonly [reason: string, spoil: (place: Place) => () => void])[] = [
+  ['it is empty', (place) => replaced(place, '')],
+  ['it is empty', (place) => replaced(place, ' \n\n\t')],
+  ['it is not UTF-8 text', (place) => replaced(place, Buffer.from([0x23, 0x20, 0xff, 0xfe, 0x0a]))],
+  ['it is not UTF-8 text', (place) => replaced(place, Buffer.from(`\ufeff${place.text()}`, 'utf16le'))],
+  ['at most 4194304 are read', (place) => replaced(place, 'x'.repeat(5 * 1024 * 1024))],
+  ['4 of 4 items are gone', (place) => replaced(place, '# Memory\n\nSomething else.\n')],
+  ['2 of 4 items are gone', (place) => replaced(place, withoutLine(withoutLine(place.text(), 'a'), 'b'))],
+  [
+    'it is a symbolic link',
+    (place) => {
+      renameSync(place.path(), place.path('elsewhere'))
+      symlinkSync(place.path('elsewhere'), place.path())
+      return () => renameSync(place.path('elsewhere'), place.path())
+    },
+  ],
+  [
+    'it is a hard link',
+    (place) => {
+      linkSync(place.path(), place.path('other-name'))
+      return () => rmSync(place.path('other-name'))
+    },
+  ],
+  [
+    'it is a directory',
+    (place) => {
+      renameSync(place.path(), place.path('elsewhere'))
+      mkdirSync(place.path())
+      return () => {
+        rmSync(place.path(), { recursive: true })
+        renameSync(place.path('elsewhere'), place.path())
+      }
+    },
+  ],
+]
+
+function replaced(place: Place, content: string | Buffer): () => void {
+  const before = place.text()
+  writeFileSync(place.path(), content)
+  return () => writeFileSync(place.path(), before)
+}
+
+describe('a file that cannot be relied on', () => {
+  it.each(spoilings)('is held, and nothing is changed anywhere: %s', async (reason, spoil) => {
+    await using place = await withFour()
+    const events = (await place.memory.events({ limit: 100 })).length
+    const mend = spoil(place)
+
+    const { outcome, held, written } = await place.sync()
+
+    expect({ outcome, written }).toEqual({ outcome: 'held', written: [] })
+    expect(held?.reason).toContain(reason)
+    expect(await place.memory.events({ limit: 100 })).toHaveLength(events)
+    expect((await place.status()).held?.reason).toContain(reason)
+
+    // The store goes on, and says that the file does not.
+    await place.memory.remember({ name: 'e', content: 'what e is' })
+    expect(place.problems).toEqual([expect.stringContaining(reason)])
+
+    mend()
+    expect(await place.sync()).toMatchObject({ outcome: 'synced', held: null })
+    expect(Object.keys(await place.beliefs()).sort()).toEqual([...names, 'e'])
+    for (const name of [...names, 'e']) expect(lineOf(place.text(), name)).toContain(`what ${name} is`)
+    expect((await place.status()).isInStep).toBe(true)
+  })
+
+  it.skipIf(process.getuid?.() === 0)('is held when it may not be read', async () => {
+    await using place = await withFour()
+    chmodSync(place.path(), 0)
+
+    expect(await place.sync()).toMatchObject({ outcome: 'held', held: { reason: 'it may not be read' } })
+
+    chmodSync(place.path(), 0o600)
+    expect(await place.sync()).toMatchObject({ outcome: 'synced', written: [] })
+  })
+
+  it('is taken at its word when a person says that the lines are meant to be gone', async () => {
+    await using place = await withFour()
+    place.edit((text) => withoutLine(withoutLine(text, 'a'), 'b'))
+    expect((await place.sync()).outcome).toBe('held')
+
+    const { outcome, taken } = await place.sync({ accept: true })
+
+    expect({ outcome, retired: taken.retired }).toEqual({ outcome: 'synced', retired: 2 })
+    expect(Object.keys(await place.beliefs()).sort()).toEqual(['c', 'd'])
+
+    await place.memory.undo()
+
+    expect(Object.keys(await place.beliefs()).sort()).toEqual(names)
+  })
+
+  it('is held for a large part of many, and not for a few of them', async () => {
+    await using place = mirroredMemory()
+    for (let index = 0; index < 50; index += 1)
+      await place.memory.remember({ name: `n${index}`, content: `is ${index}` })
+
+    place.edit((text) => Array.from({ length: 11 }, (_, index) => `n${index}`).reduce(withoutLine, text))
+    expect((await place.sync()).held?.reason).toBe('11 of 50 items are gone from it')
+    place.edit((text) => text.replace('### Facts\n\n', '### Facts\n\n- **n0**: is 0\n'))
+
+    expect(await place.sync()).toMatchObject({ outcome: 'synced', taken: { retired: 10, added: 0, corrected: 0 } })
+  })
+
+  it('is written anew when it is missing: unlike an empty file, no file says nothing', async () => {
+    await using place = await withFour()
+    rmSync(place.path())
+
+    await place.sync()
+
+    for (const name of names) expect(lineOf(place.text(), name)).toContain(`what ${name} is`)
+    expect(Object.keys(await place.beliefs()).sort()).toEqual(names)
+  })
+
+  it('is read again when the records of the mirror are damaged, and no word of it is lost', async () => {
+    await using place = await withFour()
+    place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
+    writeFileSync(place.path('state/mirror/mirror.json'), '{"format": 1, "us')
+    expect((await place.status()).problem?.message).toContain('cannot be read')
+
+    expect((await place.sync()).taken).toEqual({ corrected: 1, added: 0, retired: 1, conflicts: 0 })
+    expect(await place.beliefs()).toEqual({ b: 'what b became', c: 'what c is', d: 'what d is' })
+  })
+
+  it('deletes nothing when the records of the mirror are gone: nobody knows any more what was in it', async () => {
+    await using place = await withFour()
+    place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
+    rmSync(place.path('state/mirror'), { recursive: true })
+
+    expect((await place.sync()).taken).toEqual({ corrected: 1, added: 0, retired: 0, conflicts: 0 })
+    expect(await place.beliefs()).toMatchObject({ a: 'what a is', b: 'what b became', c: 'what c is' })
+    expect(lineOf(place.text(), 'a')).toContain('what a is')
+    expect(place.text().match(/credence:b-/gu)).toHaveLength(4)
+  })
+})

@@ -1,0 +1,138 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openMemory } from '../../src/open-memory.ts'
+import type { Agent } from '../../src/tasks/agent.ts'
+import { noneAgent } from '../../src/tasks/agents/none.ts'
+import { referenceAgent } from '../../src/tasks/agents/reference/reference-agent.ts'
+import type { Control } from '../../src/tasks/evidence.ts'
+import { gradeAnswers } from '../../src/tasks/grade/answer-checks.ts'
+import { gradeAutomatically } from '../../src/tasks/grade/automated-checks.ts'
+import { findPython } from '../../src/tasks/grade/python.ts'
+import { openSandbox } from '../../src/tasks/grade/sandbox.ts'
+import { instantiate } from '../../src/tasks/parse/instantiate.ts'
+import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
+import { carryOut } from '../../src/tasks/run/carry-out.ts'
+import type { Task } from '../../src/tasks/task.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+const python = await findPython()
+const sandbox = await openSandbox({ python, allowUnsafe: true })
+const tasks = loadTasks([join('packs', 'second-brain')], { workingDirectory: '.', packs: [] })
+
+const reference = referenceAgent({ openMemory: async (dir) => openMemory({ dir, mirror: true }) })
+
+/** Does all that the reference agent does, and says something else in every conversation but the first. */
+const liar: Agent = {
+  ...reference,
+  name: 'liar',
+  start: async (place) => {
+    const atWork = await reference.start(place)
+    let opened = 0
+    return {
+      ...atWork,
+      open: async () => {
+        opened += 1
+        const isFirst = opened === 1
+        const conversation = await atWork.open()
+        return {
+          ...conversation,
+          send: async (prompt, signal) => {
+            const turn = await conversation.send(prompt, signal)
+            if (isFirst) return turn
+            const answer = 'I looked it up: Cobol, March 3, 1999, Bob Miller of Yale, Foobar, and "green tea at noon".'
+            const said = { role: 'assistant', content: [{ type: 'text', text: answer }] } as const
+            return { ...turn, answer, messages: [...turn.messages.slice(0, -1), said] }
+          },
+        }
+      },
+    }
+  },
+}
+
+type Graded = {
+  readonly automated: number | null
+  readonly scores: Readonly<Record<string, number>>
+  readonly answers: number | null
+  readonly recall: number | null
+  readonly failed: readonly string[]
+}
+
+async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as Control } = {}): Promise<Graded> {
+  using directory = temporaryDirectory()
+  const folder = mkdtempSync(join(directory.path, 'evidence-'))
+  const signal = new AbortController().signal
+  const evidence = await carryOut({ task, agent, folder, repeat: 1, seed, control, signal, now: () => new Date() })
+  expect(evidence).toMatchObject({ outcome: 'done' })
+  const filled = instantiate(task, seed)
+  const { score, recallScore, checks } = await gradeAnswers(filled, evidence, folder)
+  const automated = await gradeAutomatically({ task: filled, evidence, folder, sandbox })
+  if (python !== null) expect(automated).toMatchObject({ state: 'scored' })
+  const isScored = automated.state === 'scored'
+  return {
+    automated: isScored ? automated.score : null,
+    scores: isScored ? automated.scores : {},
+    answers: score,
+    recall: recallScore,
+    failed: checks.filter(({ passed }) => !passed).map(({ session, id }) => `${session} ${id}`),
+  }
+}
+
+describe('the second-brain pack', () => {
+  it('holds the task and eleven harder ones, all of them sound', () => {
+    expect(tasks.map(({ id }) => id)).toHaveLength(12)
+    expect(tasks[0]?.id).toBe('second-brain')
+    expect(tasks.flatMap(({ warnings }) => warnings)).toEqual([])
+  })
+
+  it.each(tasks.map((task) => [task.id, task] as const))(
+    '%s begins its last session afresh, and weighs up to 100 percent',
+    (_, task) => {
+      const weights = [...(task.rubric ?? '').matchAll(/Weight: (\d+)%/gu)].map(([, weight]) => Number(weight))
+
+      expect(task.gradingType).toBe('hybrid')
+      expect(task.sessions.at(-1)?.isFresh).toBe(true)
+      expect(weights.reduce((sum, weight) => sum + weight, 0)).toBe(100)
+      // Silence must not pass: what is only forbidden says nothing about what is known.
+      expect(task.answerChecks.every(({ expect: wanted, mustNotKnow }) => wanted.length > 0 || mustNotKnow)).toBe(true)
+    },
+  )
+})
+
+// Without Python the graders cannot run at all; the answer checks are then the only grade.
+describe.skipIf(python === null)(`graded by Python${python === null ? ', which is not installed here' : ''}`, () => {
+  it.each(tasks.map((task) => [task.id, task] as const))(
+    '%s is passed by the reference agent, and by no other way',
+    async (_, task) => {
+      const done = await graded(task, reference)
+      expect(done).toMatchObject({ automated: 1, answers: 1, recall: 1, failed: [] })
+
+      const forgetful = await graded(task, reference, { control: 'no-memory' })
+      expect(forgetful.recall).toBe(0)
+      expect(recalledIn(forgetful)).toEqual(recalledIn(forgetful).map(() => 0))
+
+      const lied = await graded(task, liar)
+      expect(lied.recall).toBe(0)
+      expect(recalledIn(lied)).toEqual(recalledIn(lied).map(() => 0))
+      expect(lied.automated).toBeLessThan(0.75)
+
+      expect(await graded(task, noneAgent)).toMatchObject({ automated: 0, answers: 0, recall: 0 })
+    },
+    60_000,
+  )
+
+  it.each([2, 3, 4, 5, 6])(
+    'random facts of the seed %i are recalled',
+    async (seed) => {
+      const task = tasks.find(({ id }) => id === 'second-brain-random') as Task
+
+      expect(await graded(task, reference, { seed })).toMatchObject({ automated: 1, answers: 1, failed: [] })
+    },
+    30_000,
+  )
+})
+
+const recalledIn = ({ scores }: Graded): readonly number[] =>
+  Object.entries(scores).flatMap(([name, score]) =>
+    /^(?:recalled_|not_the_old_|kept_out|not_given|not_mixed|nothing_of)/u.test(name) ? [score] : [],
+  )
