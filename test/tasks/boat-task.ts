@@ -71,7 +71,7 @@ export function writeTask(folder: string, name: string, text: string): string {
 }
 
 /**
- * An agent in one file: writes every prompt into memory/MEMORY.md and answers with what is in there. \`forget\` makes it
+ * An agent in one file: writes what it is asked to remember into memory/MEMORY.md and answers with what is in there. \`forget\` makes it
  * keep nothing.
  */
 export const notebookAgent = `
@@ -80,7 +80,7 @@ const prompt = readFileSync(0, 'utf8')
 mkdirSync('memory', { recursive: true })
 const file = 'memory/MEMORY.md'
 if (process.argv[2] === 'fail') { console.error('no wish to work'); process.exit(3) }
-if (process.argv[2] !== 'forget') appendFileSync(file, prompt + '\\n')
+if (process.argv[2] !== 'forget' && prompt.includes('remember')) appendFileSync(file, prompt + '\\n')
 if (prompt.includes('remember')) console.log('Saved to memory/MEMORY.md.')
 else console.log(existsSync(file) ? readFileSync(file, 'utf8') : 'I do not know.')
 `

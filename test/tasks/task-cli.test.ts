@@ -99,6 +99,20 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(missing.document.coverage).toMatchObject({ graded: 0, byState: { infra_error: 1 } })
   })
 
+  it('does not take it for recall, in the controls, that something forbidden is left out', async () => {
+    using place = harbor()
+    const checks = '{ id: boat, session: back, expect: [Halcyon] }, { id: code, session: back, forbid: ["4711"] }'
+    const file = writeTask(
+      place.work,
+      'forbidding',
+      boatTask.replace('sessions:', `credence: { answer_checks: [${checks}] }\nsessions:`),
+    )
+    const { document } = await place.ask('run', file, '--agent', 'reference', '--controls')
+
+    expect(document.controls[1]).toMatchObject({ means: { recallScore: 0 }, problem: null })
+    expect(document.lift).toBe(1)
+  })
+
   it('shows by controls what the memory is worth', async () => {
     using place = harbor()
 

@@ -87,7 +87,9 @@ export function controlsText(results: readonly ControlResult[], style: Style): s
   const problems = results.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]))
   return [
     harmless(table),
-    ...(lift === null ? [] : [`lift of the memory: ${lift >= 0 ? '+' : ''}${figure(lift)} in recall`]),
+    lift === null
+      ? 'lift of the memory: unknown, as no check expects a fresh session to say what was told before'
+      : `lift of the memory: ${lift >= 0 ? '+' : ''}${figure(lift)} in recall`,
     ...problems.map((problem) => style.red(harmless(problem))),
   ].join('\n')
 }

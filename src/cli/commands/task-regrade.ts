@@ -131,6 +131,7 @@ const shortOf = (grade: TaskGrade | null) =>
         score: grade.score,
         automatedScore: grade.automatedScore,
         answerScore: grade.answerScore,
+        recallScore: grade.recallScore,
         judgeScore: grade.judgeScore,
         gradingVersion: grade.gradingVersion,
         gradedAt: grade.gradedAt,
@@ -145,9 +146,13 @@ function pairsText(pairs: readonly Pair[], style: Style): string {
     change(before?.score, after.score),
     change(before?.automatedScore, after.automatedScore),
     change(before?.answerScore, after.answerScore),
+    change(before?.recallScore, after.recallScore),
     change(before?.judgeScore, after.judgeScore),
   ])
   return harmless(
-    columns([['task', 'state', 'score', 'automated', 'answers', 'judge'], ...rows], { indent: 0, width: style.width }),
+    columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {
+      indent: 0,
+      width: style.width,
+    }),
   )
 }

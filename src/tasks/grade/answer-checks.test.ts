@@ -149,6 +149,19 @@ describe('answers', () => {
     expect(checks.find(({ kind }) => kind === 'memory_read')?.passed).toBe(passes)
   })
 
+  it.each([
+    ['What did I tell you before?', true],
+    ['Please read memory/MEMORY.md and list my pets.', true],
+    ['Some news for memory/MEMORY.md: the supplier has changed.', false],
+    ['Hello! Nice weather.', false],
+  ])('to "%s" need a look into memory: %s', async (prompt, isNeeded) => {
+    const later: TaskSession = { id: 'later', prompt, isFresh: true }
+    const task = taskWith([...sessions, later])
+    const { checks } = await graded(task, [...played({}), { ...later, answer: 'Fine.' }])
+
+    expect(checks.some(({ kind, session }) => kind === 'memory_read' && session === 'later')).toBe(isNeeded)
+  })
+
   it('must not know what nobody told, and must not say what is forbidden', async () => {
     const task = taskWith(sessions, {
       answerChecks: [

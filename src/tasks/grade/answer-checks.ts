@@ -144,7 +144,7 @@ function generalChecks({ session, evidence, files, messages, hasChecks }: Scene)
     results.push(general('confirmation', passed, 'that it was kept', isSilent ? noAnswer : excerpt(answer)))
   }
   if (!isRecall(session)) return results
-  const isAskedBack = hasChecks || (asksBack.test(session.prompt) && !asksToStore(session.prompt))
+  const isAskedBack = hasChecks || asksBack(session.prompt)
   if (isAskedBack) {
     const read = memoryReadIn(
       messages,
@@ -163,7 +163,11 @@ function generalChecks({ session, evidence, files, messages, hasChecks }: Scene)
   return results
 }
 
-const asksBack = /\b(?:earlier|before|last time|previous(?:ly)?|remember|recall|told you|saved|stored|memory)\b/iu
+/** Whether a prompt wants to hear what is in memory. News for the memory names it too, and asks nothing. */
+const asksBack = (prompt: string): boolean => speaksOfMemory.test(prompt) && asks.test(prompt) && !asksToStore(prompt)
+
+const asks = /[?？]|\b(?:tell|remind|answer|show|give|list|read|check|recap|summari[sz]e|what|which|who)\b/iu
+const speaksOfMemory = /\b(?:earlier|before|last time|previous(?:ly)?|remember|recall|told you|saved|stored|memory)\b/iu
 
 const excerpt = (text: string): string => {
   const line = text.replaceAll(/\s+/gu, ' ').trim()

@@ -48,7 +48,7 @@ describe.skipIf(process.platform === 'win32')('a process group', () => {
       signal: controller.signal,
       graceMs: 100,
     })
-    await until(() => existsSync(join(directory.path, 'stubborn.pid')))
+    await until(() => hasPid(directory.path))
     const pid = pidIn(directory.path)
     expect(isAlive(pid)).toBe(true)
 
@@ -81,7 +81,7 @@ await running`
       said += chunk
     })
     const ended = once(child, 'exit')
-    await until(() => existsSync(join(directory.path, 'stubborn.pid')))
+    await until(() => hasPid(directory.path))
     const pid = pidIn(directory.path)
 
     child.kill('SIGINT')
@@ -111,6 +111,9 @@ await running`
     ).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
+
+/** The file is there a moment before what is in it. */
+const hasPid = (folder: string): boolean => existsSync(join(folder, 'stubborn.pid')) && pidIn(folder) > 0
 
 const pidIn = (folder: string): number => Number(readFileSync(join(folder, 'stubborn.pid'), 'utf8'))
 
