@@ -129,30 +129,41 @@ describe('credence mirror status', () => {
 })
 
 describe('credence mirror watch', () => {
-  it('takes in saves and shows what other programs remember, until it is interrupted', {
+  it('takes in every save, says when the file is held and when it is well again, until it is interrupted', {
     timeout: 60_000,
   }, async () => {
     using place = withMemory()
     await place.init()
     const child = place.start(['mirror', 'watch'])
     const ended = endOf(child)
-    const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-      for (let attempt = 0; !(await isSo()); attempt += 1) {
+    let said = ''
+    child.stdout.on('data', (chunk: string) => {
+      said += chunk
+    })
+    const until = async (isSo: () => boolean): Promise<void> => {
+      for (let attempt = 0; !isSo(); attempt += 1) {
         if (attempt > 400) throw new Error('It never came to that.')
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
 
     appendFileSync(place.file, '- **theme**: dark\n')
-    await until(() => /\*\*theme\*\*: dark <!-- credence:b-/u.test(place.text()))
-    // The program alone, without a mirror of its own to look after: as if the store had been written on another way.
+    await until(() => said.includes('took in 1 added'))
+    writeFileSync(place.file, '')
+    await until(() => said.includes('Held'))
     rmSync(place.file)
-    await until(() => existsSync(place.file) && place.text().includes('dark'))
+    await until(() => said.includes('nothing to take in'))
+    expect(place.text()).toContain('- **theme**: dark')
     child.kill('SIGINT')
 
     const { exitCode, stdout, stderr } = await ended
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}In step: took in 1 added; wrote MEMORY\.md\.$/mu)
+    expect(stdout.replace(/^\d\d:\d\d:\d\d {2}/gmu, '').split('\n')).toEqual([
+      'In step: took in 1 added; wrote MEMORY.md.',
+      'Held: it is empty (MEMORY.md). Nothing was changed.',
+      'In step: nothing to take in; wrote MEMORY.md.',
+      '',
+    ])
   })
 })
 

@@ -39,7 +39,14 @@ const mirrorState = z.object({
   files: z.record(z.string(), fileState),
   topics: z.record(z.string(), z.object({ slug: z.string(), parts: z.number() })),
   held: z
-    .object({ kind: z.enum(['removal', 'unreadable']), file: z.string(), reason: z.string(), since: z.string() })
+    .object({
+      kind: z.enum(['removal', 'unreadable']),
+      file: z.string(),
+      reason: z.string(),
+      since: z.string(),
+      /** What MEMORY.md looked like when it was held. */
+      signature: z.string(),
+    })
     .nullable(),
   conflicts: z.array(conflict),
   /** Lines that could not be taken in, with the reason. */

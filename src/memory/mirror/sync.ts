@@ -8,6 +8,7 @@ import { applyIntents, type Taken } from './apply.ts'
 import { baseFor } from './base-for.ts'
 import { keepWholeSave, removeForgotten } from './conflict-file.ts'
 import { exclusively } from './exclusively.ts'
+import { signature } from './glance.ts'
 import { itemHash } from './item.ts'
 import { changesSince } from './journal-changes.ts'
 import { type LateEdit, lateEdit, settled, withLateEdit, withUnseenLines } from './late-edits.ts'
@@ -244,7 +245,7 @@ class SyncSession {
 
   async #hold(kind: Held['kind'], file: string, reason: string): Promise<'held'> {
     const since = this.#state.held?.reason === reason ? this.#state.held.since : this.#workshop.now().toISOString()
-    this.#state.held = { kind, file, reason, since }
+    this.#state.held = { kind, file, reason, since, signature: signature(join(this.#places.dir, mirrorFile)) ?? '' }
     saveState(this.#places, this.#state)
     return 'held'
   }

@@ -1,7 +1,6 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Workshop } from '../workshop.ts'
-import { hasMirror, isEdited } from './glance.ts'
 import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
 export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
@@ -17,26 +16,20 @@ export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
 
 /**
  * Keeps a mirror in step until the signal: when a file in the directory changes, and, since such signs get lost and
- * the store gives none, by looking again and again.
+ * the store gives none, by looking again and again. A look that finds nothing costs a few milliseconds.
  */
 export async function watchMirror(workshop: Workshop, options: WatchOptions): Promise<void> {
-  const { dir, user, signal, pollMs = 2_000, quietMs = 120 } = options
+  const { dir, signal, pollMs = 2_000, quietMs = 120 } = options
   let wake: () => void = () => {}
   const watcher = watching(dir, () => wake())
-  let head = -1
   let heldFor: string | null = null
   try {
     while (!signal.aborted) {
-      const newest = (await workshop.store.events(user, { limit: 1 }))[0]?.number ?? 0
-      if (newest !== head || !hasMirror(dir) || isEdited(dir) || head < 0) {
-        const synced = await syncOnce(workshop, options)
-        if (synced !== null) {
-          head = newest
-          const isNews =
-            synced.held === null ? didSomething(synced) || heldFor !== null : heldFor !== synced.held.reason
-          heldFor = synced.held?.reason ?? null
-          if (isNews) options.onSync(synced)
-        }
+      const synced = await syncOnce(workshop, options)
+      if (synced !== null) {
+        const isNews = synced.held === null ? didSomething(synced) || heldFor !== null : heldFor !== synced.held.reason
+        heldFor = synced.held?.reason ?? null
+        if (isNews) options.onSync(synced)
       }
       const woken = new Promise<void>((resolve) => {
         wake = resolve
