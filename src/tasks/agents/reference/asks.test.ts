@@ -21,6 +21,12 @@ describe('what a prompt asks', () => {
     ['Do you still remember my blood type?', ['my blood type']],
     ['Quick question: who is my boss again?', ['who is my boss again']],
     ['Read the file and tell me my name, please.', ['my name, please']],
+    ['whats odettes number again', ["what's odettes number again"]],
+    ['hi, cant think today\nwho plays bass\nhows the van doing', ['who plays bass', "how's the van doing"]],
+    ['What do my notes say?\n\n1. Who is it?\n2. When?', ['Who is it', 'When']],
+    ['what have you got in memory/MEMORY.md on these?\n- Who is it?', ['Who is it']],
+    ['Have a look at notes.md and tell me:\n1. my name\n2. Where do I live?', ['my name', 'Where do I live']],
+    ['Where is Tom?\n1. Who is it?', ['Where is Tom', 'Who is it']],
     ['我的猫叫什么？我住在哪里？', ['我的猫叫什么？', '我住在哪里？']],
   ])('%s', (prompt, expected) => {
     expect(questions(prompt)).toEqual(expected)
@@ -32,6 +38,8 @@ describe('what a prompt asks', () => {
     'Can you store this for me?',
     'Could you remember a few things about me for next time?',
     'What a day!',
+    'Can you draft a short note for a customer?',
+    'When I run, I listen to jazz.',
     'How are you?',
     'Please answer all five questions from the file.',
     'I need you to remember some things about me.',
@@ -44,6 +52,8 @@ describe('what a prompt asks', () => {
   it.each<[string, string | null]>([
     ['List what you remember.', null],
     ['What do you know about me?', null],
+    ['List all the facts in memory/MEMORY.md.', null],
+    ['What do my notes say?', null],
     ['Can you summarise what I told you?', null],
     ['Tell me everything you know about NeonDB.', 'NeonDB'],
     ['Summarise what you know about my maps.', 'my maps'],
@@ -59,5 +69,12 @@ describe('what a prompt asks', () => {
     expect(
       asksOf('- Who is it and why?\n- When?').flatMap((ask) => (ask.kind === 'question' ? [ask.place] : [])),
     ).toEqual([0, 0, 1])
+  })
+
+  it('keeps the numbers that were given', () => {
+    expect(asksOf('3) Who?\n4) When?').flatMap((ask) => (ask.kind === 'question' ? [ask.label] : []))).toEqual([
+      '3',
+      '4',
+    ])
   })
 })

@@ -1,6 +1,8 @@
 // Endings that make another kind of word and leave the beginning as it was. "e" and "y" are gone from stems.
 const endings: ReadonlySet<string> = new Set(
-  'er or r ar ment ing anc enc al ion ation ition ist ian nes age ship ful li i ant ent ee abl ibl iv ur th hood ic'.split(' '),
+  'er or r ar ment ing anc enc al ion ation ition ist ian nes age ship ful li i ant ent ee abl ibl iv ur th hood ic'.split(
+    ' ',
+  ),
 )
 
 /**
@@ -8,9 +10,10 @@ const endings: ReadonlySet<string> = new Set(
  * Expects stems. Short words are left out: "letter" is not made of "let".
  */
 export function isDerivedFrom(whole: string, base: string): boolean {
-  if (base.length < 4 || whole.length <= base.length) return false
-  const doubled = `${base}${base.at(-1) ?? ''}`
-  return [base, doubled, base.replace(/i$/u, 'y')].some(
-    (start) => whole.startsWith(start) && endings.has(whole.slice(start.length)),
-  )
+  if (base.length < 3 || whole.length <= base.length) return false
+  const doubled = base.length < 4 ? [] : [`${base}${base.at(-1) ?? ''}`]
+  return [base, ...doubled, `${base}e`, base.replace(/i$/u, 'y')].some((start) => {
+    const ending = whole.slice(start.length)
+    return whole.startsWith(start) && endings.has(ending) && (start.length >= 4 || ending.length >= 4)
+  })
 }

@@ -14,7 +14,8 @@ function answered(statements: readonly Statement[], prompt: string): readonly (r
   let thread: Thread | null = null
   return asksOf(prompt).flatMap((ask) => {
     if (ask.kind !== 'question') return []
-    const found = findAnswer(ask.text, { parsedStatements, thread, preferred: new Set() })
+    const isShort = ask.text.length > ask.said.length + 1
+    const found = findAnswer(ask.text, { parsedStatements, thread, preferred: new Set(), goesOn: ask.goesOn, isShort })
     thread = found.thread
     return [found.statements.map(({ text }) => text)]
   })
@@ -134,6 +135,46 @@ describe('what "it" stands for', () => {
     expect(answered(things, 'Which programming language am I learning?')[0]).toContain(
       'My favorite programming language is Rust.',
     )
+  })
+})
+
+describe('other words than those that were told', () => {
+  const life = told(
+    'My teacher is Marta Solis from Cordoba',
+    'I weigh 81 kilos',
+    'Our rate is £60 an hour',
+    'We fly to Porto on 6 June 2025',
+    'I am allergic to penicillin',
+    'The van is parked behind the bakery',
+    'Our landlord is Mr. Osei',
+    'Our rent is 915 pounds a month',
+    'Vitamin drops, Sundays only',
+    'Ramipril 5 mg - one tablet in the morning',
+  )
+
+  it.each<[string, string]>([
+    ['Who teaches me?', 'Marta Solis'],
+    ['How heavy am I?', '81'],
+    ['How much do we charge per hour?', '£60'],
+    ['When is our flight?', '6 June'],
+    ["Which medicine can't I take?", 'penicillin'],
+    ['where did i leave the van', 'bakery'],
+  ])('%s', (question, expected) => {
+    expect(answered(life, question)[0]?.join(' ')).toContain(expected)
+  })
+
+  it('are not looked up alone in the second half of a question', () => {
+    expect(answered(life, 'How much insulin does he take, and at what time of day?')).toEqual([[], []])
+    expect(answered(life, "What is our daughter's name, and when is her birthday?")).toEqual([[], []])
+    expect(answered(life, 'How much ramipril do I take, and at what time of day?').flat()).toEqual([
+      'Ramipril 5 mg - one tablet in the morning',
+      'Ramipril 5 mg - one tablet in the morning',
+    ])
+  })
+
+  it('do not make an answer of a name alone', () => {
+    expect(answered(told('Ines was born on 30 August 1985.'), 'Where did Ines go to school?')).toEqual([[]])
+    expect(answered(told('Gethin inspects the hives twice.'), "What is Gethin's phone number?")).toEqual([[]])
   })
 })
 

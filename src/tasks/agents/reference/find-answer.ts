@@ -13,10 +13,16 @@ export type Found = {
   readonly unknown: readonly string[]
   /** Told about the same thing, but not what was asked. */
   readonly related: readonly Statement[]
+  /** Of what answers it: what no longer holds in full, since something later gives another value. */
+  readonly outdated: readonly Statement[]
   readonly thread: Thread
 }
 
 export type Surroundings = {
+  /** Whether it goes on with the question before it in the same sentence. */
+  readonly goesOn?: boolean
+  /** Whether it was put without saying what it is about: "and why?". */
+  readonly isShort?: boolean
   readonly parsedStatements: readonly ParsedStatement[]
   /** What the question before was about. */
   readonly thread: Thread | null
@@ -34,6 +40,7 @@ const longestThread = 4
 /** Finds what answers a question among what was told. "It" is what was spoken of last, if that gives an answer. */
 export function findAnswer(asked: string, around: Surroundings): Found {
   const first = findInThread(asked, around)
+  if (around.goesOn === true) return { ...sameAgain(asked, first, around), thread: first.thread }
   let found = first
   let thread = around.thread
   for (let back = 1; found.statements.length === 0 && thread?.before && back < longestThread; back += 1) {
@@ -41,6 +48,19 @@ export function findAnswer(asked: string, around: Surroundings): Found {
     found = findInThread(asked, { ...around, thread })
   }
   return { ...(found.statements.length > 0 ? found : first), thread: { ...found.thread, before: around.thread } }
+}
+
+/** What answered the first half of a sentence may tell the second half too: "and who provides it?". */
+function sameAgain(asked: string, found: Found, { thread, isShort = false }: Surroundings): Found {
+  const question = parseQuestion(withPlainPhrases(asked))
+  const pointsBack = isShort || question.pronoun || /\b(?:are|is|were|was) there\b|\bthat\b/iu.test(asked)
+  if (found.statements.length > 0 || thread === null || !pointsBack) return found
+  const before = thread.answers.map(({ statement }) => statement)
+  const { wants } = question
+  if (wants !== null && found.related.some(({ text }) => hasShape(text, wants))) return found
+  const telling = wants === null ? [] : before.filter(({ text }) => hasShape(text, wants))
+  if (telling.length > 0) return { ...found, statements: telling.slice(0, 1), related: [] }
+  return found.related.length > 0 ? found : { ...found, related: before.slice(0, 1) }
 }
 
 function findInThread(asked: string, around: Surroundings): Found {
@@ -86,9 +106,29 @@ function best(question: Question, { parsedStatements, thread, preferred }: Surro
     (one, other) => other.score - one.score || other.parsed.statement.order - one.parsed.statement.order,
   )
   const top = ranked[0]
-  if (top === undefined) return []
-  if (!question.wantsSeveral) return [top]
-  return ranked.filter(({ score }) => score >= top.score - nearlyAsGood).slice(0, mostAnswers)
+  if (top === undefined) return question.terms === thread?.terms ? ofTheSame(question, judged, thread) : []
+  if (!question.wantsSeveral) return [newestOf(top, question, judged)]
+  const several = ranked.filter(({ score }) => score >= top.score - nearlyAsGood)
+  return [...new Set(several.map((one) => newestOf(one, question, judged)))].slice(0, mostAnswers)
+}
+
+/** "How long have I been at it?" is answered by what speaks of the same by name, and says how long. */
+function ofTheSame({ wants }: Question, judged: readonly Judgement[], { answers }: Thread): readonly Judgement[] {
+  const names = answers.flatMap(({ words }) => words.flatMap(({ isProper, word }) => (isProper ? [word] : [])))
+  const found = judged.findLast(
+    ({ parsed }) =>
+      wants !== null && hasShape(parsed.statement.text, wants) && parsed.words.some(({ word }) => names.includes(word)),
+  )
+  return found === undefined ? [] : [{ ...found, verdict: 'answers', score: 1 }]
+}
+
+/** What was told later holds, when it has the value that is asked for. */
+function newestOf(top: Judgement, { wants }: Question, judged: readonly Judgement[]): Judgement {
+  const { replacedBy } = top.parsed
+  const later = judged.find(({ parsed }) => parsed.statement.id === replacedBy?.id)
+  if (later === undefined) return top
+  const tells = wants === null ? later.verdict !== 'no' : hasShape(later.parsed.statement.text, wants)
+  return tells ? later : top
 }
 
 /** A question without a word of its own is answered by what is known by the question itself: "how old am I". */
@@ -124,28 +164,48 @@ function foundOf(
     around,
   }: { readonly answers: readonly Judgement[]; readonly unknown: readonly string[]; readonly around: Surroundings },
 ): Found {
-  const statements = uniqueStatements(answers.flatMap(({ parsed, leans }) => [parsed.statement, ...leans]))
-  const related =
-    answers.length > 0
-      ? []
-      : around.parsedStatements
-          .map((parsed) => judgeStatement(question, parsed, null))
-          .filter(({ verdict }) => verdict === 'related')
-          .sort((one, other) => other.score - one.score)
-          .slice(0, 1)
-          .map(({ parsed }) => parsed.statement)
+  const outdated = answers.flatMap(({ parsed }) => (parsed.replacedBy === null ? [] : [parsed]))
+  const statements = uniqueStatements([
+    ...outdated.flatMap(({ replacedBy }) => (replacedBy === null ? [] : [replacedBy])),
+    ...answers.flatMap(({ parsed, leans }) => [lastingOf(parsed), ...leans]),
+  ])
+  const nearest = answers.length > 0 ? [] : nearestTo(question, around)
   return {
     statements,
     unknown,
-    related,
+    related: uniqueStatements(
+      nearest.flatMap(({ replacedBy, statement, lasting }) =>
+        replacedBy === null ? [statement] : [replacedBy, { ...statement, text: lasting }],
+      ),
+    ),
+    outdated: [...outdated, ...nearest.filter(({ replacedBy }) => replacedBy !== null)].map(
+      ({ statement }) => statement,
+    ),
     thread: {
       terms: question.terms,
       head: question.head,
-      answers: answers.map(({ parsed }) => parsed),
+      answers: answers.length > 0 ? answers.map(({ parsed }) => parsed) : nearest,
       before: null,
     },
   }
 }
+
+/** The one statement that comes nearest without answering. */
+function nearestTo(
+  question: Question,
+  { parsedStatements, thread, goesOn = false }: Surroundings,
+): readonly ParsedStatement[] {
+  // When it is not known whom "he" means, whatever is near may be meant.
+  const isKnown = goesOn || (thread !== null && thread.answers.length > 0)
+  const used = question.pronoun && isKnown ? thread : null
+  const judged = parsedStatements.map((parsed) => judgeStatement(question, parsed, used))
+  const [nearest] = judged
+    .filter(({ verdict, followsThread }) => verdict === 'related' && (used === null || followsThread))
+    .sort((one, other) => other.score - one.score || other.parsed.statement.order - one.parsed.statement.order)
+  return nearest === undefined ? [] : [newestOf(nearest, question, judged).parsed]
+}
+
+const lastingOf = ({ statement, lasting }: ParsedStatement): Statement => ({ ...statement, text: lasting })
 
 const uniqueStatements = (statements: readonly Statement[]): readonly Statement[] => [
   ...new Map(statements.map((statement) => [statement.id, statement])).values(),

@@ -1,5 +1,6 @@
 import type { Candidate, Extractor } from '../../../memory/learn/candidate.ts'
 import { rulesExtractor } from '../../../memory/learn/rules.ts'
+import { isFrame, withoutFrame } from './frames.ts'
 
 // "In an earlier session I had you save some things", "you wrote it down for me".
 const aboutTheTalk =
@@ -10,7 +11,7 @@ export const hearing: Extractor = {
   name: rulesExtractor.name,
   async extract(heard, signal) {
     const { candidates, refused } = await rulesExtractor.extract(heard, signal)
-    const isFact = ({ content }: Candidate): boolean => !aboutTheTalk.test(content)
+    const isFact = ({ content }: Candidate): boolean => !aboutTheTalk.test(content) && !isFrame(content)
     return {
       candidates: candidates.filter(isFact).map((candidate) => asWritten(candidate, heard.text)),
       refused: [
@@ -32,5 +33,5 @@ function asWritten(candidate: Candidate, message: string): Candidate {
   const words = candidate.content.split(/\s+/u).map((word) => word.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`))
   const { start, end } = candidate.span
   const [written] = new RegExp(words.join(String.raw`[^\S\n]+`), 'u').exec(message.slice(start, end)) ?? []
-  return written === undefined ? candidate : { ...candidate, content: written }
+  return { ...candidate, content: withoutFrame(written ?? candidate.content) }
 }

@@ -1,7 +1,8 @@
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { isOneEditApart } from '../../../search/typo.ts'
-import { isPlaceholder, kindsOf } from './meaning.ts'
+import { isPlaceholder, kindsOf, meaningOf } from './meaning.ts'
 import type { Question, Term } from './question.ts'
+import { areOneFamily, shareSense } from './senses.ts'
 import { hasShape, type Shape, shapeNamedBy } from './shapes.ts'
 import type { ParsedStatement, Statement } from './statement.ts'
 
@@ -29,9 +30,22 @@ export type Judgement = {
 }
 
 /** Without these in it, a statement cannot be the answer. Places and names take too many forms to insist on. */
-const insistedOn: ReadonlySet<Shape> = new Set(['time', 'number', 'reason', 'often', 'age', 'extent', 'title'])
+const insistedOn: ReadonlySet<Shape> = new Set([
+  'time',
+  'number',
+  'reason',
+  'often',
+  'age',
+  'extent',
+  'title',
+  'email',
+  'phone',
+  'link',
+])
 
 const strong = 0.8
+/** What an example of its kind is worth: "blue" where a colour is asked for. */
+const byKind = 0.85
 
 /** Whether a statement answers a question, by the words of both and by what kind of answer is wanted. */
 export function judgeStatement(question: Question, parsed: ParsedStatement, thread: Thread | null): Judgement {
@@ -46,7 +60,12 @@ export function judgeStatement(question: Question, parsed: ParsedStatement, thre
   const judged = { parsed, followsThread, leans }
 
   const hasStrong = required.some((term) => valueFor(term) >= strong)
-  if (!hasStrong || isAboutSomebodyElse(question, parsed) || (parsed.isOutdated && !mentionsOutdated(question)))
+  const matched = required.filter((term) => valueFor(term) >= 0.5)
+  if (
+    (!hasStrong && matched.length === 0) ||
+    isAboutSomebodyElse(question, parsed) ||
+    (parsed.isOutdated && !mentionsOutdated(question))
+  )
     return { ...judged, verdict: 'no', score: 0 }
 
   const isComplete = missing.length === 0
@@ -56,26 +75,73 @@ export function judgeStatement(question: Question, parsed: ParsedStatement, thre
     !isAnotherOfItsKind(question, missing, parsed)
   // What was only taken over from the question before cannot make an answer of what says nothing of the kind.
   const insists = question.wants !== null && (insistedOn.has(question.wants) || question.terms === thread?.terms)
-  const lacksShape = insists && question.wants !== null && !hasShape(parsed.statement.text, question.wants)
+  const lacksShape =
+    (insists && question.wants !== null && !hasShape(parsed.statement.text, question.wants)) ||
+    (question.wants === 'name' && isBareAmount(parsed.statement.text)) ||
+    missing.some(({ shape }) => shape !== null && insistedOn.has(shape))
+  // What somebody is called says nothing of what is asked about them.
+  const isNameAlone = required.some(isPlain) && !matched.some(isPlain)
   const contradicts = parsed.isNegative && !question.isNegative && question.wantsSeveral && question.head === null
   const score =
     coverage +
     0.15 * handlePrecision(question, parsed) +
     0.05 * optionalShare(question, parsed) +
     (question.wants !== null && hasShape(parsed.statement.text, question.wants) ? 0.1 : 0) +
+    (asksPrice.test(question.text) && price.test(parsed.statement.text) ? 0.1 : 0) +
     (followsThread ? 0.3 : 0) -
     (parsed.isNegative && !question.isNegative ? 0.05 : 0)
-  if ((isComplete || isClose) && !lacksShape && !contradicts) return { ...judged, verdict: 'answers', score }
-  const keepsNames = missing.every(({ isName, isPerson, isSpecifying }) => !isName && !isPerson && !isSpecifying)
-  const shared = question.terms.filter(({ meaning }) => parsed.meanings.has(meaning)).length
+  // What only looks like an answer is none.
+  const isTouched = required.some((term) => valueFor(term) >= 0.6)
+  const isSure =
+    hasStrong || (isComplete && matched.length > 1 && isTouched && coverage >= 0.6 && wordsTouched(matched, parsed) > 1)
+  if ((isComplete || isClose) && isSure && !isNameAlone && !lacksShape && !contradicts)
+    return { ...judged, verdict: 'answers', score }
+  const keepsNames = missing.every(({ isName }) => !isName)
+  // "How much metoprolol does my father take?" is about the one who told of it, perhaps.
+  const isSpecific = matched.some(({ word }) => word.length > 4 && !isOrdinaryWord(word))
+  const keepsKind = isSpecific || missing.every(({ isPerson, isSpecifying }) => !isPerson && !isSpecifying)
+  const headValue = question.head === null ? 0 : valueFor(question.head)
+  const hasHead = headValue >= 0.5 && headValue !== byKind
+  const speaksOfSame = matched.some(
+    (term) => isPlain(term) && valueFor(term) >= 0.95 && !setsApart(term, question, missing),
+  )
   const isRelated =
     keepsNames &&
     !isAnotherOfItsKind(question, missing, parsed) &&
-    (isComplete ||
-      (coverage >= 0.5 &&
-        (shared >= 2 || startsWithSpeaker(question, parsed) || handlePrecision(question, parsed) === 1)))
-  return { ...judged, verdict: isRelated ? 'related' : 'no', score }
+    ((isComplete && isTouched) ||
+      (keepsKind && speaksOfSame) ||
+      (keepsKind && hasHead && hasStrong) ||
+      (matched.length > 1 && hasStrong) ||
+      (coverage >= 0.5 && hasStrong && keepsKind && startsWithSpeaker(question, parsed)))
+  return { ...judged, verdict: isRelated ? 'related' : 'no', score: lacksShape ? score - 0.5 : score }
 }
+
+/** "Favourite" of "favourite colour", "search" of "search team": without the noun it says nothing. */
+function setsApart(term: Term, { terms, text }: Question, missing: readonly Term[]): boolean {
+  const next = terms[terms.indexOf(term) + 1]
+  if (term.isOwner || next === undefined || !missing.includes(next) || term.neighbours[1] !== next.word) return false
+  // "Does the choir rehearse": a verb.
+  const isVerb = new RegExp(
+    String.raw`\b(?:do|does|did|will|can|should)\s+(?:the\s|my\s|our\s)?${escaped(term.word)}\s+${escaped(next.word)}\b`,
+    'iu',
+  )
+  return !isVerb.test(text)
+}
+
+/** "Our rent is 915 pounds" does not say who: a number, and no name in it although capitals are used. */
+const isBareAmount = (text: string): boolean =>
+  hasShape(text, 'number') &&
+  !hasShape(text, 'name') &&
+  (/\p{Lu}/u.test(text) || /\b(?:is|are|costs?)\s+[€$£]?\d/u.test(text))
+
+/** How many words of a statement the words of a question may stand for: one word alone is no proof of two. */
+const wordsTouched = (matched: readonly Term[], { words }: ParsedStatement): number =>
+  words.filter(({ word, isFunction }) => !isFunction && matched.some((term) => shareSense(term.word, word))).length
+
+const asksPrice = /\bhow much\b|\b(?:price|cost|charge|pay|paid|spend|fee|earn|owe)/iu
+const price = /[€$£¥]\s?\d|\d\s?(?:euros?|dollars?|pounds?|quid|cents?|[A-Z]{3}\b)/u
+
+const isPlain = ({ isName, isPerson }: Term): boolean => !isName && !isPerson
 
 const weightOf = ({ isName, shape }: Term): number => (isName ? 1.5 : shape === null ? 1 : 0.5)
 
@@ -92,16 +158,20 @@ function worthOf(term: Term, question: Question, parsed: ParsedStatement): Value
       ? plain(0)
       : plain(parsed.said.has(meaning) ? 1 : 0.95)
   }
-  if (parsed.written.has(word) || parsed.kinds.has(meaning)) return plain(0.9)
+  if (parsed.written.has(word)) return plain(0.9)
+  if (parsed.kinds.has(meaning)) return plain(byKind)
   const [before = '', after = ''] = term.neighbours
   if (parsed.compounds.has(word) || parsed.written.has(`${before}${word}`) || parsed.written.has(`${word}${after}`))
     return plain(0.9)
   if ([...parsed.written].some((other) => isMadeOf(other, word))) return plain(0.8)
-  const through = parsed.through.get(meaning)
+  const through = parsed.through.get(meaning) ?? parsed.through.get(meaningOf(word.replace(/s$/u, '')))
   if (through !== undefined) return { value: 0.8, through }
   if (!isOrdinaryWord(word) && word.length >= 5 && [...parsed.written].some((other) => isOneEditApart(word, other)))
     return plain(0.8)
+  const words = parsed.words.filter(({ isFunction }) => !isFunction)
+  if (words.some((other) => other.word === word.replace(/s$/u, '') || areOneFamily(word, other.word))) return plain(0.8)
   if (!term.isName && [...parsed.meanings].some((other) => isDerived(meaning, other))) return plain(0.6)
+  if (!term.isName && words.some((other) => shareSense(word, other.word))) return plain(0.6)
   return plain(term.shape !== null && hasShape(parsed.statement.text, term.shape) ? 0.5 : 0)
 }
 
@@ -150,16 +220,26 @@ function isOnlyAPart(term: Term, question: Question, { words }: ParsedStatement)
 
 /** "What do I drink?" is not answered by what Tom drinks, nor "my colour" by my brother's. */
 function isAboutSomebodyElse(question: Question, parsed: ParsedStatement): boolean {
-  if (!question.isAboutSpeakerAlone || parsed.subjects.length === 0) return false
+  // "Who looks after my bees?" asks for somebody else.
+  const asksForSubject = /^\W*who\s+(?!is|are|was|were|am|do|does|did|else|will|have|has|should)\p{L}/iu.test(
+    question.text,
+  )
+  if (!question.isAboutSpeakerAlone || parsed.subjects.length === 0 || asksForSubject) return false
   const asked = new Set(question.terms.map(({ meaning }) => meaning))
-  const isAsked = (meaning: string): boolean => asked.has(meaning) || kindsOf(meaning).some((kind) => asked.has(kind))
+  const isAsked = (meaning: string): boolean =>
+    asked.has(meaning) ||
+    kindsOf(meaning).some((kind) => asked.has(kind)) ||
+    // "Who teaches me?" asks for the teacher.
+    question.terms.some(({ word }) => areOneFamily(word, meaning) || shareSense(word, meaning))
   // Whom it speaks about may be asked for by another name, and then stands beside it: "my daughter Mia".
+  const first = parsed.words.find(({ isFunction }) => !isFunction)
+  if (first !== undefined && isAsked(first.meaning)) return false
   if (parsed.subjects.some(isAsked) || [...parsed.through.keys()].some(isAsked)) return false
   const { text } = parsed.statement
   const head = question.head?.word ?? ''
   const speaksOfOwn = head !== '' && new RegExp(String.raw`\bmy (?:[\p{L}-]+ ){0,3}${escaped(head)}`, 'iu').test(text)
   const namesPerson = question.terms.some(({ isPerson, meaning }) => isPerson && parsed.meanings.has(meaning))
-  return !speaksOfOwn && !namesPerson && !/\b(?:I|I['’](?:m|ve|d|ll))\b/u.test(text)
+  return !speaksOfOwn && !namesPerson && !/\b(?:i|i['’](?:m|ve|d|ll))\b/iu.test(text)
 }
 
 /** "The search team" is not "the payments team": a word that sets one thing apart from others of its kind differs. */

@@ -2,6 +2,7 @@ import type { Candidate, Refusal } from '../../../memory/learn/candidate.ts'
 import { analyse } from '../../../search/analyse.ts'
 import { isSurfaceForm } from '../../../search/forms.ts'
 import { asksOf } from './asks.ts'
+import { isFrame } from './frames.ts'
 import { isPersonWord, meaningOf } from './meaning.ts'
 import { segmentsOf } from './segments.ts'
 
@@ -11,7 +12,7 @@ export type AsItStands = { readonly name: string; readonly content: string; read
 type Heard = { readonly candidates: readonly Candidate[]; readonly refused: readonly Refusal[] }
 
 const keeping =
-  /(?:^|[.!?:,;]\s+|\b(?:please|to|and|you|also|just)\s+)(?:remember|save|store|keep|note|write|put|record|add|hold on|log|jot|memori[sz]e)\b|\byou (?:should|need to|must|ought to) know\b|\b(?:for (?:my|the|your|our) (?:records?|notes?|files?|memory)|keep in mind|take (?:a )?note|make a note|don['’]t forget|for (?:later|future) (?:reference|use))\b|记住|记下|保存|记录/iu
+  /(?:^|[.!?:,;]\s+|\b(?:please|to|and|you|you (?:can|could|may|should|might)|also|just)\s+)(?:remember|save|store|keep|note|write|put|record|add|hold on|log|jot|memori[sz]e)\b|\b(?:into|for|to) (?:the file )?`?\S*memory\S*\.md\b|\byou (?:should|need to|must|ought to) know\b|\b(?:for (?:my|the|your|our) (?:records?|notes?|files?|memory)|keep in mind|take (?:a )?note|make a note|don['’]t forget|for (?:later|future) (?:reference|use))\b|记住|记下|保存|记录/iu
 const notKeeping = /\b(?:don['’]t|do not|never|without)\s+(?:\w+\s+){0,2}(?:remember|sav|stor|keep|not|writ|record)/iu
 
 /** Speaks of what was kept before. */
@@ -68,7 +69,10 @@ const leadIn =
   /^(?:请?(?:帮我)?(?:记住|记下|保存|记录)[^：:]{0,20}[：:]\s*|[^:]*\b(?:remember|save|store|keep|note|write|put|record|add|log|jot|memori[sz]e|know)\b[^:]*:\s+)/iu
 
 const saysSomething = (text: string): boolean =>
-  /\S+\s+\S+\s+\S|:\s*\S|=\s*\S|\p{Script=Han}{3}/u.test(text) && !/[?:？：]$/u.test(text) && asksOf(text).length === 0
+  /\S+\s+\S+\s+\S|:\s*\S|=\s*\S|\p{Script=Han}{3}/u.test(text) &&
+  !/[?:？：]$/u.test(text) &&
+  asksOf(text).length === 0 &&
+  !isFrame(text)
 
 /** Where a segment stands in the prompt, with the spacing it has there. */
 function placeOf(

@@ -45,8 +45,12 @@ const sameMeaning = new Map(
   apartment flat
   vacation holiday
   company employer firm
+  lawyer counsel attorney solicitor barrister
+  quota target goal
+  pupil student
+  accountant bookkeeper
   cost price fee
-  doctor physician dr
+  doctor physician dr gp
   marry wedding married
   photo picture
   shop store
@@ -90,6 +94,7 @@ export function meaningOf(word: string): string {
 const placeholders: ReadonlySet<string> = new Set(
   words(`叫 answer call current currently describe description detail exact fact full
   given info information kind name new particular present precise purpose sort specific specify thing title type use
+  take put give act find attend best most weird strange odd funny silly nice great lovely
   have own get got go going make mean keep work works working main called named use used using want need plan set`).map(
     meaningOf,
   ),
@@ -124,6 +129,9 @@ const kinds: Readonly<Record<string, string>> = {
   day: 'monday tuesday wednesday thursday friday saturday sunday',
   month: 'january february march april may june july august september october november december',
   diet: 'vegetarian vegan pescatarian kosher halal keto',
+  painkiller: 'ibuprofen paracetamol aspirin naproxen diclofenac acetaminophen codeine',
+  antibiotic: 'penicillin amoxicillin doxycycline erythromycin azithromycin ciprofloxacin',
+  medicine: 'ibuprofen paracetamol aspirin penicillin amoxicillin insulin metformin antibiotic painkiller tablet',
   relative: 'mother father brother sister aunt uncle cousin nephew niece grandmother grandfather',
 }
 

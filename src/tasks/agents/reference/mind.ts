@@ -69,8 +69,9 @@ export class Mind {
     const parts: string[] = []
     if (kept.length > 0) {
       const file = await this.#read(memoryFile)
-      const isThere = file !== null && kept.every(({ belief }) => file.includes(belief.id))
-      parts.push(confirmation(kept, isThere ? memoryFile : null))
+      // What was put right by a later sentence of the same prompt is no longer in the file.
+      const inFile = file === null ? [] : kept.filter(({ belief }) => file.includes(belief.id))
+      parts.push(inFile.length === 0 ? confirmation(kept, null) : confirmation(inFile, memoryFile))
     }
     const unwanted = refused.filter(({ reason }) => reason === 'do_not_store').length
     if (unwanted > 0) parts.push('What you asked me to leave out is left out: nothing of it is in memory.')
@@ -94,7 +95,13 @@ export class Mind {
       this.#signal.throwIfAborted()
       if (ask.kind === 'question') {
         const preferred = await this.#lookUp(ask.text)
-        const one = findAnswer(ask.text, { parsedStatements, thread, preferred })
+        const one = findAnswer(ask.text, {
+          parsedStatements,
+          thread,
+          preferred,
+          goesOn: ask.goesOn,
+          isShort: ask.text.length > ask.said.length + 1,
+        })
         found.push({ ...one, place: ask.place, label: ask.label, question: ask.said })
         thread = one.thread
       } else if (ask.kind === 'everything') {

@@ -11,6 +11,8 @@ export type Term = {
   /** Someone or something called by name: a statement about another one is no answer. */
   readonly isName: boolean
   readonly isPerson: boolean
+  /** Followed by 's: what is asked for belongs to it. */
+  readonly isOwner: boolean
   /** Says what is wanted rather than what it is about, so a statement need not have it. */
   readonly isOptional: boolean
   /** Stands behind a preposition, and says which one is meant: the budget "for search". */
@@ -46,11 +48,15 @@ const pronouns =
   /\b(?:it|its|it['’]s|he|him|his|she|her|hers|they|them|their|theirs|there|(?:that|this|those|these)(?=\s+(?:is|was|are|were|will|start|end)|\W*$))\b/iu
 const negative = /\b(?:not|never|no longer|n['’]t|without|avoid)\b|n['’]t\b/iu
 
-const measure = /\b(how)(\s+(?:many|much|old|tall|heavy|long|far|big|large|high|fast|deep|often|soon|late|early))\b/giu
+const measure = /\b(how)(\s+(?:many|much|old|long|far|big|large|high|fast|deep|often|soon|late|early))\b/giu
 
 export function parseQuestion(text: string): Question {
   // "How many" says what the answer looks like, not what it is about. Places in the text stay the same.
-  const atoms = analyse(text.replace(measure, (_, how: string, rest: string) => how + ' '.repeat(rest.length)))
+  const atoms = analyse(
+    text
+      .replace(measure, (_, how: string, rest: string) => how + ' '.repeat(rest.length))
+      .replace(/\b(?:since|until|till)(?=\s+(?:when|what|which)\b)/iu, (word) => ' '.repeat(word.length)),
+  )
   const content = atoms.flatMap((atom, at) => (isContent(atom) ? [{ atom, at }] : []))
   const isShouted = content.length > 1 && content.every(({ atom }) => /^\p{Lu}/u.test(text.slice(atom.start, atom.end)))
   const terms = content.map(({ atom, at }) => termOf(text, atoms, at, { atom, isShouted }))
@@ -66,7 +72,8 @@ export function parseQuestion(text: string): Question {
     head,
     wants: wantedShape(text),
     isAboutSpeaker: /\b(?:i|i['’](?:m|ve|d|ll)|me|my|mine|myself|we|we['’](?:re|ve|d|ll)|us|our|ours)\b/iu.test(text),
-    isAboutSpeakerAlone: /\b(?:i|i['’](?:m|ve|d|ll)|me|my|mine|myself)\b/iu.test(text),
+    isAboutSpeakerAlone:
+      /\b(?:i|i['’](?:m|ve|d|ll)|me|my|mine|myself)\b/iu.test(text) && !/\b(?:he|him|she|her|they|them)\b/iu.test(text),
     isYesOrNo:
       !whFrame.test(text) &&
       /^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b/iu.test(text),
@@ -104,12 +111,17 @@ function termOf(
     meaning,
     isName,
     isPerson: isPersonWord(meaning),
+    isOwner: /['’]s$/iu.test(raw) || /s['’]$/iu.test(`${raw}${text[atom.end] ?? ''}`),
     isSpecifying: specifying.test(text.slice(0, atom.start)),
-    isOptional: isPlaceholder(meaning) && !isName,
+    isOptional: (isPlaceholder(meaning) || (asksWhen.test(text) && atTime.has(atom.word))) && !isName,
     shape: shapeNamedBy(atom.word) ?? shapeNamedBy(singular(atom.word)),
     neighbours: [atoms[at - 1]?.word ?? '', atoms[at + 1]?.word ?? ''],
   }
 }
+
+const asksWhen = /^\W*(?:(?:by|since|until|from)\s+)?when\b/iu
+/** "When are they due?" asks no more than when they are. */
+const atTime: ReadonlySet<string> = new Set(['due', 'scheduled', 'planned', 'held', 'next'])
 
 const specifying = /\b(?:for|of|in|at|with)\s+(?:(?:the|a|an|my|our|his|her|their|its|this|that)\s+)?$/iu
 
@@ -154,8 +166,12 @@ function wantedShape(text: string): Shape | null {
   if (/\bhow (?:many|much|tall|heavy|big|large|high|fast|deep)\b/iu.test(text)) return 'number'
   if (/\bhow often\b/iu.test(text)) return 'often'
   if (/^\W*why\b/iu.test(text)) return 'reason'
+  if (/\b(?:phone|telephone|mobile|cell)(?:\s+number)?\W*$/iu.test(text)) return 'phone'
+  if (/\bemail(?:\s+address)?\W*$/iu.test(text)) return 'email'
   if (/^\W*(?:(?:in|from|to|at)\s+)?where\b/iu.test(text)) return 'place'
   if (/^\W*(?:(?:with|for|by|to|from)\s+)?who(?:m|['’]s)?\b/iu.test(text)) return 'name'
   if (/^\W*what\b.*\b(?:called|named?)\b/iu.test(text)) return 'title'
-  return null
+  const kind = /^\W*(?:(?:in|from|to|at|on|for|by|of)\s+)?(?:what|which)\s+(?<kind>\p{L}+)/iu.exec(text)?.groups?.kind
+  const shape = kind === undefined ? null : shapeNamedBy(kind.toLowerCase())
+  return shape === 'time' ? null : shape
 }

@@ -47,9 +47,13 @@ export function answers(found: readonly Placed[]): string {
 
 function answer(found: readonly Placed[]): string {
   const statements = uniqueTexts(found.flatMap((one) => one.statements))
-  const told = statements.length === 0 ? [] : [statements.map(said).join(' ')]
+  const outdated = new Set(found.flatMap((one) => one.outdated.map(({ id }) => id)))
+  const told =
+    statements.length === 0
+      ? []
+      : [statements.map((one) => (outdated.has(one.id) ? earlier(one) : said(one))).join(' ')]
   const open = found.filter((one) => one.statements.length === 0)
-  const closest = uniqueTexts(open.flatMap(({ related }) => related.slice(0, 1))).filter(
+  const closest = uniqueTexts(open.flatMap(({ related }) => related)).filter(
     ({ text }) => !statements.some((one) => one.text === text),
   )
   const parts = found.flatMap(({ unknown }) => unknown)
@@ -58,16 +62,30 @@ function answer(found: readonly Placed[]): string {
     ...(parts.length === 0 ? [] : [`I don't know ${parts.join(' or ')}: that was never told to me.`]),
     ...(open.length === 0
       ? []
-      : [told.length === 0 ? notKnown(closest) : `As to ${open.map(topic).join(' and ')}: ${notKnown(closest)}`]),
+      : [
+          told.length === 0
+            ? notKnown(closest, outdated)
+            : `As to ${open.map(topic).join(' and ')}: ${furtherUnknown(open, closest, outdated)}`,
+        ]),
   ].join(' ')
 }
 
 const topic = ({ question }: Placed): string => `"${question.replace(/[\s?.!]+$/u, '')}"`
 
-const notKnown = (closest: readonly Statement[]): string =>
+const notKnown = (closest: readonly Statement[], outdated: ReadonlySet<string>): string =>
   closest.length === 0
     ? "I don't know: it was never told to me."
-    : `I don't know that for certain. The closest thing I was told: ${closest.map(({ text }) => ended(text)).join(' ')}`
+    : `I don't know that for certain. The closest thing I was told: ${closest.map((one) => (outdated.has(one.id) ? earlier(one) : ended(one.text))).join(' ')}`
+
+/** What comes nearest may have been said already. */
+const furtherUnknown = (
+  open: readonly Placed[],
+  closest: readonly Statement[],
+  outdated: ReadonlySet<string>,
+): string =>
+  closest.length === 0 && open.some(({ related }) => related.length > 0)
+    ? 'I know no more than that.'
+    : notKnown(closest, outdated)
 
 /** Each once; what is part of a longer statement is said by that. */
 function uniqueTexts(statements: readonly Statement[]): readonly Statement[] {
@@ -83,6 +101,9 @@ function uniqueTexts(statements: readonly Statement[]): readonly Statement[] {
 
 const said = ({ text, file }: Statement): string =>
   `${file === null ? 'You told me' : `In ${file} it says`}: ${ended(text)}`
+
+/** What has changed since is left out of it. */
+const earlier = ({ text }: Statement): string => `Told before that, and not changed: ${ended(text)}`
 
 const ended = (text: string): string => (/[.!?…]["'”’)\]`]*$/u.test(text) ? text : `${text}.`)
 

@@ -25,17 +25,30 @@ describe('sentences', () => {
 describe('segments', () => {
   it('are sentences and items, each with what stands before its list', () => {
     expect(segmentsOf('Hello there. Keep these:\n- one thing\n2) two. More\n\nThanks.')).toEqual([
-      { text: 'Hello there.', isItem: false, whole: 'Hello there.', leadIn: null },
-      { text: 'Keep these:', isItem: false, whole: 'Keep these:', leadIn: null },
-      { text: 'one thing', isItem: true, whole: 'one thing', leadIn: 'Keep these:' },
-      { text: 'two.', isItem: true, whole: 'two. More', leadIn: 'Keep these:' },
-      { text: 'More', isItem: true, whole: 'two. More', leadIn: 'Keep these:' },
-      { text: 'Thanks.', isItem: false, whole: 'Thanks.', leadIn: null },
+      { text: 'Hello there.', isItem: false, whole: 'Hello there.', leadIn: null, label: null },
+      { text: 'Keep these:', isItem: false, whole: 'Keep these:', leadIn: null, label: null },
+      { text: 'one thing', isItem: true, whole: 'one thing', leadIn: 'Keep these:', label: null },
+      { text: 'two.', isItem: true, whole: 'two. More', leadIn: 'Keep these:', label: '2' },
+      { text: 'More', isItem: true, whole: 'two. More', leadIn: 'Keep these:', label: '2' },
+      { text: 'Thanks.', isItem: false, whole: 'Thanks.', leadIn: null, label: null },
     ])
   })
 
   it('count items within a line', () => {
     expect(segmentsOf('Tell me: 1. who 2. when').map(({ text }) => text)).toEqual(['Tell me:', 'who', 'when'])
     expect(segmentsOf('It was 5. 7 came.').map(({ text }) => text)).toEqual(['It was 5.', '7 came.'])
+  })
+
+  it('are lines where lines were ended on purpose, and not where they were broken to fit', () => {
+    expect(segmentsOf('where is the key\nwho has the van today\nwhen').map(({ text }) => text)).toEqual([
+      'where is the key',
+      'who has the van today',
+      'when',
+    ])
+    expect(
+      segmentsOf('Our vet is Anders Lund, and he can be reached at any hour\nof the day or night.').map(
+        ({ text }) => text,
+      ),
+    ).toEqual(['Our vet is Anders Lund, and he can be reached at any hour of the day or night.'])
   })
 })

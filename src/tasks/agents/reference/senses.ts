@@ -5,35 +5,36 @@ import { stem } from './stem.ts'
 // of everyday English. The words do not mean the same, so a statement is not found by such a word alone when another one
 // has the word itself. A word may have several senses.
 const lines = `
-  price cost charge fee rate pay paid payment earn salary wage rent budget spend money quid euro dollar pound amount sum total bill invoice expensive worth afford owe
+  price cost sell charge fee rate pay paid payment earn salary wage rent budget spend money quid euro dollar pound amount sum total bill invoice expensive worth afford owe
   phone telephone call ring reach contact number mobile tel dial text speak talk
   email mail address write reach contact
-  age old birthday born birth turn year
+  age birthday born birth
   live reside home address house apartment move
   sleep stay night overnight hotel hostel lodging accommodation room book bed
   fly flight leave depart departure airport plane gate
   trip travel journey tour go holiday destination
-  return back arrive
+  return arrive home
   drive car vehicle van ride bike
   work job boss manager employer employ employee company living profession supervisor
-  supply supplier provide provider deliver delivery source vendor come get order from
+  supply supplier provide provider deliver delivery source vendor come get order
   lead run manage head charge responsible chair direct organize boss
   judge preside court hearing
   headmistress headmaster principal head
-  lawyer counsel attorney solicitor barrister advocate client represent
+  lawyer counsel attorney solicitor barrister advocate defend
+  represent client
   oppose opposing against opponent
   guide mentor teach tutor coach advise train instruct supervise learn
   learn study lesson course class train practice
   allergy intolerant tolerate dangerous avoid eat react
   medicine medication drug tablet pill dose prescription
   food cuisine cook dish eat meal diet
-  prefer like best most popular bestseller rather
+  prefer favorite like love best most popular bestseller rather
   close shut end finish
   open start begin
   begin first start since early
   last final end late
   book bookkeeping account accountant accounting bookkeeper
-  rent landlord landlady lease tenant tenancy
+  rent pay landlord landlady lease tenant tenancy
   build make develop project app create design write craft
   code program programming software language develop
   park leave put stand keep
@@ -48,6 +49,7 @@ const lines = `
   organize arrange rent book hire plan
   meet appointment see visit
   play instrument sport game team
+  play perform gig concert show
   ride bike horse
   drink coffee tea beverage
   speak language
@@ -60,7 +62,7 @@ const lines = `
   doctor gp surgery practice physician
   key lock open door unlock
   repair fix mend mechanic
-  own belong possess have
+  own belong possess
   send post ship deliver mail
   wear clothes size
   read book novel author

@@ -35,16 +35,19 @@ const patterns: Readonly<Record<Exclude<Shape, 'title'>, RegExp>> = {
     String.raw`\b(?:[Ii]n|[Aa]t|[Ff]rom|[Tt]o|[Nn]ear|[Oo]n|[Oo]f|[Oo]utside|[Bb]y|[Aa]round|[Bb]ehind|[Uu]nder|[Bb]etween)\s+${properNoun}|\b(?:in|at|from|to|on)\s+\S*\p{L}[\p{L}-]*\d|\b(?:in|at|under|behind|inside|on|above|below|near|beside|next to|between|opposite|outside)\s+(?:the|my|our|a|an|level|floor|room|row|drawer)\b|\b(?:street|road|avenue|lane|square|building|room|floor)\b`,
     'u',
   ),
-  organisation: new RegExp(String.raw`\b(?:at|for|from|with|by|of|join(?:ed)?)\s+${properNoun}`, 'u'),
+  organisation: new RegExp(String.raw`\b(?:at|to|for|from|with|by|of|join(?:ed)?)\s+${properNoun}`, 'u'),
   name: /["“'‘`][^"”'’`]+["”'’`]|(?<=[\p{L}\p{N},;:)\]"'”’]\s)\p{Lu}[\p{L}\p{N}]|^(?!I\b|My\b|Our\b|The\b|We\b)\p{Lu}\p{L}|\p{L}\d|\p{Ll}\p{Lu}|:\s*\S/u,
   reason:
-    /\b(?:because|since|so that|in order to|due to|reason|as (?:it|we|he|she|they|i)\b|thanks to|owing to|therefore|to (?:avoid|keep|make|get|have|save|reduce|prevent|be|allow|help|stop|let))\b/iu,
+    /\b(?:because|since|so that|in order to|due to|reason|so|as (?:it|we|he|she|they|i)\b|thanks to|owing to|therefore|to (?:avoid|keep|make|get|have|save|reduce|prevent|be|allow|help|stop|let))\b|\(\p{L}[^)]*\s[^)]*\)/iu,
   email: /\S@\S+\.\S/u,
   phone: /(?:\+|\b)\d[\d\s().-]{4,}\d|\b(?:ext|extension)\b\.?\s*\d/iu,
   link: /\bhttps?:\/\/\S|\bwww\.\S|\b[\w-]+\.(?:com|org|net|io|dev|ai|co|edu|gov|app)\b/iu,
-  age: /\b(?:years?|months?|weeks?)[\s-]old\b|\bage[ds]?\b|\bborn\b|\bturn(?:s|ed|ing)?\s+\d|\b(?:is|am|are|i['’]m)\s+\d{1,3}(?![\d:]|[.,-]\d|\s*(?:st|nd|rd|th|%|kg|km|cm|m)\b)/iu,
+  age: new RegExp(
+    String.raw`\b(?:years?|months?|weeks?)[\s-]old\b|\bage[ds]?\b|\bborn\b|\bturn(?:s|ed|ing)?\s+(?:\d|${numeral})|\b(?:is|am|are|i['’]m)\s+(?:${numeral})(?=\s*(?:$|[,.;!?]|and\b|now\b|today\b|but\b))|\b(?:is|am|are|i['’]m)\s+\d{1,3}(?![\d:]|[.,-]\d|\s*(?:st|nd|rd|th|%|kg|km|cm|m)\b)`,
+    'iu',
+  ),
   extent: new RegExp(
-    String.raw`(?:\d|\b(?:a|an|${numeral}))[\s-]*(?:seconds?|secs?|minutes?|mins?|hours?|h|days?|weeks?|months?|years?|decades?|km|kilomet(?:er|re)s?|miles?|met(?:er|re)s?|m|cm|feet|foot|inch(?:es)?|pages?|lines?)\b|\bsince\b`,
+    String.raw`(?:\d|\b(?:a|an|${numeral}))[\s-]*(?:seconds?|secs?|minutes?|mins?|hours?|h|days?|weeks?|months?|years?|decades?|km|kilomet(?:er|re)s?|miles?|met(?:er|re)s?|m|cm|feet|foot|inch(?:es)?|pages?|lines?)\b|\bsince\b|\b(?:began|begun|started|joined)\b.*\d`,
     'iu',
   ),
   often: new RegExp(
@@ -79,6 +82,8 @@ const shapeOfWord: Readonly<Record<string, Shape>> = {
   village: 'place',
   address: 'place',
   company: 'organisation',
+  firm: 'organisation',
+  college: 'organisation',
   organization: 'organisation',
   university: 'organisation',
   school: 'organisation',

@@ -1,6 +1,7 @@
 import { type Atom, analyse } from '../../../search/analyse.ts'
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { functionWords, isPersonWord, isPlaceholder, kindsOf, meaningOf } from './meaning.ts'
+import { withReplacements } from './replaced.ts'
 
 /** Something that was told, with what it can be found by. */
 export type Statement = {
@@ -41,6 +42,10 @@ export type ParsedStatement = {
   readonly subjects: readonly string[]
   readonly isNegative: boolean
   readonly isOutdated: boolean
+  /** What was told later and gives another value for the same. */
+  readonly replacedBy: Statement | null
+  /** Its text without that value. */
+  readonly lasting: string
   /** Statements that say what a name in this one stands for, by the words for it: "brother" by "my brother is Tom". */
   readonly through: ReadonlyMap<string, Statement>
 }
@@ -51,11 +56,18 @@ export const withPlainPhrases = (text: string): string =>
     .replace(/\b(?:do|does|did)(?: not|n['’]t)(?: really| much)? (?:like|love|enjoy)\b/giu, 'hate')
     .replace(/\bcan(?:not|['’]t) stand\b/giu, 'hate')
     .replace(/\b(?:takes? place|took place|happens?|happened)\b/giu, '')
-    .replace(/\bwork(?:s|ed|ing)? as\b|\bfor a living\b/giu, 'job')
+    .replace(/\be-?mails?\b/giu, 'email')
+    .replace(/\bhead ?(?:mistress|master)\b|\bprincipal teacher\b/giu, 'head teacher')
+    .replace(/\bthe other side\b/giu, 'opposing')
+    .replace(
+      /\b(?:comes?|came|coming|gets?|got|getting|goes|go|went|fly|flies|be|are|am|is|was) (?:we |i |they |he |she )?back(?: home)?\b/giu,
+      'return',
+    )
+    .replace(/\bwork(?:s|ed|ing)?(?: \p{L}+){0,2} as (?=an?\b)|\bwork(?:s|ed|ing)? as\b|\bfor a living\b/giu, 'job ')
     .replace(/\bleast[\s-](favou?rite|liked)\b/giu, 'unloved')
 
 export function parseStatements(statements: readonly Statement[]): readonly ParsedStatement[] {
-  const parsedStatements = statements.map(readOne)
+  const parsedStatements = withReplacements(statements.map(readOne))
   const introductions = statements.flatMap(introductionsIn)
   return parsedStatements.map((parsed, at) => {
     const through = throughNames(parsed, introductions)
@@ -85,6 +97,8 @@ function readOne(statement: Statement): ParsedStatement {
     subjects: subjectsOf(wordsBeforeColon(text, atoms, words)),
     isNegative: /\b(?:not|never|no longer|cannot)\b|n['’]t\b/iu.test(text),
     isOutdated: /\b(?:previous|former|used to|ex-|formerly|(?:my|our|his|her|their) (?:old|ex))\b/iu.test(text),
+    replacedBy: null,
+    lasting: statement.text,
     through: new Map(),
   }
 }
@@ -142,6 +156,8 @@ const introductionPatterns: readonly RegExp[] = [
     String.raw`^(?:(?:[Mm]y|[Oo]ur|[Tt]he)\s+)?(?<thing>[^,;:.!?]{2,60}?)(?:\s*:|\s+(?:is|are|was)(?:\s+(?:now|currently))?(?:\s+(?:called|named))?|['’]s name is|\s+goes by)\s+(?<name>${properRun})`,
     'u',
   ),
+  // "our manager is called odette", by somebody who writes everything small.
+  /^(?:my|our|the)\s+(?<thing>[^,;:.!?]{2,40}?)\s+(?:is|are|was)\s+(?:called|named)\s+(?:the\s+)?(?<name>\p{Ll}[\p{L}'’-]*(?:\s\p{Ll}[\p{L}'’-]*)?)[.!]?$/u,
   // "Tom is my brother".
   new RegExp(
     String.raw`^(?<name>${properRun})(?:\s+\([^)]*\))?\s+(?:is|was)\s+(?:my|our|the)\s+(?<thing>[\p{Ll}][^,;:.!?]{1,40})`,
@@ -183,13 +199,17 @@ function throughNames(parsed: ParsedStatement, introductions: readonly Introduct
     if (statement.id === parsed.statement.id) continue
     // A name of several words is meant by its last one too: "Vasquez" is Elena Vasquez.
     const isNamed = names.every((name) => parsed.written.has(name)) || parsed.written.has(names.at(-1) as string)
+    const speaksOf = meanings.every((meaning) => isPersonWord(meaning) && parsed.said.has(meaning))
+    // "My sister is Ana" also says whom "my sister lives in Porto" is about.
+    if (speaksOf && !isNamed)
+      for (const name of names.map(meaningOf)) if (!through.has(name)) through.set(name, statement)
     if (isNamed) for (const meaning of meanings) if (!through.has(meaning)) through.set(meaning, statement)
   }
   return through
 }
 
 // A pronoun that was resolved has what it stands for in brackets behind it.
-const openPronoun = /(?<!["“`][^"”`]*)\b(?:it|its|he|his|him|she|her|they|their|them|there)\b(?!\s*\[)/iu
+const openPronoun = /(?<!["“`][^"”`]*)\b(?:it|its|he|his|him|she|her|they|their|them|there)\b(?!(?:['’]\p{L}+)?\s*\[)/iu
 
 /** "The door code there is 7719" was told right after what "there" means. */
 function throughPronoun(

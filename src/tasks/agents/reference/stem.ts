@@ -10,7 +10,7 @@ const irregularForms: Readonly<Record<string, string>> = Object.fromEntries(
   rode:ride said:say sang:sing sat:sit saw:see seen:see sent:send slept:sleep sold:sell spent:spend spoke:speak
   spoken:speak stood:stand stole:steal swam:swim swum:swim taken:take taught:teach thought:think threw:throw told:tell
   took:take understood:understand used:use using:use went:go woke:wake won:win wore:wear worn:wear wrote:write written:write
-  allergic:allergy allergies:allergy decision:decide choice:choose preference:prefer weight:weigh marriage:marry
+  allergic:allergy allergies:allergy decision:decide choice:choose preference:prefer weight:weigh flight:fly height:tall heavy:weigh marriage:marry
   bigger:big biggest:big`
     .split(/\s+/u)
     .map((pair) => pair.split(':') as [string, string]),
