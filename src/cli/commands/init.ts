@@ -4,6 +4,7 @@ import { type Synced, syncMirror } from '../../memory/mirror/sync.ts'
 import { defineCommand } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import type { Session } from '../session.ts'
+import { leftAloneText } from './mirror-status.ts'
 
 export const init = defineCommand({
   args: {},
@@ -25,13 +26,22 @@ export const init = defineCommand({
     await session.memory(options)
     const mirror = await makeMirror(session, dir, user)
     return {
-      document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: mirror.file },
+      document: {
+        dir,
+        store,
+        created: isNew,
+        user,
+        scopes: homeScopes,
+        mirror: mirror.file,
+        leftAlone: mirror.leftAlone,
+      },
       text: (style) =>
         [
           isNew
             ? `Made a memory in ${style.bold(dir)}.`
             : `There is a memory in ${style.bold(dir)} already; nothing was changed.`,
           `What it holds stands in ${style.bold(mirror.file)} too, for reading and editing.`,
+          ...(mirror.leftAlone === 0 ? [] : [leftAloneText(mirror.leftAlone, mirror.file)]),
           '',
           'Next:',
           '  credence remember "Invoices are due after 14 days." --name "payment terms"',

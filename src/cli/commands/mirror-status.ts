@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
+import type { WaitingEdits } from '../../memory/mirror/waiting-edits.ts'
 import { defineCommand } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import { short } from '../describe-belief.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
-import { noMemory } from './mirror-sync.ts'
+import { counted } from '../text-layout.ts'
+import { conflictLines, noMemory } from './mirror-sync.ts'
 
 export const mirrorStatusCommand = defineCommand({
   args: {},
@@ -37,23 +39,41 @@ export const mirrorStatusCommand = defineCommand({
 
 function statusText(status: MirrorStatus, style: Style): string {
   if (!status.exists) return `There is no mirror at ${status.file}; \`credence mirror sync\` makes one.`
-  const { file, items, topicFiles, pendingEvents, editedFiles, held, conflicts, refused, unconfirmed, problem } = status
+  const {
+    file,
+    items,
+    topicFiles,
+    pendingEvents,
+    editedFiles,
+    held,
+    conflicts,
+    refused,
+    unconfirmed,
+    problem,
+    leftAlone,
+  } = status
   const waiting = [
-    ...(pendingEvents === 0 ? [] : [`${pendingEvents} changes of the store are not in it yet`]),
-    ...(editedFiles.length === 0 ? [] : [`${editedFiles.join(', ')} changed since the last sync`]),
+    ...(pendingEvents === 0
+      ? []
+      : [
+          pendingEvents === 1
+            ? '1 change of the store is not in it yet'
+            : `${pendingEvents} changes of the store are not in it yet`,
+        ]),
+    ...(editedFiles.length === 0
+      ? []
+      : [`${editedFiles.join(', ')} changed since the last sync${editsText(status.waiting)}`]),
   ]
   return [
-    `${file}: ${items} items${topicFiles.length === 0 ? '' : `, with ${topicFiles.length} more files`}.`,
+    `${file}: ${counted(items, 'item')}${topicFiles.length === 0 ? '' : `, with ${counted(topicFiles.length, 'more file')}`}.`,
+    ...(leftAlone === 0 ? [] : [leftAloneText(leftAlone, file)]),
     ...(held === null
       ? []
       : [`${style.red('Held')} since ${held.since}: ${harmless(held.reason)} (${harmless(held.file)}).`]),
     ...(problem === null ? [] : [`${style.red('Failed')} at ${problem.at}: ${harmless(problem.message)}`]),
     ...(waiting.length === 0 ? [] : [`${waiting.join('; ')}: \`credence mirror sync\` brings them in step.`]),
     ...(status.isInStep ? [style.green('In step with the store.')] : []),
-    ...conflicts.map(
-      ({ file: name, proposals }) =>
-        `${style.yellow('Conflict')}: ${name}${proposals.length === 0 ? '' : `; proposals ${proposals.join(', ')}: decide with \`credence proposals\``}`,
-    ),
+    ...conflicts.flatMap((conflict) => conflictLines(conflict, style)),
     ...refused.map(
       ({ file: name, line, reason }) =>
         `${style.yellow('Not taken in')}: ${harmless(name)}, line ${line}: ${harmless(reason)}`,
@@ -69,3 +89,13 @@ function statusText(status: MirrorStatus, style: Style): string {
         ]),
   ].join('\n')
 }
+
+/** How many edits wait to be taken in, by kind. */
+function editsText(waiting: WaitingEdits): string {
+  const counts = Object.entries(waiting).filter(([, count]) => count > 0)
+  return counts.length === 0 ? '' : ` (${counts.map(([what, count]) => `${count} ${what}`).join(', ')})`
+}
+
+/** That somebody's own lists are no part of the memory, and how they become one. */
+export const leftAloneText = (count: number, file: string): string =>
+  `${counted(count, 'list item')} outside the managed sections ${count === 1 ? 'is' : 'are'} left alone and not remembered; to take ${count === 1 ? 'it' : 'them'} in: credence import --markdown ${file}`

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { MemoryError } from '../../errors.ts'
+import type { OpenConflict } from '../../memory/mirror/open-conflicts.ts'
 import { type Synced, syncMirror } from '../../memory/mirror/sync.ts'
 import { defineCommand, flag } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
@@ -28,7 +29,7 @@ export const mirrorSync = defineCommand({
       return {
         document: synced,
         text: (style) => syncedText(synced, style),
-        exitCode: synced.outcome === 'held' ? exitCodes.degraded : exitCodes.fine,
+        exitCode: synced.outcome === 'held' || synced.conflicts.length > 0 ? exitCodes.degraded : exitCodes.fine,
       }
     } finally {
       await workshop.store.close()
@@ -41,7 +42,7 @@ export const noMemory = (dir: string): MemoryError =>
 
 /** What a sync did, in a line and what needs saying beside it. */
 export function syncedText(synced: Synced, style: Style): string {
-  const { held, file, written, taken, refused } = synced
+  const { held, file, written, taken, refused, conflicts } = synced
   if (held !== null) {
     return [
       `${style.red('Held')}: ${harmless(held.reason)} (${harmless(held.file)}). Nothing was changed.`,
@@ -57,14 +58,30 @@ export function syncedText(synced: Synced, style: Style): string {
       : `took in ${counts.map(([what, count]) => `${count} ${what}`).join(', ')}`
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
   return [
-    `${style.green('In step')}: ${took}; ${wrote}.`,
+    `${conflicts.length === 0 ? style.green('In step') : style.yellow('A conflict waits for a decision')}: ${took}; ${wrote}.`,
     `  ${file}`,
     ...refused.map(
       ({ file: name, line, reason }) =>
         `  ${style.yellow('Left as it is')}: ${harmless(name)}, line ${line}: ${harmless(reason)}`,
     ),
-    ...(taken.conflicts === 0
-      ? []
-      : ['  Changed in both places: both versions are kept. See `credence mirror status`.']),
+    ...conflicts.flatMap((conflict) => conflictLines(conflict, style).map((line) => `  ${line}`)),
   ].join('\n')
+}
+
+/** What was changed in both places, where both versions are, and how to decide. */
+export function conflictLines({ file, proposals }: OpenConflict, style: Style): readonly string[] {
+  const [first] = proposals
+  if (first === undefined)
+    return [
+      `${style.yellow('Conflict')}: something was changed in both places at once. ${file} has what is not in the store.`,
+      `  Put back from it what you want. This is said until you delete ${file}.`,
+    ]
+  return [
+    `${style.yellow('Conflict')}: changed in the file and in the store. The store's version holds; ${file} shows both.`,
+    ...proposals.map(
+      (id) =>
+        `  Take the file's version: credence proposals accept ${id}; keep the store's: credence proposals reject ${id}`,
+    ),
+    `  Deciding settles it. ${file} is kept even then; delete it when you like.`,
+  ]
 }

@@ -7,6 +7,7 @@ import { parseRecord } from '../belief-record.ts'
 import type { PlacedRecord, ReadRequest } from '../read-records.ts'
 import type { Workshop } from '../workshop.ts'
 import { nameStatement } from './name-statement.ts'
+import { sameStatement } from './same-statement.ts'
 import { type DocumentStatement, plain, statementsIn } from './statements.ts'
 
 /** A statement with everything it needs to be remembered. */
@@ -105,15 +106,21 @@ function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
 
 /** A name nobody has for something else; null when the document has said the same before. */
 async function freeName(
-  { store }: Workshop,
+  workshop: Workshop,
   user: string,
   scopes: readonly string[],
   { name, content, isGiven }: Draft,
   taken: Map<string, string>,
 ): Promise<string | null> {
+  const { store } = workshop
+  const same = isGiven ? null : await sameStatement(workshop, { user, scopes, content })
+  if (same !== null && !taken.has(keyOf(same.name, scopes))) {
+    taken.set(keyOf(same.name, scopes), content)
+    return same.name
+  }
   for (let attempt = 1; ; attempt += 1) {
     const candidate = attempt === 1 ? name : `${name} ${attempt}`
-    const key = JSON.stringify([nameKey(candidate), [...scopes].sort()])
+    const key = keyOf(candidate, scopes)
     const before = taken.get(key)
     if (before !== undefined && isSameStatement(before, content)) return null
     const holders = before === undefined && !isGiven ? await store.holders(user, candidate, scopes) : []
@@ -123,6 +130,8 @@ async function freeName(
     return candidate
   }
 }
+
+const keyOf = (name: string, scopes: readonly string[]): string => JSON.stringify([nameKey(name), [...scopes].sort()])
 
 const preferring = /\b(?:prefers?|favou?rites?|likes?|loves?|hates?|dislikes?|always|never|avoid)\b/iu
 const deciding = /\b(?:decided|decision|agreed|we chose|settled on)\b/iu

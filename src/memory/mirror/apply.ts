@@ -7,7 +7,7 @@ import { fieldsOfBelief, itemHash } from './item.ts'
 import type { MirrorFiles } from './mirror-files.ts'
 import type { MirrorPlaces } from './places.ts'
 import type { MirrorState } from './state.ts'
-import { retire, takeConflict, takeCorrection, takeNew } from './take-in.ts'
+import { type Addition, type NewLine, retire, takeConflict, takeCorrection, takeNew } from './take-in.ts'
 import type { Intent, Weighed } from './weigh.ts'
 
 type Counts = {
@@ -24,10 +24,13 @@ export type Taken = {
   readonly ids: readonly string[]
   /** Items that could not be taken in, with the hash of what the store says instead. They stay in the file as they are. */
   readonly refused: ReadonlyMap<ItemSegment, string>
-  readonly refusals: MirrorState['refused']
+  readonly refusals: readonly Refusal[]
   /** Whether something changed in the store meanwhile, so that it has to be weighed again. */
   readonly mustRepeat: boolean
 }
+
+/** Lines move while others are sorted in, so where it stands is asked for when all is written. */
+type Refusal = { readonly file: string; readonly reason: string; readonly line: () => number }
 
 type Bench = {
   readonly workshop: Workshop
@@ -50,7 +53,7 @@ class Application {
   readonly #counts = { corrected: 0, added: 0, retired: 0, conflicts: 0 }
   readonly #ids: string[] = []
   readonly #refused = new Map<ItemSegment, string>()
-  readonly #refusals: { file: string; line: number; reason: string }[] = []
+  readonly #refusals: Refusal[] = []
   readonly #torn: Torn[] = []
   #mustRepeat = false
 
@@ -71,12 +74,13 @@ class Application {
         this.#bench.files.touch(file)
         return
       case 'correct':
-        await this.#take(intent, 'corrected', intent.old, () =>
-          takeCorrection(this.#taking(file), intent.old, intent.fields),
-        )
+        await this.#take(intent, intent.old, async () => {
+          const belief = await takeCorrection(this.#taking(file), intent.old, intent.fields)
+          return belief === null ? null : { outcome: 'corrected', belief }
+        })
         return
       case 'add':
-        await this.#take(intent, 'added', null, () => takeNew(this.#taking(file), intent.fields, intent.isNamed))
+        await this.#take(intent, null, () => takeNew(this.#taking(file), newLine(intent)))
         return
       case 'conflict':
         await this.#conflict(intent)
@@ -129,27 +133,22 @@ class Application {
     return { workshop, user: state.user, file }
   }
 
-  async #take(
-    intent: Intent,
-    count: 'corrected' | 'added',
-    old: Belief | null,
-    take: () => Promise<Belief | null>,
-  ): Promise<void> {
+  async #take(intent: Intent, old: Belief | null, take: () => Promise<Addition | null>): Promise<void> {
     const { document, segment, file } = intent
     try {
-      const belief = await take()
-      if (belief === null) {
+      const taken = await take()
+      if (taken === null) {
         this.#mustRepeat = true
         return
       }
-      const isNew = belief.version === 1 && belief.provenance.origin === 'file' && belief.id !== segment.item.id
-      if (isNew) this.#counts[count] += 1
+      const { outcome, belief } = taken
+      if (outcome !== 'known') this.#counts[outcome] += 1
       if (old !== null) this.#ids.push(old.id)
       this.#ids.push(belief.id)
       this.#show(intent, belief)
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      this.#refusals.push({ file, line: document.lineOf(segment), reason: error.message })
+      this.#refusals.push({ file, line: () => document.lineOf(segment), reason: error.message })
       if (old !== null) this.#refused.set(segment, itemHash(this.#bench.state.key, fieldsOfBelief(old)))
     }
   }
@@ -178,8 +177,13 @@ class Application {
       this.#show(intent, current)
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      this.#refusals.push({ file, line: intent.document.lineOf(intent.segment), reason: error.message })
+      this.#refusals.push({ file, line: () => intent.document.lineOf(intent.segment), reason: error.message })
       this.#refused.set(intent.segment, itemHash(this.#bench.state.key, fieldsOfBelief(current)))
     }
   }
+}
+
+/** Only a heading of ours says what kind of thing stands below it. */
+export function newLine({ fields, isNamed, segment: { section } }: Extract<Intent, { kind: 'add' }>): NewLine {
+  return { fields, isNamed, isTyped: section !== null && section !== 'new' && section.type !== null }
 }

@@ -2,6 +2,7 @@ import { type Belief, type BeliefType, beliefTypes } from '../../beliefs/belief.
 import { universalScope } from '../../beliefs/scope.ts'
 import { homeScope, renderItem } from './item.ts'
 import {
+  isListItem,
   markText,
   newHeading,
   parseSegments,
@@ -41,6 +42,19 @@ export class MirrorDocument {
   outsideLines(): readonly string[] {
     const text = this.#segments.flatMap((segment) => (segment.kind === 'text' ? [segment.raw] : [])).join('\n')
     return text.split(/\r\n|\n|\r/u).filter((line) => line.trim() !== '')
+  }
+
+  /** How many list items stand outside of our sections, where they are left alone. Code is none. */
+  outsideItems(): number {
+    const text = this.#segments.flatMap((segment) => (segment.kind === 'text' ? [segment.raw] : [])).join('\n')
+    let fence: string | null = null
+    let count = 0
+    for (const line of text.split(/\r\n|\n|\r/u)) {
+      const [, marks] = /^ {0,3}(`{3,}|~{3,})/u.exec(line) ?? []
+      if (marks !== undefined && (fence === null || marks.startsWith(fence))) fence = fence === null ? marks : null
+      else if (fence === null && isListItem(line)) count += 1
+    }
+    return count
   }
 
   render(): string {

@@ -62,11 +62,15 @@ const lookalike = /^\\*[-*+] (?:why|aliases|scopes):(?= |$)/iu
 const escapedLookalike = /^\\(\\*[-*+] (?:why|aliases|scopes):(?: |$))/iu
 const boldName = /^\*\*((?:\\[\\*]|\\(?![\\*])|\*(?!\*)|[^*\\])+?)(:?)\*\*(:?)[ \t]?(.*)$/su
 
+const taskBox = /^\[[ xX]\][ \t]+(?=\S)/u
+
 /** Reads an item from its lines: the text after the bullet, and the lines that are indented below it. */
 export function parseItem(head: string, below: readonly string[]): Item {
   const found = idComment.exec(head)
   const id = found?.[1] === undefined ? null : unescapeId(found[1])
-  const said = found === null ? head : head.slice(0, found.index) + head.slice(found.index + found[0].length)
+  // What somebody wrote as a task is taken in as what it says; what is ours is read back as it was.
+  const said =
+    found === null ? head.replace(taskBox, '') : head.slice(0, found.index) + head.slice(found.index + found[0].length)
   const { name, first } = nameOf(said)
   const content = [first]
   const labelledTexts = new Map<string, string[]>()

@@ -7,7 +7,7 @@ export type InStepOptions = {
   readonly user: string
   /** Makes the mirror when there is none. */
   readonly make: boolean
-  /** Told when the files could not be brought up to date, or are held. The change itself is committed. */
+  /** Told when the files could not be brought up to date, are held, or wait for a decision about a conflict. The change itself is committed. */
   readonly onProblem: (problem: Error) => void
 }
 

@@ -43,6 +43,9 @@ const heading = /^ {0,3}(#{1,6})[ \t]+(.*)$/u
 const longestTitle = 300
 const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
 const rule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
+/** At any depth, by whoever wrote it. */
+export const isListItem = (line: string): boolean =>
+  /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S/u.test(line) && !rule.test(line)
 const indented = /^(?: {2}|\t| \t)/u
 /** A line with a comment of ours. */
 const ours = /<!--[ \t]*credence:/u

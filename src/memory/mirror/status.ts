@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Workshop } from '../workshop.ts'
-import { conflictFiles } from './conflict-file.ts'
+import { MirrorDocument } from './document.ts'
 import { bytesHash, readLive, signatureAt } from './live-file.ts'
+import { type OpenConflict, openConflicts } from './open-conflicts.ts'
 import { mirrorFile, mirrorPlaces } from './places.ts'
 import { loadProblem, loadState, type MirrorProblem, type MirrorState } from './state.ts'
+import { nothingWaiting, type WaitingEdits, waitingEdits } from './waiting-edits.ts'
 
 /** How a mirror stands, as plain values. */
 export type MirrorStatus =
@@ -23,12 +24,12 @@ export type MirrorStatus =
       readonly pendingEvents: number
       /** Files that somebody changed since the last sync. */
       readonly editedFiles: readonly string[]
+      /** What a sync would make of them. */
+      readonly waiting: WaitingEdits
+      /** List items of MEMORY.md outside of our sections, which are left alone. */
+      readonly leftAlone: number
       readonly held: MirrorState['held']
-      readonly conflicts: readonly {
-        readonly at: string
-        readonly file: string
-        readonly proposals: readonly string[]
-      }[]
+      readonly conflicts: readonly OpenConflict[]
       /** Lines that could not be taken in. */
       readonly refused: MirrorState['refused']
       /** What came in through the files and nobody has confirmed. At most 1000 of them. */
@@ -44,7 +45,8 @@ export type MirrorStatus =
     }
 
 /** Looks, and changes nothing. */
-export async function mirrorStatus({ store }: Pick<Workshop, 'store'>, dir: string): Promise<MirrorStatus> {
+export async function mirrorStatus(workshop: Pick<Workshop, 'store'>, dir: string): Promise<MirrorStatus> {
+  const { store } = workshop
   const places = mirrorPlaces(dir)
   const file = join(dir, mirrorFile)
   const state = await loadState(places)
@@ -56,7 +58,7 @@ export async function mirrorStatus({ store }: Pick<Workshop, 'store'>, dir: stri
   const names = Object.keys(state.files)
   const mirror = readLive(file)
   const editedFiles = names.filter((name) => isEdited(dir, name, state))
-  const conflicts = await openConflicts({ store }, dir, state)
+  const conflicts = await openConflicts(store, places, state)
   const problem = await loadProblem(places)
   const isInStep =
     pendingEvents === 0 && editedFiles.length === 0 && state.held === null && conflicts.length === 0 && problem === null
@@ -70,6 +72,8 @@ export async function mirrorStatus({ store }: Pick<Workshop, 'store'>, dir: stri
     syncedAt: state.syncedAt,
     pendingEvents,
     editedFiles,
+    waiting: await waitingEdits(workshop, places, state, editedFiles),
+    leftAlone: mirror.kind === 'read' ? new MirrorDocument(mirror.text).outsideItems() : 0,
     held: state.held,
     conflicts,
     refused: state.refused,
@@ -97,6 +101,8 @@ const damaged = (file: string): MirrorStatus => ({
   syncedAt: null,
   pendingEvents: 0,
   editedFiles: [],
+  waiting: nothingWaiting,
+  leftAlone: 0,
   held: null,
   conflicts: [],
   refused: [],
@@ -104,18 +110,6 @@ const damaged = (file: string): MirrorStatus => ({
   problem: { at: '', message: 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' },
   isWritableByOthers: false,
 })
-
-/** A conflict is open while one of its proposals waits, or, where it has none, while its file is there. */
-async function openConflicts({ store }: Pick<Workshop, 'store'>, dir: string, { conflicts, user }: MirrorState) {
-  const present = new Set(await conflictFiles(mirrorPlaces(dir)))
-  const open: { at: string; file: string; proposals: readonly string[] }[] = []
-  for (const { at, file, beliefs } of conflicts) {
-    const waiting = (await store.getMany(user, beliefs)).filter(({ proposedFor }) => proposedFor !== null)
-    const isOpen = beliefs.length > 0 ? waiting.length > 0 : present.has(file) && existsSync(join(dir, file))
-    if (isOpen) open.push({ at, file, proposals: waiting.map(({ id }) => id) })
-  }
-  return open
-}
 
 async function unconfirmedOf({ store }: Pick<Workshop, 'store'>, user: string) {
   const { items } = await store.list({ user, statuses: ['inferred'], current: true }, { limit: 1_000, offset: 0 })

@@ -27,7 +27,14 @@ export async function syncQuietly(workshop: Workshop, request: MirrorRequest): P
   }
 }
 
-function problemIn({ held, file }: Synced): Error | null {
+function problemIn({ held, file, conflicts }: Synced): Error | null {
+  const [conflict] = conflicts
+  if (held === null && conflict !== undefined)
+    return new MemoryError(
+      'conflict',
+      `The file and the store were changed in the same place, and a decision is waited for: see ${conflict.file}.`,
+      { hint: 'Both versions are kept. `credence mirror status` says what to do.' },
+    )
   if (held === null) return null
   return new MemoryError(
     'conflict',

@@ -7,6 +7,7 @@ import type { Workshop } from '../workshop.ts'
 import { applyIntents, type Taken } from './apply.ts'
 import { baseFor } from './base-for.ts'
 import { keepWholeSave, removeForgotten } from './conflict-file.ts'
+import { MirrorDocument } from './document.ts'
 import { exclusively } from './exclusively.ts'
 import { signature } from './glance.ts'
 import { itemHash } from './item.ts'
@@ -14,6 +15,8 @@ import { changesSince } from './journal-changes.ts'
 import { type LateEdit, lateEdit, settled, withLateEdit, withUnseenLines } from './late-edits.ts'
 import { bytesHash, type LiveFile, readLive, signatureAt } from './live-file.ts'
 import { MirrorFiles } from './mirror-files.ts'
+import { type OpenConflict, openConflicts } from './open-conflicts.ts'
+import { withoutOrphans } from './orphans.ts'
 import { type MirrorPlaces, mirrorFile, mirrorPlaces } from './places.ts'
 import { rediscover } from './rediscover.ts'
 import { markText, parseSegments } from './segments.ts'
@@ -58,6 +61,10 @@ export type Synced = {
     readonly conflicts: number
   }
   readonly refused: MirrorState['refused']
+  /** What was changed in both places, now or earlier, and waits for a decision. */
+  readonly conflicts: readonly OpenConflict[]
+  /** List items of MEMORY.md outside of our sections, which are left alone. */
+  readonly leftAlone: number
 }
 
 /** So often a file may change under us before we leave it to the next sync. */
@@ -96,6 +103,7 @@ class SyncSession {
   readonly #request: MirrorRequest
   readonly #written = new Set<string>()
   readonly #taken = { corrected: 0, added: 0, retired: 0, conflicts: 0 }
+  #leftAlone = 0
   #waitedForQuiet = 0
   #hasForgotten = false
 
@@ -118,6 +126,8 @@ class SyncSession {
       written: [...this.#written],
       taken: this.#taken,
       refused,
+      conflicts: await openConflicts(this.#workshop.store, this.#places, this.#state),
+      leftAlone: this.#leftAlone,
     }
   }
 
@@ -140,10 +150,13 @@ class SyncSession {
     const where = new Whereabouts(this.#places)
     const files = new MirrorFiles(this.#places, this.#state, where)
     const readings: Reading[] = []
+    const present = new Set(found.some(({ isChanged }) => isChanged) ? found.flatMap(({ text }) => idsIn(text)) : [])
     for (const { name, live, text, isChanged } of found) {
-      const { document } = files.add(name, live, text, isChanged)
       const imprints = isChanged && live !== null ? await loadImprints(this.#places, name) : []
-      const base = baseFor(this.#state.key, document, imprints)
+      const base = imprints.length === 0 ? null : baseFor(this.#state.key, new MirrorDocument(text), imprints)
+      const cleared = await withoutOrphans(this.#scales(), text, base, (id) => present.has(id))
+      const { document } = files.add(name, live, cleared, isChanged)
+      if (name === mirrorFile) this.#leftAlone = document.outsideItems()
       if (isChanged) readings.push({ file: name, document, base, latest: imprints[0] ?? null })
     }
     const weighed = await weigh(this.#scales(), readings)
@@ -312,7 +325,8 @@ class SyncSession {
     this.#state.held = null
     await saveProblem(this.#places, null)
     const weighed = new Set(readings.map(({ file }) => file))
-    this.#state.refused = [...this.#state.refused.filter(({ file }) => !weighed.has(file)), ...taken.refusals]
+    const refusals = taken.refusals.map(({ file, line, reason }) => ({ file, line: line(), reason }))
+    this.#state.refused = [...this.#state.refused.filter(({ file }) => !weighed.has(file)), ...refusals]
     // Those that are decided are not looked at again; a few hundred lines of history are enough.
     this.#state.conflicts = this.#state.conflicts.slice(-mostConflicts)
     this.#state.syncedAt = this.#workshop.now().toISOString()
@@ -333,6 +347,9 @@ type LateEntry = {
   readonly edit: LateEdit | null
   readonly isOld: boolean
 }
+
+const idsIn = (text: string): readonly string[] =>
+  parseSegments(text).flatMap((segment) => (segment.kind === 'item' ? (segment.item.id ?? []) : []))
 
 /** Somebody's own file stays as it is, and what is ours begins behind it. */
 function adopted(text: string): string {

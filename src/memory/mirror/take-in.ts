@@ -1,9 +1,11 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
-import { type BeliefDraft, parseDraft } from '../draft.ts'
+import { type BeliefDraft, parseDraft, type Statement } from '../draft.ts'
+import { secretIn } from '../learn/secrets.ts'
 import { nameStatement } from '../markdown/name-statement.ts'
-import { newBelief, proposal, superseded } from '../remember.ts'
+import { sameStatement } from '../markdown/same-statement.ts'
+import { inherit, newBelief, proposal, superseded } from '../remember.ts'
 import { type Author, change, created, type Decision, type Workshop, withdrawn } from '../workshop.ts'
 import type { ItemFields } from './item.ts'
 
@@ -36,37 +38,81 @@ export async function takeCorrection(
   )
 }
 
-/** A line that is new. The same name in the same scope is the same belief; a name we made up ourselves gives way. */
-export async function takeNew(
-  { workshop, user, file }: Taking,
-  fields: ItemFields,
-  isNamed: boolean,
-): Promise<Belief | null> {
-  return change<Belief | null>(
+/** What came of a new line: `known` says that it told nothing new. */
+export type Addition = { readonly outcome: 'added' | 'corrected' | 'known'; readonly belief: Belief }
+
+/** What a new line says. `isNamed` and `isTyped` tell what it says itself, and what only had to be something. */
+export type NewLine = { readonly fields: ItemFields; readonly isNamed: boolean; readonly isTyped: boolean }
+
+/** A line that is new. */
+export async function takeNew({ workshop, user, file }: Taking, line: NewLine): Promise<Addition> {
+  return change<Addition>(
     workshop,
     { user, author: fileAuthor, operation: 'mirror add' },
     async (at) => {
-      const named = isNamed ? { ...fields, isGiven: true } : { ...fields, ...nameStatement(fields.content) }
-      const { statement, holders } = await namedStatement(workshop, user, named)
-      const [holder] = holders
-      if (holder !== undefined && holders.length === 1 && isSameStatement(holder.content, statement.content))
-        return { kind: 'nothing', result: holder }
-      const belief = newBelief(workshop, { user, statement, provenance: provenance(file, at) })
+      const read = await readNew(workshop, user, line)
+      const { outcome } = read
+      if (outcome === 'known') return { kind: 'nothing', result: { outcome, belief: read.belief } }
+      const born = newBelief(workshop, { user, statement: read.statement, provenance: provenance(file, at) })
+      if (outcome === 'added')
+        return { kind: 'remember', changes: [created(born)], result: () => ({ outcome, belief: born }) }
+      const belief = inherit(born, read.holders)
       return {
-        kind: holders.length === 0 ? 'remember' : 'correct',
-        changes: [created(belief), ...holders.map((held) => superseded(held, belief, at))],
-        result: () => belief,
+        kind: 'correct',
+        changes: [created(belief), ...read.holders.map((held) => superseded(held, belief, at))],
+        result: () => ({ outcome, belief }),
       }
     },
     neverReplayed,
   )
 }
 
+type ReadLine =
+  | { readonly outcome: 'known'; readonly belief: Belief }
+  | { readonly outcome: 'added'; readonly statement: Statement }
+  | { readonly outcome: 'corrected'; readonly statement: Statement; readonly holders: readonly Belief[] }
+
+/**
+ * What a new line comes to. The same name in the same scope is the same belief, corrected or said again; a name we made
+ * up ourselves gives way, unless the same words are known by another. Reads only.
+ */
+export async function readNew(workshop: Pick<Workshop, 'store'>, user: string, line: NewLine): Promise<ReadLine> {
+  const { fields, isNamed } = line
+  refuseSecret(fields)
+  const named = isNamed ? { ...fields, isGiven: true } : { ...fields, ...nameStatement(fields.content) }
+  const { scopes, content } = fields
+  const same = named.isGiven ? null : await sameStatement(workshop, { user, scopes, content })
+  if (same !== null) return { outcome: 'known', belief: same }
+  const { statement, holders } = await namedStatement(workshop, user, named)
+  const [holder] = holders
+  if (holder === undefined) return { outcome: 'added', statement }
+  if (holders.length === 1 && isSameStatement(holder.content, statement.content))
+    return { outcome: 'known', belief: holder }
+  const kept = correctedDraft(holder, likewise({ ...line, fields: named }, holder))
+  return { outcome: 'corrected', statement: parseDraft(kept), holders }
+}
+
+/** A file is read by many programs: what opens something does not become a belief because it stands there. */
+function refuseSecret({ name, content, why }: ItemFields): void {
+  const what = secretIn([name, content].filter((text) => text !== '').join(': ')) ?? secretIn(content) ?? secretIn(why)
+  if (what === null) return
+  throw new MemoryError('invalid', `It holds ${what}, so it is not taken in.`, {
+    hint: 'Keep it in a password manager and take it out of the file, or say it with `credence remember`.',
+  })
+}
+
+/** What a new line leaves open is as it was. Only a question that is answered is none any more. */
+function likewise({ fields, isTyped }: NewLine, old: Belief): ItemFields {
+  const { name, content, aliases, scopes } = fields
+  const type = isTyped || old.type === 'open_question' ? fields.type : old.type
+  return { name, content, aliases, scopes, type, why: fields.why === '' ? old.why : fields.why }
+}
+
 async function namedStatement(
-  { store }: Workshop,
+  { store }: Pick<Workshop, 'store'>,
   user: string,
   fields: ItemFields & { readonly isGiven: boolean },
-): Promise<{ readonly statement: ReturnType<typeof parseDraft>; readonly holders: readonly Belief[] }> {
+): Promise<{ readonly statement: Statement; readonly holders: readonly Belief[] }> {
   for (let attempt = 1; ; attempt += 1) {
     const name = attempt === 1 ? fields.name : `${fields.name} ${attempt}`
     const statement = parseDraft({ ...draftOf(fields), name })

@@ -90,7 +90,7 @@ export async function weigh(scales: Scales, readings: readonly Reading[]): Promi
 }
 
 /** Whoever writes the whole file anew may leave out the comments: the same name or words in the same place are the same item. */
-function matchNameless(document: MirrorDocument, missing: readonly Belief[]): ReadonlyMap<ItemSegment, Belief> {
+export function matchNameless(document: MirrorDocument, missing: readonly Belief[]): ReadonlyMap<ItemSegment, Belief> {
   const matches = new Map<ItemSegment, Belief>()
   const left = new Set(missing)
   for (const segment of document.items()) {
@@ -184,7 +184,7 @@ async function retiredIntent(
 }
 
 /** What now stands in the place of a superseded belief. */
-async function currentHeir(store: Store, belief: Belief): Promise<Belief | null> {
+export async function currentHeir(store: Store, belief: Belief): Promise<Belief | null> {
   const seen = new Set<string>()
   let heir: Belief | null = belief
   while (heir !== null && heir.supersededBy !== null && !seen.has(heir.id)) {

@@ -1,0 +1,35 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { isSameStatement } from '../../beliefs/identity.ts'
+import { askedWords } from '../../search/searchable-text.ts'
+import type { Workshop } from '../workshop.ts'
+
+/** As many as could hold the same words before the one that says the same. */
+const mostLookedAt = 50
+
+/** What says the same in one of the scopes, whatever it is called: a sentence nobody named is no second belief. */
+export async function sameStatement(
+  { store }: Pick<Workshop, 'store'>,
+  { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },
+): Promise<Belief | null> {
+  const words = askedWords(content)
+  if (words.length === 0) return null
+  const hits = await store.matchText({
+    user,
+    agent: null,
+    scopes,
+    words,
+    atLeast: words.length,
+    includeRetired: false,
+    limit: mostLookedAt,
+  })
+  const beliefs = await store.getMany(
+    user,
+    hits.map(({ beliefId }) => beliefId),
+  )
+  const isSame = (belief: Belief): boolean =>
+    isCurrent(belief) &&
+    belief.agent === null &&
+    belief.scopes.some((scope) => scopes.includes(scope)) &&
+    isSameStatement(belief.content, content)
+  return beliefs.find(isSame) ?? null
+}

@@ -1,0 +1,157 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../cli/workplace.ts'
+
+async function mirrored(before: string | null = null) {
+  const place = workplace()
+  const file = join(place.work, 'memory', 'MEMORY.md')
+  mkdirSync(join(place.work, 'memory'))
+  if (before !== null) writeFileSync(file, before)
+  const made = await place.run('init', '--dir', 'memory')
+  return {
+    ...place,
+    file,
+    made,
+    text: () => readFileSync(file, 'utf8'),
+    [Symbol.dispose]: () => place[Symbol.dispose](),
+  }
+}
+
+describe('a file full of somebody’s own notes', () => {
+  it('is said to be left alone, with how to take it in', async () => {
+    using place = await mirrored('# Notes\n\n- one\n- two\n  - three\n\n```\n- code\n```\n\n---\n')
+
+    const status = await place.run('mirror', 'status')
+
+    for (const { stdout } of [place.made, status])
+      expect(stdout).toContain(
+        `3 list items outside the managed sections are left alone and not remembered; to take them in: credence import --markdown ${place.file}`,
+      )
+    expect(await place.json('mirror', 'status')).toMatchObject({ leftAlone: 3, items: 0 })
+  })
+
+  it('is not mentioned where there is none', async () => {
+    using place = await mirrored()
+
+    expect(place.made.stdout).not.toContain('left alone')
+    expect((await place.run('mirror', 'status')).stdout).not.toContain('left alone')
+  })
+})
+
+describe('what waits in an edited file', () => {
+  it('is counted by kind', async () => {
+    using place = await mirrored()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await place.run('remember', `what ${name} is`, '--name', name)
+    const edited = place
+      .text()
+      .replace('what a is', 'what a became')
+      .replace(/.*\*\*b\*\*.*\n/u, '')
+    writeFileSync(place.file, `${edited}- **f**: what f is\n- **c**: what c became\n- **d**: what d is\n`)
+
+    const { stdout } = await place.run('mirror', 'status')
+
+    expect(stdout).toContain('MEMORY.md changed since the last sync (1 added, 2 changed, 1 removed)')
+    expect((await place.run('mirror', 'sync')).stdout).toContain('took in 2 corrected, 1 added, 1 retired')
+  })
+
+  it('is called one item when it is one', async () => {
+    using place = await mirrored()
+    await place.run('remember', 'what a is', '--name', 'a')
+
+    expect((await place.run('mirror', 'status')).stdout).toContain('MEMORY.md: 1 item.')
+  })
+})
+
+describe('a conflict', () => {
+  async function torn() {
+    const place = await mirrored()
+    await place.run('remember', 'dark', '--name', 'theme')
+    await place.run('remember', 'stays', '--name', 'other')
+    const copy = place.text()
+    await place.run('correct', 'theme', 'solarized')
+    writeFileSync(place.file, copy.replace(': dark', ': light'))
+    return place
+  }
+
+  it.each(['accept', 'reject'])('is said by every command that meets it until it is decided with %s', async (way) => {
+    using place = await torn()
+
+    const sync = await place.run('mirror', 'sync')
+    const again = await place.run('mirror', 'sync')
+    const status = await place.run('mirror', 'status')
+    const changed = await place.run('remember', 'new', '--name', 'third')
+
+    const { conflicts } = JSON.parse((await place.run('mirror', 'status', '--json')).stdout)
+    const [{ file, proposals }] = conflicts
+    for (const { exitCode, stdout } of [sync, again, status]) {
+      expect(exitCode).toBe(5)
+      expect(stdout).not.toContain('In step')
+      expect(stdout).toContain(`${file} shows both`)
+      expect(stdout).toContain(`credence proposals ${way} ${proposals[0]}`)
+      expect(stdout).toContain(`${file} is kept even then`)
+    }
+    expect(changed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(file) })
+
+    const decided = await place.run('proposals', way, proposals[0])
+
+    expect(decided).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await place.run('mirror', 'sync')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('In step'),
+    })
+    expect(await place.run('mirror', 'status')).toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(place.work, 'memory', file), 'utf8')).toContain('solarized')
+  })
+
+  it('is settled when both come to say the same', async () => {
+    using place = await torn()
+    await place.run('mirror', 'sync')
+
+    await place.run('correct', 'theme', 'light')
+
+    expect(await place.json('mirror', 'status')).toMatchObject({ conflicts: [], isInStep: true })
+  })
+})
+
+describe('a line with a secret', () => {
+  it.each(['My PIN is 1234', '**card**: 4111 1111 1111 1111', 'PIN: 4711'])(
+    'as "%s" is left in the file and not taken in',
+    async (line) => {
+      using place = await mirrored()
+      await place.run('remember', 'what a is', '--name', 'a')
+      writeFileSync(place.file, `${place.text()}- ${line}\n- **fine**: short\n`)
+
+      const { stdout } = await place.run('mirror', 'sync')
+
+      expect(stdout).toContain('took in 1 added')
+      expect(stdout).toMatch(/Left as it is: MEMORY\.md, line \d+: It holds .*, so it is not taken in\./u)
+      const [, number] = /line (\d+)/u.exec(stdout) ?? []
+      expect(place.text().split('\n')[Number(number) - 1]).toBe(`- ${line}`)
+      expect(stdout).not.toMatch(/1234|4111|4711/u)
+      expect((await place.json('beliefs')).items.map(({ name }: { name: string }) => name).sort()).toEqual([
+        'a',
+        'fine',
+      ])
+      expect(place.text()).toContain(`- ${line}\n`)
+    },
+  )
+})
+
+describe('a task', () => {
+  it('is taken in without its box, from the file and from other Markdown', async () => {
+    using place = await mirrored()
+    writeFileSync(place.file, `${place.text()}- [ ] buy stamps\n`)
+    writeFileSync(join(place.work, 'tasks.md'), '- [x] water the plants\n- [ ] **call**: the plumber\n')
+
+    await place.run('mirror', 'sync')
+    await place.run('import', '--markdown', join(place.work, 'tasks.md'))
+
+    const { items } = await place.json('beliefs')
+    expect(items.map(({ content }: { content: string }) => content).sort()).toEqual([
+      'buy stamps',
+      'the plumber',
+      'water the plants',
+    ])
+  })
+})
