@@ -70,7 +70,7 @@ async function main(): Promise<number> {
   }
   const report: Report = {
     at: new Date().toISOString(),
-    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim(),
+    command: ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- '),
     machine: machine(),
     versions: versions(),
     // Each lane returns what its section of the page shows.

@@ -11,7 +11,7 @@ import { placeOptions } from '../common-options.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Style } from '../output.ts'
 import type { Session } from '../session.ts'
-import { columns } from '../text-layout.ts'
+import { columns, counted } from '../text-layout.ts'
 
 export const doctor = defineCommand({
   args: {},
@@ -116,7 +116,7 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
     ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not taken in: ${reason}`),
   ]
   const waiting = pendingEvents + editedFiles.length === 0 ? 'in step' : 'not in step yet; run: credence mirror sync'
-  const detail = trouble.length === 0 ? `${items} items in ${file}, ${waiting}` : trouble.join('; ')
+  const detail = trouble.length === 0 ? `${counted(items, 'item')} in ${file}, ${waiting}` : trouble.join('; ')
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }
 
