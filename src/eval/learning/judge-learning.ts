@@ -60,7 +60,8 @@ function matched(facts: readonly ExpectedFact[], candidates: readonly Candidate[
 }
 
 const saysIt = ({ says }: ExpectedFact, { content }: Candidate): boolean =>
-  says.every((words) => flat(content).includes(words))
+  // Spaces within quotation marks count; those of a line that was wrapped do not.
+  says.every((words) => content.includes(words) || flat(content).includes(words))
 
 function faultsOf(fact: ExpectedFact, candidate: Candidate): readonly string[] {
   const about = `"${candidate.content}"`

@@ -82,7 +82,9 @@ function refuseUnlike(place: string, { cases: listed }: Manifest, cases: readonl
 /** What is to be kept word by word must have been said. */
 function refuseImpossible(file: string, { caseId, message, learn }: LearningCase): void {
   const said = message.replace(/\s+/gu, ' ')
-  const words = learn.flatMap(({ says }) => says).find((expected) => !said.includes(expected))
+  const words = learn
+    .flatMap(({ says }) => says)
+    .find((expected) => !said.includes(expected) && !message.includes(expected))
   if (words !== undefined) throw invalid(`${file}: ${caseId}: nobody says "${words}" in the message.`)
 }
 

@@ -5,6 +5,7 @@ import { analyse } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import type { Workshop } from '../workshop.ts'
 import type { Candidate } from './candidate.ts'
+import { kindsOfValue } from './kinds-of-value.ts'
 
 /** From where one looks: whose beliefs, and which of them are in view. */
 export type View = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] }
@@ -66,7 +67,7 @@ async function meantBy(
   for (const { belief, forms } of sharing) {
     if (nameKey(belief.name) === nameKey(candidate.name)) add(belief, 4)
     const telling = forms.filter((form) => !asksOnly.test(form)).map((form) => analyse(form).length)
-    if (telling.length > 0) add(belief, Math.min(Math.max(...telling), 3))
+    if (telling.length > 0) add(belief, Math.min(Math.max(...telling), 3) + likeness(belief, candidate))
   }
   for (const old of candidate.replaces ?? []) {
     for (const { belief } of await sharingForms(workshop, view, [old])) add(belief, 3)
@@ -79,9 +80,32 @@ async function meantBy(
   return best[0]?.belief ?? null
 }
 
+/** Family stays family, wherever somebody works. */
+const kin =
+  /\b(?:brother|sister|son|daughter|child|mother|father|mum|mom|dad|wife|husband|partner|friend|cousin|aunt|uncle|niece|nephew|grand\p{L}+|\p{L}+-in-law|cat|dog)\b/iu
+const working = /\b(?:works?|does|runs|leads|handles|manages|teaches|keeps|looks after|is (?:our|my|the))\b/iu
+
+/** One more for what gives a value of the same kind, says the same of the same, or is somebody's work when they leave. */
+function likeness(belief: Belief, candidate: Candidate): number {
+  const given = kindsOfValue(candidate.content)
+  const isSameKind = kindsOfValue(belief.content).some((kind) => given.includes(kind))
+  const end = (name: string): string => nameKey(name).split(' ').slice(-2).join(' ')
+  const isSameSide =
+    /^(?:lives|works) (?:in|at|for)$/u.test(end(candidate.name)) && end(belief.name) === end(candidate.name)
+  const isWork =
+    candidate.kind === 'retraction' &&
+    /\sworks$/u.test(candidate.name) &&
+    working.test(belief.content) &&
+    !kin.test(belief.content)
+  return isSameKind || isSameSide || isWork ? 1 : 0
+}
+
+/** "Tuesdays" takes back "every Tuesday", too. */
+const wordsOf = (text: string): readonly string[] => analyse(text).map(({ word }) => word.replace(/days$/u, 'day'))
+
 /** Beliefs in view whose statement has the words, one after the other. */
 async function holding({ store }: Workshop, view: View, phrase: string): Promise<readonly Belief[]> {
-  const words = analyse(phrase).map(({ word }) => word)
+  const words = wordsOf(phrase)
   if (words.length === 0) return []
   const hits = await store.matchText({ ...view, words, includeRetired: false, limit: 50 })
   const beliefs = await store.getMany(
@@ -89,9 +113,6 @@ async function holding({ store }: Workshop, view: View, phrase: string): Promise
     hits.map(({ beliefId }) => beliefId),
   )
   const run = ` ${words.join(' ')} `
-  const text = ({ content }: Belief): string =>
-    ` ${analyse(content)
-      .map(({ word }) => word)
-      .join(' ')} `
+  const text = ({ content }: Belief): string => ` ${wordsOf(content).join(' ')} `
   return beliefs.filter((belief) => isCurrent(belief) && text(belief).includes(run))
 }

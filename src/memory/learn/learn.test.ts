@@ -241,3 +241,77 @@ describe('an extractor that is a model', () => {
     expect(refused).toMatchObject([{ reason: 'secret' }])
   })
 })
+
+describe('what takes the place of what was known', () => {
+  it.each([
+    ['Our coffee supplier is Bean Brothers.', "we've changed coffee suppliers, it's North Roast now."],
+    ['My aunt comes on Mondays to help.', 'my aunt now comes on Fridays instead of Mondays.'],
+    ['I take 5 mg of ramipril in the morning.', 'My ramipril has gone down to 2.5 mg.'],
+    ['My daughter Ida is six.', 'Ida is seven now.'],
+    ['My daughter Ida is six.', 'Ida turned seven yesterday!'],
+    ["Paul's number is 0151 496 0022.", 'Paul has a new number: 0151 496 0099.'],
+    ['I live in Turku.', 'We moved to Espoo last month.'],
+    ["Dad's address is 4 Elm Road, Hove.", "Dad's new address is 9 Quay Street, Cobh."],
+    ['Yoga is on Tuesday evenings.', 'yoga has moved to Friday mornings'],
+    ['Lena is our bookkeeper.', "Lena doesn't work here any more."],
+    ['My sister Ana lives in Rome.', 'Ana moved to Turin.'],
+    ['Max lives in Bonn.', 'Max now lives in Kiel.'],
+    ['The deadline for the report is 4 May.', 'The report deadline got pushed back by a week, so 11 May.'],
+  ])('%s %s', async (before, after) => {
+    const memory = workshop()
+    await hear(memory, before)
+
+    await hear(memory, after)
+
+    expect(await current(memory)).toEqual([after])
+  })
+
+  it.each([
+    ["It's no longer Tuesday, yoga has moved to Friday mornings.", 'Yoga is on Tuesday evenings.'],
+    ["Scratch that about the cat being a Siamese, he's a Burmese.", 'Our cat Miro is a Siamese.'],
+    ['Sorry, I got that wrong before, the train leaves at 9:35, not 9:05.', 'The train leaves at 9:05.'],
+  ])('%s', async (after, before) => {
+    const memory = workshop()
+    await hear(memory, before)
+
+    await hear(memory, after)
+
+    expect(await current(memory)).not.toContain(before)
+    expect(await current(memory)).toHaveLength(1)
+  })
+
+  it.each([
+    ["Anna's birthday is 3 May.", "Bella's birthday is 9 June."],
+    ['My dentist is Dr. Lee.', "My son's dentist is Dr. Moss."],
+    ['Lena is my sister.', 'Lena has left the company.'],
+    ['Ida is six.', 'Ida now goes to the school in Elm Road.'],
+  ])('is not what is said of another, or on another side: %s %s', async (before, after) => {
+    const memory = workshop()
+    await hear(memory, before)
+
+    await hear(memory, after)
+
+    expect(await current(memory)).toContain(before)
+  })
+
+  it.each([
+    ['Our coffee supplier is Bean Brothers.', "we've changed coffee suppliers, it's North Roast now.", /North Roast/u],
+    ['- Ramipril 5 mg - one in the morning', 'My doctor has changed my ramipril to 10 mg.', /^ramipril$/u],
+  ])('has a name that still holds: %s', async (before, after, name) => {
+    const memory = workshop()
+    await hear(memory, before)
+
+    const { taken } = await hear(memory, after)
+
+    expect(taken.map(({ outcome }) => outcome)).toEqual(['corrected'])
+    expect(taken[0]?.belief.name).toMatch(name)
+  })
+
+  it('is stored as new where nothing is known, and never dropped', async () => {
+    const memory = workshop()
+
+    await hear(memory, 'grandma now comes on Wednesdays instead of Tuesdays.')
+
+    expect(await current(memory)).toEqual(['grandma now comes on Wednesdays instead of Tuesdays.'])
+  })
+})

@@ -174,7 +174,12 @@ const again = ({ participants: _participants, relation: _relation, ...draft }: B
 function nameAfter(known: Belief, candidate: Candidate): string {
   if (candidate.pronoun !== undefined) return known.name
   const isOutdated = (candidate.replaces ?? []).some((old) => nameKey(known.name).includes(nameKey(old)))
-  return isOutdated && candidate.kind === 'correction' ? candidate.name : known.name
+  const isGone = (word: string): boolean => !nameKey(candidate.content).includes(nameKey(word))
+  const numbers = known.name.match(/\d[\d.,:]*/gu) ?? []
+  const names =
+    known.type === 'relation' && candidate.type === 'relation' ? (known.name.match(/\p{Lu}[\p{L}-]+/gu) ?? []) : []
+  const isOld = isOutdated || numbers.some(isGone) || (names.length > 0 && names.every(isGone))
+  return isOld && candidate.kind === 'correction' ? candidate.name : known.name
 }
 
 const becauseOf = ({ kind, foundBy, certainty }: Candidate, { outcome, replaced }: Result): string => {

@@ -6,6 +6,7 @@ import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../draft.ts'
 import type { Candidate, Extraction, Extractor, Heard, Refusal } from './candidate.ts'
 import { notStored } from './rules.ts'
+import { masked } from './secrets.ts'
 
 const kinds = ['statement', 'correction', 'retraction'] as const
 const certainties = ['said', 'inferred'] as const
@@ -73,7 +74,9 @@ export function modelExtractor(model: ChatModel): Extractor {
   return {
     name: 'model',
     model: `${model.provider}:${model.model}`,
-    extract: async (heard, signal) => {
+    extract: async (said, signal) => {
+      // A secret is not even shown to the model.
+      const heard = { text: masked(said.text), earlier: (said.earlier ?? []).map(masked) }
       if (heard.text.length > longestMessage) return tooLong(heard)
       const beliefs = await asked(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
       return founded(heard, beliefs, `${model.provider}:${model.model}`)

@@ -51,6 +51,97 @@ describe('the words of a statement', () => {
   })
 })
 
+describe('lines', () => {
+  it('are statements of their own where nothing ends them but the line', () => {
+    const lines = [
+      'our allotment is plot 17 by the railway bridge next to the old signal box',
+      'the shed key hangs behind the mirror',
+      'my neighbour there is called rosa',
+    ]
+
+    expect(taken(lines.join('\n'))).toEqual(lines)
+  })
+
+  it('of key and value are one each', () => {
+    const lines = [
+      'Tenant: Rook & Daughters Ltd',
+      'Agent: Sybil Marsh',
+      'Viewing: 3/2/2026 at 10:15',
+      'Inspector: the Hon. R. Okafor',
+      'Deposit: €900',
+    ]
+
+    expect(taken(lines.join('\n'))).toEqual(lines)
+    expect(extractByRules(lines.join('\n')).candidates.map(({ name }) => name)).toEqual([
+      'Tenant',
+      'Agent',
+      'Viewing',
+      'Inspector',
+      'Deposit',
+    ])
+  })
+
+  it('after a request to write them down are kept whatever their form', () => {
+    expect(taken('can you note this down for me\n\ntomas cooks and his wife nell bakes')).toEqual([
+      'tomas cooks',
+      'his [Tomas] wife nell bakes',
+    ])
+  })
+
+  it('of a table are rows, each with the names of its columns', () => {
+    const { candidates } = extractByRules('| Name | Room |\n|---|---|\n| Ida | 12 |\n| Kurt | 9 |')
+
+    expect(candidates.map(({ name, content }) => [name, content])).toEqual([
+      ['Ida Room', 'Name: Ida, Room: 12'],
+      ['Kurt Room', 'Name: Kurt, Room: 9'],
+    ])
+  })
+
+  it('below the name of a group are its members', () => {
+    expect(taken('my crew:\nOla (cook), Ben (driver)')).toEqual(['my crew: Ola (cook), Ben (driver)'])
+  })
+})
+
+describe('where a statement ends', () => {
+  it.each([
+    ['Our toast is "one  two   three".', ['Our toast is "one  two   three".']],
+    ['The sweep comes on 12.11. between 9 and 11.', ['The sweep comes on 12.11. between 9 and 11.']],
+    [
+      'Our dryer is a Bosch Q7, bought in 2020, serial 11-22.',
+      ['Our dryer is a Bosch Q7, bought in 2020, serial 11-22.'],
+    ],
+    ['Ana is the chair, Bo is the clerk, Cy is the cook.', ['Ana is the chair', 'Bo is the clerk', 'Cy is the cook.']],
+    [
+      'The van is from Sixt and has to be returned by Sunday noon.',
+      ['The van is from Sixt', '[The van] has to be returned by Sunday noon.'],
+    ],
+    [
+      'The shop is called Salt & Stone and sells cheese.',
+      ['The shop is called Salt & Stone', '[The shop] sells cheese.'],
+    ],
+    ['I have twins and a dog, so what car would you buy?', ['I have twins and a dog']],
+  ])('%s', (text, expected) => {
+    expect(taken(text)).toEqual(expected)
+  })
+})
+
+describe('what is about something in particular', () => {
+  it.each([
+    'The ladder is parked behind the shed',
+    'the boiler sits in the attic',
+    'Fuse box is under the stairs',
+    'Noah is scared of heights, so no towers please.',
+    'im vegetarian',
+    'My grandfather, who died in 1999, was a miner.',
+    'We stay at the Casa do Mar in Faro.',
+    'Never add sugar to my tea.',
+    'Parcels come on Thursday mornings.',
+    "We don't keep dairy in the house.",
+  ])('%s', (text) => {
+    expect(taken(text)).toEqual([text])
+  })
+})
+
 describe('what a statement is found by', () => {
   it.each([
     [
@@ -61,6 +152,9 @@ describe('what a statement is found by', () => {
     ['Our team code phrase is "tin lantern".', ['code phrase', 'secret phrase', 'passphrase', 'tin lantern']],
     ['My project is "NeonDB", a distributed key-value store.', ['NeonDB', 'key-value store', 'project name']],
     ['Priya leads billing.', ['Priya', 'billing', 'head of billing']],
+    ['- Ramipril 5 mg once a day', ['Ramipril']],
+    ["The language I'm learning is Basque.", ['language', 'am I learning', 'Basque']],
+    ['We come back on 3 June.', ['we come back', 'are we back']],
   ])('%s', (text, forms) => {
     const { name, aliases } = one(text)
 
@@ -94,6 +188,9 @@ describe('what kind of statement it is', () => {
     ['I prefer tea over coffee.', 'preference'],
     ['Always answer in English.', 'preference'],
     ['We decided to close on Mondays.', 'decision'],
+    ["OK, that's decided: the party is at Grove House.", 'decision'],
+    ["Let's ditch Jenkins; GitLab it is.", 'decision'],
+    ['Please stop using bullet points when you answer me.', 'preference'],
     ['Ana is my sister.', 'relation'],
     ['My passport expires in March 2027.', 'entity'],
     ['We still have to decide who pays.', 'open_question'],
@@ -148,6 +245,15 @@ describe('why something is left out', () => {
     ['Off the record, my salary is 9.', 'do_not_store'],
     ['That was founded in 1998.', 'about_nobody'],
     [`My story is ${'long '.repeat(400)}.`, 'too_long'],
+    ['My brain is fried today.', 'small_talk'],
+    ['I have to hand in this essay by tonight.', 'small_talk'],
+    ['The call went well.', 'small_talk'],
+    ['Summarise this: The bank was founded in 1903. Its seat is in Graz.', 'quotation'],
+    ['I lost my list.', 'instruction'],
+    ['My rent is 900 (not for the notes).', 'do_not_store'],
+    ['Just for this chat: call me Rex.', 'do_not_store'],
+    ['Off the record, my PIN is 8080.', 'secret'],
+    ['What is wrong with DB_PASSWORD=tulip77 here?', 'secret'],
   ] as const)('%s', (text, reason) => {
     expect(taken(text)).toEqual([])
     expect(reasons(text)).toEqual([reason])

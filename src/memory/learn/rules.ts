@@ -1,17 +1,19 @@
 import type { Candidate, Extraction, Extractor, Heard, Refusal } from './candidate.ts'
-import { longestStatement, mostBeliefs } from './gate.ts'
+import { longestStatement, mostBeliefs, secretReason } from './gate.ts'
+import { workGivenIn } from './rules/announcements.ts'
 import { correctionIn } from './rules/corrections.ts'
 import { asksNotToStore, notToBeStored } from './rules/do-not-store.ts'
 import type { Frame } from './rules/frame.ts'
-import { openQuestionFrame } from './rules/frame-other.ts'
+import { openQuestionFrame, plainFrame } from './rules/frame-other.ts'
 import { frameOf } from './rules/frames.ts'
 import type { Span } from './rules/parts.ts'
 import { isDistinctive } from './rules/phrases.ts'
 import { nothingSpoken, type Resolved, resolved, type Spoken, spokenAfter } from './rules/referents.ts'
-import { isMadeUp, isStandingWish, isSupposed, type Reason, refusalOf } from './rules/refusals.ts'
+import { isMadeUp, isQuestion, isStandingWish, isSupposed, type Reason, refusalOf } from './rules/refusals.ts'
 import { settled } from './rules/settle.ts'
 import { formsOfValue, tidied } from './rules/surface-forms.ts'
 import { type Unit, unitsOf } from './rules/units.ts'
+import { mask, masked, redacted, secretsIn } from './secrets.ts'
 import { bracketed, escaped } from './stand-alone.ts'
 
 /** Earlier messages that are looked at to learn what "it" is. */
@@ -25,8 +27,16 @@ export const rulesExtractor: Extractor = {
 
 export function extractByRules(text: string, earlier: readonly string[] = []): Extraction {
   let state: State = { spoken: nothingSpoken, last: null }
-  for (const message of earlier.slice(-mostEarlier)) state = heard(message, state).state
-  return heard(text, state).extraction
+  for (const message of earlier.slice(-mostEarlier)) state = heard(masked(message), state).state
+  const { candidates, refused } = heard(masked(text), state).extraction
+  return { candidates, refused: merged(refused.map((refusal) => withoutSecrets(text, refusal))) }
+}
+
+/** No rule sees a secret: only its mask. What holds one is refused for that, and shown without it. */
+function withoutSecrets(message: string, refusal: Refusal): Refusal {
+  if (!refusal.text.includes(mask)) return refusal
+  const secret = secretsIn(message).find(({ start, end }) => start < refusal.span.end && end > refusal.span.start)
+  return { ...refusal, text: redacted(refusal.text), ...secretReason(secret?.what ?? 'a secret') }
 }
 
 /** The parts of a message that are asked not to be kept. */
@@ -49,6 +59,7 @@ function heard(message: string, before: State): { readonly extraction: Extractio
   let state = before
   let fictionIn: number | null = null
   let supposedIn: number | null = null
+  let workedOnIn: number | null = null
   let correctedAfter = -1
   for (const [index, unit] of units.entries()) {
     if (candidates.length >= mostBeliefs) {
@@ -58,10 +69,12 @@ function heard(message: string, before: State): { readonly extraction: Extractio
     if (isMadeUp(unit.text)) fictionIn = unit.block
     else if (/\b(?:real|in reality|in real life|seriously)\b/iu.test(unit.text)) fictionIn = null
     if (isSupposed(unit.text)) supposedIn = unit.sentence
+    if (workGivenIn(unit.whole) === 'here') workedOnIn = unit.block
     if (onlyCorrects.test(unit.text)) correctedAfter = index + 1
     const reason = reasonAgainst(unit, {
       isUnstored: unstored.has(index),
       isFiction: fictionIn === unit.block || supposedIn === unit.sentence,
+      isWorkedOn: workedOnIn === unit.block,
     })
     if (reason !== null) {
       refused.push({ text: unit.text, span: { start: unit.start, end: unit.end }, ...reason })
@@ -77,7 +90,7 @@ function heard(message: string, before: State): { readonly extraction: Extractio
     }
   }
   const { kept, takenBack } = settled(candidates)
-  const extraction = { candidates: kept, refused: merged([...refused, ...takenBack]) }
+  const extraction = { candidates: kept, refused: [...refused, ...takenBack] }
   return { extraction, state }
 }
 
@@ -103,10 +116,13 @@ const onlyCorrects =
 
 function reasonAgainst(
   unit: Unit,
-  { isUnstored, isFiction }: { isUnstored: boolean; isFiction: boolean },
+  { isUnstored, isFiction, isWorkedOn }: { isUnstored: boolean; isFiction: boolean; isWorkedOn: boolean },
 ): Reason | null {
+  if (unit.text.includes(mask)) return secretReason('a secret')
   if (isUnstored) return { reason: 'do_not_store', explanation: 'The message asks for it not to be kept.' }
   if (isFiction) return { reason: 'hypothetical', explanation: 'It is part of something made up.' }
+  if (isWorkedOn && !isQuestion(unit.text))
+    return { reason: 'quotation', explanation: 'It is text that was given to be worked on.' }
   if (unit.lead.kind === 'refuse') return unit.lead.reason
   if (unit.text.length > longestStatement) {
     return {
@@ -129,19 +145,29 @@ const isOthers = ({ borrowed }: Unit): boolean => borrowed !== null && !/^(?:i|w
 function sayingOf(unit: Unit): string {
   const plain = unit.text
     .replace(/[.!]+$/u, '')
+    .replace(/^(?:and|but)\s+(?=\p{L})/iu, '')
     .replace(/\s+(?:too|as well|by the way|btw|lol|haha|please|thanks)$/iu, '')
   return isOthers(unit) ? `${unit.borrowed} ${plain}` : plain
 }
 
 type Found = { readonly candidate: Candidate; readonly spoken: Spoken }
 
-function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
+function statementIn(unit: Unit, { spoken: before, last }: State): Found | Reason {
+  const back = takenBackIn(unit.opener)
+  const spoken =
+    back === null
+      ? before
+      : { ...before, person: `my ${back.what}`, thing: `my ${back.what}`, nouns: { ...before.nouns } }
   const isWish = isStandingWish(unit.text)
   const said = sayingOf(unit)
-  const { kind, replaces, plain } =
-    isWish && !unit.isCorrection
-      ? { kind: 'statement' as const, replaces: [], plain: said }
-      : correctionIn(said, unit.isCorrection)
+  const {
+    kind,
+    replaces: taken,
+    plain,
+  } = isWish && !unit.isCorrection
+    ? { kind: 'statement' as const, replaces: [], plain: said }
+    : correctionIn(said, unit.isCorrection)
+  const replaces = back === null ? taken : [...taken, back.old]
   const reference = isWish ? ({ kind: 'none' } as const) : resolved(plain, spoken)
   const elliptic = ellipsisIn(plain, spoken)
   const isCorrecting = kind === 'correction' && (unit.isCorrection || replaces.length > 0)
@@ -154,17 +180,20 @@ function statementIn(unit: Unit, { spoken, last }: State): Found | Reason {
   }
   const text = elliptic?.plain ?? (reference.kind === 'resolved' ? reference.plain : plain)
   // What is taken back, or spoken of before, need not be told apart from others once more.
-  const isParticular = kind === 'retraction' || reference.kind === 'resolved'
+  const isParticular = kind === 'retraction' || reference.kind === 'resolved' || isOthers(unit)
   const frame = frameOf({ ...unit, isParticular, borrowed: isOthers(unit) ? null : unit.borrowed }, text)
   if (frame === null) {
-    if (isCorrecting && replaces.length > 0) return unresolved(unit, '', replaces, spoken)
+    const plainly = isCorrecting && replaces.length > 0 ? plainFrame(plain, '"not X but Y"') : null
+    if (plainly !== null)
+      return { candidate: candidateFrom(unit, plainly, { content: contentOf(unit), kind, replaces }), spoken }
     return {
       reason: 'about_nobody',
       explanation: 'No statement about somebody or something in particular was found in it.',
     }
   }
   const begun = begunIn(frame, last)
-  const words = begun === null ? contentOf(unit) : bracketed(contentOf(unit), begun.verb, begun.what)
+  const own = frame.isWhole === true ? unit.whole : contentOf(unit)
+  const words = begun === null ? own : bracketed(own, begun.verb, begun.what)
   const content =
     elliptic !== null
       ? bracketed(words, elliptic.possessor, elliptic.noun)
@@ -252,6 +281,15 @@ function pointed(unit: Unit, last: Candidate, replaces: readonly string[], spoke
   return { candidate, spoken }
 }
 
+/** "Scratch that about the dog being a beagle": what it was about, and what no longer holds. */
+function takenBackIn(opener: string): { readonly what: string; readonly old: string } | null {
+  const { what, old } =
+    /\babout\s+(?:the\s+|my\s+|our\s+)?(?<what>[^,;]{2,40}?)\s+being\s+(?:an?\s+|the\s+|in\s+|at\s+|on\s+)?(?<old>[^,;.]{2,40})/iu.exec(
+      opener,
+    )?.groups ?? {}
+  return what === undefined || old === undefined ? null : { what: what.trim(), old: old.trim() }
+}
+
 /** Only what is known already can tell what it is about. */
 function unresolved(unit: Unit, pronoun: string, replaces: readonly string[], spoken: Spoken): Found {
   const [old = ''] = replaces
@@ -280,7 +318,7 @@ function contentOf(unit: Unit): string {
     unit.borrowed !== null &&
     new RegExp(String.raw`(?<!\p{L})${escaped(unit.borrowed)}(?!\p{L})`, 'iu').test(unit.whole)
   )
-    return unit.whole
+    return bracketed(unit.text, '', unit.borrowed)
   const isComplete = unit.lead.kind !== 'about' && unit.lead.kind !== 'complete'
   if (isComplete || unit.leadText === null || /^(?:i|we|my|our)\b/iu.test(unit.text)) return unit.text
   return unit.text.toLowerCase().includes(unit.leadText.toLowerCase()) ? unit.text : `${unit.leadText}: ${unit.text}`

@@ -12,7 +12,7 @@ const subjects =
   'I|we|he|she|they|it|you|there|this|that|these|those|my|our|his|her|their|its|the|a|an|one|both|everyone|nobody'
 /** What stands between two clauses: a mark with or without a joining word, or the word alone. */
 const joints =
-  /(?:\s*,?\s+and\s+that\s+|\s*,\s+that\s+|\s*[,;]?\s+(?:\(\d{1,2}\)|(?<!\([^()]*)\d{1,2}\))\s+|\s*[;]\s*(?:and\s+|but\s+|also\s+|so\s+)?|\s+[—–]\s+|\s*,\s*(?:and|but|so|while|whereas|plus|also|yet)\s+(?:also\s+|then\s+|now\s+)?|\s+(?:and|but|while|whereas|plus|btw|by the way|n|&)\s+(?:also\s+|then\s+|now\s+)?|\s*,\s+)/giu
+  /(?:\s*,?\s+and\s+that\s+|\s*,\s+that\s+|\s*[,;]?\s+(?:\(\d{1,2}\)|(?<!\([^()]*)\d{1,2}\))\s+|\s*[;]\s*(?:and\s+|but\s+|also\s+|so\s+)?|\s+[—–]\s+|\s*,\s*(?:and|but|so|while|whereas|plus|also|yet|then|after that|afterwards)\s+(?:also\s+|then\s+|now\s+)?|\s+(?:and|but|while|whereas|plus|btw|by the way|n|&)\s+(?:also\s+|then\s+|now\s+)?|\s*,\s+)/giu
 const pronounStart = new RegExp(String.raw`^(?:${subjects})(?:['’](?:m|re|ve|ll|d|s))?(?=\s)`, 'iu')
 const properStart = /^(?:\p{Lu}[\p{L}\p{N}'’.-]*\s+){1,4}/u
 
@@ -36,7 +36,16 @@ export function clausesIn(message: string, sentence: Span): readonly Clause[] {
     const isMarkOnly = /^[\s,]*$/u.test(match[0])
     const isAfterEntry = /[,;]/u.test(match[0]) && entry.test(left.trim())
     const isBorrowing = (cuts.at(-1)?.borrowed ?? null) !== null
+    // "We've switched banks, it's Nordea now" is one statement.
+    if (
+      isMarkOnly &&
+      /\b(?:switched|changed|swapped|replaced)\s+\S+(?:\s\S+){0,3}$/iu.test(left) &&
+      /^(?:it|that|they)['’]/iu.test(right)
+    )
+      continue
     const isPlainly = /^[^\p{L}]*,?\s*but\s/iu.test(match[0]) && /^(?:my|our|i)\s/iu.test(right)
+    // "Salt & Stone" is one name.
+    if (/&/u.test(match[0]) && /\p{Lu}[\p{L}\p{N}'’-]*$/u.test(left.trimEnd()) && /^\p{Lu}/u.test(right)) continue
     if (!(hasVerb(left) || isAfterEntry || isBorrowing || isPlainly) || endsOpen(left)) continue
     const isSeries = /^(?:the|my|our)(?:\s+[\p{L}'’-]+){1,4}\s+(?:is|are|was|were)\b/iu.test(left.trim())
     const isOwn = beginsClause(right, {
@@ -44,7 +53,7 @@ export function clausesIn(message: string, sentence: Span): readonly Clause[] {
       isSeries,
       isEntry: match[0].includes(';') || isAfterEntry,
     })
-    const borrowed = isOwn ? null : isMarkOnly ? impliedSubject(right) : borrowedSubject(left, right)
+    const borrowed = isOwn ? null : isMarkOnly ? impliedSubject(left, right) : borrowedSubject(left, right)
     if (!isOwn && borrowed === null) continue
     cuts.push({ end: at, start: at + match[0].length, borrowed })
     from = at + match[0].length
@@ -59,8 +68,12 @@ export function clausesIn(message: string, sentence: Span): readonly Clause[] {
 /** Whether a stretch of words has a finite verb. */
 export function hasVerb(text: string): boolean {
   const words = wordsIn(text)
-  return words.some((word, index) => isFiniteVerb(word, words[index - 1]))
+  return words.some((word, index) => isFiniteVerb(word, words[index - 1]) && !isParticle(words, index))
 }
+
+/** "Casa do Mar": the Portuguese "do" between two parts of a name. */
+export const isParticle = (words: readonly string[], index: number): boolean =>
+  words[index] === 'do' && /^\p{Lu}/u.test(words[index - 1] ?? '') && /^\p{Lu}/u.test(words[index + 1] ?? '')
 
 function isFiniteVerb(word: string, before: string | undefined): boolean {
   const lower = word.toLowerCase()
@@ -97,13 +110,27 @@ function beginsClause(right: string, { afterCommaOnly, isSeries, isEntry }: Join
     if (/^(?:I|we|he|she|they|it|you|there)$/iu.test(pronoun[0])) return hasVerb(head)
     // After a bare comma "that", "the" and "a" mostly explain what stands before.
     if (afterCommaOnly && /^(?:the|a|an|this|that|these|those|one|both)$/iu.test(pronoun[0]))
-      return isSeries && /^the(?:\s+[\p{L}'’-]+){1,4}\s+(?:is|are|was|were)\b/iu.test(head)
-    return verbWithin(head, 8)
+      return isSeries && /^the\s/iu.test(head) && verbWithin(head, 6)
+    // "a mortgage and a broken boiler, so what would you cook?"
+    return verbWithin(/^an?$/iu.test(pronoun[0]) ? (head.split(',')[0] ?? head) : head, 8)
   }
+  if (!afterCommaOnly && askingClause.test(head)) return true
   const proper = properStart.exec(head)
-  if (proper !== null) return !afterCommaOnly && verbWithin(head, 6)
+  // "Ana is the chair, Bo is the treasurer"
+  const isNext =
+    /^(?:\p{Lu}[\p{L}'’-]*\s+){1,3}(?:is|are|was|were|has)\s/u.test(head) ||
+    asForm(
+      /^\p{Lu}\p{Ll}+\s+(?<verb>\p{Ll}+)\s+(?:the|a|an|my|our|his|her)\s/u.exec(head)?.groups?.verb ?? '',
+      'third',
+      'past',
+    ) !== undefined
+  if (proper !== null) return afterCommaOnly ? isNext : verbWithin(head, 6)
   return possessiveEllipsis.test(head)
 }
+
+/** ", so what would you cook?" */
+const askingClause =
+  /^(?:what|who|when|where|why|how|which|can|could|would|should|do|does|is|are)\s(?:.*\s)?(?:i|you|we|it|he|she|they|the|my|our)\s.*\?\s*$/iu
 
 /** "and Tom's is on Friday" */
 const possessiveEllipsis = /^\p{L}+['’]s\s+(?:is|are|was|were)\b/iu
@@ -116,7 +143,9 @@ const verbWithin = (text: string, most: number): boolean => {
 }
 
 /** "Favourite framework is Svelte, started using it in March": the speaker goes without saying. */
-const impliedSubject = (right: string): string | null =>
+const impliedSubject = (left: string, right: string): string | null =>
+  // "a Miele, bought in 2022": that is said of the machine.
+  !(/^bought\b/u.test(right) && /\b(?:is|are|was|has|have)\b/iu.test(left)) &&
   /^(?:started|began|moved|joined|bought|met|learned|learnt|been (?:using|doing|learning|working|playing))\s+\S/u.test(
     right,
   )
@@ -132,7 +161,8 @@ function borrowedSubject(left: string, right: string): string | null {
   const lead = /^(?:also|always|never|usually|often|really|currently|now|still|mostly)$/iu.test(first) ? second : first
   const subject = /^(?:(?:also|and|so|well|yes|ok)[\s,]+)*(I|we)(?=['’\s])/iu.exec(left.trim())?.[1]
   const forms = verbForms(lead)
-  if (forms.length === 0 || lead !== lead.toLowerCase()) return null
+  const isModal = /^(?:can['’]?t|can|cannot|doesn['’]t|won['’]t|isn['’]t|must|mustn['’]t)$/u.test(lead)
+  if ((forms.length === 0 && !isModal) || lead !== lead.toLowerCase()) return null
   if (subject !== undefined) {
     const isVerb =
       forms.some(({ form }) => form === 'base' || form === 'past') ||
@@ -142,9 +172,21 @@ function borrowedSubject(left: string, right: string): string | null {
     const isSeries = /\bto\s+\w+$/u.test(left.trim())
     return isVerb && !isObject && !isSeries ? subject : null
   }
-  const isThird = forms.some(({ form }) => form === 'third') || /^(?:is|was|has)$/u.test(lead)
-  const named = /^(?:(?:my|our|the)\s+)?[\p{L}\p{N}'’.-]+(?:\s+[\p{Lu}\p{N}][\p{L}\p{N}'’.-]*)*/u.exec(left.trim())?.[0]
+  const isThird = isModal || forms.some(({ form }) => form === 'third') || /^(?:is|was|has)$/u.test(lead)
+  const named = subjectOf(left.trim())
   return isThird && named !== undefined && wordsIn(right).length >= 2 ? named : null
+}
+
+/** What stands before the first verb of a clause. */
+function subjectOf(clause: string): string | undefined {
+  const words = [...clause.matchAll(/[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu)]
+  const at = words.findIndex((word, index) => index > 0 && isFiniteVerb(word[0], words[index - 1]?.[0]))
+  const verb = words[at]
+  const subject = clause
+    .slice(0, verb?.index ?? 0)
+    .replace(/[\s,;]+$/u, '')
+    .replace(/^(?:this|last|next)\s+(?:year|month|week|term|season|spring|summer|autumn|winter)\s+/iu, '')
+  return at === -1 || at > 6 || /^(?:there|it|this|that|what|which|who|if|when)$/iu.test(subject) ? undefined : subject
 }
 
 /** Ends in a word that cannot end a clause. */
@@ -159,7 +201,7 @@ const wordsIn = (text: string): readonly string[] => text.match(/[\p{L}\p{N}][\p
 function shieldedPlaces(text: string): readonly Span[] {
   return [
     ...text.matchAll(
-      /"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])['‘][^'’]{2,}['’](?!\p{L})|\([^)]*\)|\[[^\]]*\]|,\s+(?:who|which|whose)\s[^,]*,/gu,
+      /"[^"]*"|“[^”]*”|`[^`]*`|(?<![\p{L}\p{N}])['‘][^'’]{2,}['’](?!\p{L})|\([^)]*\)|\[[^\]]*\]|,\s+(?:who|which|whose)\s[^,]*(?=,)/gu,
     ),
   ].map((match) => ({ start: match.index, end: match.index + match[0].length }))
 }

@@ -10,8 +10,45 @@ export type Correction = {
 const tidy = (text: string): string => text.replace(/^["'“‘\s]+|["'”’\s.,;!?]+$/gu, '').trim()
 const withoutArticle = (text: string): string => tidy(text).replace(/^(?:the|a|an|my|our|in|at|on|to)\s+/iu, '')
 
+/** "We've switched banks, it's Nordea now." */
+const swapped =
+  /^(?<who>I|we)(?:['’]ve| have)?\s+(?:just\s+|now\s+)?(?:switched|changed|swapped|replaced)\s+(?:our\s+|my\s+|the\s+)?(?<what>[^,;]{2,40}),\s+(?:and\s+|so\s+)?(?:it|that|they|he|she)(?:['’]s|['’]re|\s+is|\s+are)\s+(?:now\s+)?(?<now>.+?)(?:\s+now)?$/iu
+/** "Paul has a new number: …" */
+const hasNew =
+  /^(?<who>[^,;:]{1,50}?)(?:['’]ve|\s+has|\s+have|['’]s)?\s+(?:got\s+)?(?:has\s+|have\s+)?an?\s+new\s+(?<what>[\p{L} -]{2,30}?)\s*(?::|,|\s[—–-])\s+(?:it(?:['’]s| is)\s+)?(?<now>.+)$/iu
+/** "Tom doesn't work here any more", "Tom has left". */
+const leaving =
+  /^(?<who>\p{Lu}[\p{L}'’-]*(?:\s+\p{Lu}[\p{L}'’-]*)?)\s+(?:(?:doesn['’]t|does not)\s+work(?:\s+(?:here|there|with us|for us))?\s+(?:any ?more|any longer)|no longer works(?:\s+(?:here|there|with us|for us))?|(?:has\s+)?(?:left|quit|resigned|retired)(?:\s+(?:us|the (?:company|firm|shop|team|band|club|job|school|practice|office)))?|was let go)(?:\s*[,;].*)?$/u
+/** "Dr. Rao has changed my dose to 10 mg." */
+const changedFor =
+  /^[^,;]{2,50}?\s+(?:has\s+|have\s+|had\s+)?(?:changed|raised|lowered|increased|reduced|moved|set|put up|postponed|rescheduled|shifted)\s+(?<what>(?:my|our|the)\s+[^,;]{2,40}?)\s+(?:back\s+|up\s+|down\s+|forward\s+)?(?:to|until)\s+(?<now>.+)$/iu
+/** "The deadline got pushed back by a week, so 11 May." */
+const pushed =
+  /^(?<what>\p{L}[^,;]{1,50}?)\s+(?:has been|have been|was|were|got|is|are|has|have)\s+(?:pushed back|pushed|postponed|delayed|brought forward|moved|extended|rescheduled)\b[^,;]{0,30},\s+(?:so|it(?:['’]s| is) now|now|to|until)\s+(?:it(?:['’]s| is)\s+)?(?:now\s+)?(?<now>.+)$/iu
+
+/** Other ways to say that something has become something else. */
+function changeIn(text: string): Correction | null {
+  const change = (plain: string): Correction => ({ kind: 'correction', replaces: [], plain })
+  const swap = swapped.exec(text)?.groups
+  if (swap !== undefined) return change(`our ${(swap.what ?? '').replace(/(?<=[^s])s$/iu, '')} is ${swap.now}`)
+  const fresh = hasNew.exec(text)?.groups
+  if (fresh !== undefined) {
+    const who = fresh.who ?? ''
+    const whose = /^(?:i|we)$/iu.test(who) ? 'my' : `${who}'s`
+    return change(`${whose} ${fresh.what} is ${fresh.now}`)
+  }
+  const left = leaving.exec(text)?.groups?.who
+  if (left !== undefined) return { kind: 'retraction', replaces: [], plain: `${left} works here` }
+  const changed = changedFor.exec(text)?.groups
+  if (changed !== undefined) return change(`${changed.what} is ${changed.now}`)
+  const later = pushed.exec(text)?.groups
+  return later === undefined ? null : change(`${later.what} is ${later.now}`)
+}
+
 /** Reads "not X but Y", "no longer", "moved from X to Y" and the like out of a statement. */
 export function correctionIn(text: string, isMarked: boolean): Correction {
+  const change = changeIn(text)
+  if (change !== null) return change
   const marked = isMarked ? ('correction' as const) : ('statement' as const)
 
   const notBut = /\bnot\s+(?<old>[^,;]{1,60}?),?\s+but\s+(?:rather\s+)?(?<now>\S.*)$/iu.exec(text)
@@ -48,17 +85,22 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
     }
   }
   const movedTo =
-    /^(?<before>\p{L}[^,;]{0,60}?)\s+(?:has\s+|have\s+|had\s+)?(?:been\s+|was\s+|were\s+|is\s+|are\s+|got\s+)?(?:now\s+)?(?:changed|moved|rescheduled|postponed|pushed(?: back)?|shifted|delayed|brought forward|renamed|updated|switched|increased|reduced|raised|lowered|extended)\s+(?:to|until)\s+(?<now>.+)$/iu.exec(
+    /^(?<before>\p{L}[^,;]{0,60}?)\s+(?:has\s+|have\s+|had\s+)?(?:been\s+|was\s+|were\s+|is\s+|are\s+|got\s+)?(?:now\s+)?(?:changed|moved|rescheduled|postponed|pushed(?: back)?|shifted|delayed|brought forward|renamed|updated|switched|increased|reduced|raised|lowered|extended|gone (?:up|down)|went (?:up|down)|risen|dropped)\s+(?:to|until)\s+(?<now>.+)$/iu.exec(
       text,
     )
   if (movedTo?.groups !== undefined && !/^(?:i|we|he|she|they)\b/iu.test(text)) {
     const isOwn =
-      /\b(?:been|was|were|is|are|got|changed|renamed|updated|rescheduled|postponed|delayed|increased|reduced|raised|lowered|extended|pushed)\b/iu.test(
+      /\b(?:been|was|were|is|are|got|changed|renamed|updated|rescheduled|postponed|delayed|increased|reduced|raised|lowered|extended|pushed|gone|went|risen|dropped)\b/iu.test(
         text,
       )
     // "My sister moved to Rome" is about where she lives.
     if (isOwn || !/\bmoved\s+to\b/iu.test(text) || /\d|day\b/u.test(movedTo.groups.now ?? '')) {
       return { kind: 'correction', replaces: [], plain: `${movedTo.groups.before} is ${movedTo.groups.now}` }
+    }
+    return {
+      kind: 'correction',
+      replaces: [],
+      plain: `${(movedTo.groups.before ?? '').replace(/\s+(?:has|have)$/iu, '')} lives in ${movedTo.groups.now}`,
     }
   }
   const insteadOf = /^(?<now>.+?),?\s+(?:instead of|in place of)\s+(?<old>[^,;.]{1,60})(?<more>.*)$/iu.exec(text)
@@ -66,7 +108,7 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
     const { now = '', old = '' } = insteadOf.groups
     const isChange = isMarked || /\b(?:now|switched|moved|changed|from now on|will be|went with)\b/iu.test(text)
     return isChange
-      ? { kind: 'correction', replaces: [withoutArticle(old)], plain: now }
+      ? { kind: 'correction', replaces: [withoutArticle(old)], plain: withoutNow(now) }
       : { kind: 'statement', replaces: [], plain: text }
   }
   const replaced = /\breplaced\s+(?<old>.{1,50}?)\s+(?:with|by)\s+(?<now>.+)$/iu.exec(text)
@@ -117,12 +159,29 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
     return { kind: 'retraction', replaces: [withoutArticle(off.groups.what ?? '')], plain: text }
 
   const isNow =
-    /^\p{L}.*\b(?:is|are|am) (?:now|actually)\b|^(?:my|our|the)\s+new\b|\bas of (?:today|now|this)\b|\bfrom now on\b|\bthese days\b/iu.test(
+    /^\p{L}.*\b(?:is|are|am) (?:now|actually)\b|^(?:my|our|the|\p{L}+['’]s)\s+new\b|\bas of (?:today|now|this)\b|\bfrom now on\b|\bthese days\b/iu.test(
       text,
-    ) || /\bnow\s*[.!]*$/iu.test(text)
-  const plain = text.replace(/\b(is|are|am) (?:now|actually)\b/iu, '$1').replace(/^(my|our|the)\s+new\s+/iu, '$1 ')
+    ) ||
+    /\bnow\s*[.!]*$/iu.test(text) ||
+    turned.test(text) ||
+    withoutNow(text) !== text
+  const plain = withoutNow(text)
+    .replace(/\b(is|are|am) (?:now|actually)\b/iu, '$1')
+    .replace(/^(my|our|the|\p{L}+['’]s)\s+new\s+/iu, '$1 ')
+    .replace(/(?<=\b(?:is|are|am)\s.*)\s+now$/iu, '')
   return { kind: isNow || isMarked ? 'correction' : marked, replaces: [], plain }
 }
+
+/** "Ida turned seven." */
+const turned =
+  /\bturned\s+(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b/iu
+
+/** "My aunt now comes on Fridays" is "my aunt comes on Fridays". */
+const withoutNow = (text: string): string =>
+  text.replace(
+    /^(?<who>(?:my\s+|our\s+|the\s+)?[\p{L}'’-]+(?:\s+\p{Lu}[\p{L}'’-]*)?)\s+now\s+(?=\p{Ll}+s\s)/iu,
+    '$<who> ',
+  )
 
 /** "I moved from Porto to Lisbon" is about where I live now; "the deadline moved from 3 to 5 May" about the deadline. */
 function plainAfter(before: string, verb: string, now: string): string {

@@ -117,7 +117,12 @@ export function doingFrame(who: 'I' | 'we', rest: string, how: Doing): Frame | n
     return {
       rule: `"${who} ${verb.lemma} …"`,
       type: 'entity',
-      name: who === 'we' ? name.replace('I ', 'we ').replace('my ', 'our ') : isWork ? `work ${clip(tail)}` : name,
+      name:
+        who === 'we' && name !== 'where I live'
+          ? name.replace('I ', 'we ').replace('my ', 'our ')
+          : isWork
+            ? `work ${clip(tail)}`
+            : name,
       forms: [
         ...(who === 'we'
           ? forms.map((form) =>
@@ -163,6 +168,8 @@ function activity(who: 'I' | 'we', verb: Verb, tail: string, how: Doing, first =
       tail,
     )
   const words = wordsOf(tail.replace(/[,;(].*$/u, ''))
+  // "We come back on 3 June"
+  const way = /^(?:back|home|over|away)\b/iu.exec(tail)?.[0].toLowerCase() ?? ''
   const isDateObject = saysWhen(object) || object === ''
   const name =
     innerGerund !== undefined && isStart
@@ -170,11 +177,19 @@ function activity(who: 'I' | 'we', verb: Verb, tail: string, how: Doing, first =
       : isDateObject
         ? isLasting
           ? `${said} since`
-          : `${who} ${said}`
+          : `${how.isGerund === true ? (who === 'I' ? 'I am' : 'we are') : who} ${said}${way === '' ? '' : ` ${way}`}`
         : `${said} ${particle === '' ? '' : `${particle} `}${wordsOf(object).slice(0, 5).join(' ')}`
   const forms = [
     ...formsOfDoing(who, verb, '', isOver),
     ...(particle === '' ? [] : formsOfDoing(who, verb, particle, isOver)),
+    ...(way === ''
+      ? []
+      : [
+          `${verb.lemma} ${way}`,
+          `${verb.gerund} ${way}`,
+          ...(who === 'I' ? ['am I back'] : ['are we back']),
+          'return',
+        ].slice(0, way === 'back' ? 4 : 2)),
     ...(isDateObject ? [] : [`${does} ${object}`, `${verb.lemma} ${object}`, `${verb.gerund} ${object}`]),
     ...(innerGerund === undefined
       ? []
@@ -233,6 +248,21 @@ function having(who: 'I' | 'we', verb: Verb, tail: string, how: Doing): Frame | 
     return null
   const [named] = properNames(tail, { atStart: false })
   const head = headOf(object)
+  if (/^(?:quid|pounds?|euros?|dollars?|francs?)$/iu.test(head) || /^[€$£]\d/u.test(tail))
+    return {
+      rule: `"${who} get …"`,
+      type: 'entity',
+      name: clip(`${who} ${verb.lemma} ${tail}`),
+      forms: [
+        `do ${who} ${verb.lemma}`,
+        'get paid',
+        `are ${who} paid`,
+        'fee',
+        ...formsOfValue(tail),
+        ...formsOfObject(tail.replace(/^.*?\sfor\s+/iu, '')),
+      ],
+      topic: null,
+    }
   return {
     rule: `"${who} have …"`,
     type: 'entity',

@@ -1,4 +1,5 @@
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
+import { isParticle } from './clauses.ts'
 import { datesIn, saysWhen } from './dates.ts'
 import type { Frame } from './frame.ts'
 import { clip, headOf, possessiveFrame, withoutRelative } from './frame-possessive.ts'
@@ -44,7 +45,9 @@ function verbPlace(words: readonly string[]): number | null {
       !(/^(?:and|or)$/iu.test(word) && index <= 3),
   )
   const reach = stop === -1 ? words.length : stop
-  const copula = words.findIndex((word, index) => index > 0 && index < Math.min(reach, 12) && isCopula(word))
+  const copula = words.findIndex(
+    (word, index) => index > 0 && index < Math.min(reach, 12) && isCopula(word) && !isParticle(words, index),
+  )
   const lexical = words.findIndex(
     (word, index) => index > 0 && index < Math.min(reach, 8) && isLexical(word, words, index),
   )
@@ -69,7 +72,7 @@ function isLexical(word: string, words: readonly string[], index: number): boole
     )
   )
     return false
-  if (word !== word.toLowerCase()) return false
+  if (word !== word.toLowerCase() || isParticle(words, index)) return false
   const forms = verbForms(word)
   const isPlural = /s$/u.test(before) || words.slice(0, index).some((one) => /^(?:and|both)$/iu.test(one))
   if (forms.some(({ form }) => form === 'past' || (form === 'third' && !isPluralNoun(word, words, index)))) return true
@@ -140,6 +143,15 @@ export function namedFrame({ subject, verb, rest }: Split, isAsked: boolean): Fr
       })
     if (/\b(?:favou?rite|preferred)\b/iu.test(plain) && !of)
       return possessiveFrame({ owner: '', noun: plain, verb: how, value })
+    // "The instrument I'm learning" is the speaker's own.
+    const doing = /\s(?:i|we)(?:['’](?:m|re)|\s+(?:am|are))?\s+(?<doing>\p{L}+(?:\s+(?:on|in|at|with|for))?)$/iu.exec(
+      whole,
+    )?.groups?.doing
+    if (whole !== plain && doing !== undefined && !of) {
+      const own = possessiveFrame({ owner: '', noun: plain, verb: how, value })
+      if (own !== null)
+        return { ...own, forms: [whole, ...own.forms, `am I ${doing}`, `I'm ${doing}`, ...formsOfObject(value)] }
+    }
     const frame = copulaFrame({ subject, plain, of: of?.groups ?? null, how, value, isAsked })
     return frame === null || whole === plain ? frame : { ...frame, forms: [whole, ...frame.forms] }
   }
@@ -189,16 +201,17 @@ type CopulaSaid = {
 }
 
 function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): Frame | null {
-  const isName = isNamed(plain) || (isAsked && /^\p{Lu}\p{Ll}+$/u.test(subject))
+  const isName = isNamed(plain) || (/^\p{Lu}\p{Ll}+$/u.test(subject) && (isAsked || personal.test(value)))
   const named = isName && !/^(?:the|this)\s/iu.test(subject)
   const isConcrete =
     properNames(value, { atStart: false }).length > 0 ||
     quotedIn(value).length > 0 ||
     /\d/u.test(value) ||
     saysWhen(value)
-  if (!isParticular(subject) && !isAsked && !(isConcrete && isBareNoun(plain))) return null
+  const isPlaced = placed.test(value)
+  if (!isParticular(subject) && !isName && !isAsked && !((isConcrete || isPlaced) && isBareNoun(plain))) return null
   // "The weather is nice" is about nothing that lasts.
-  if (!named && !isConcrete && !isAsked && !/^(?:called|named)/iu.test(how)) return null
+  if (!named && !isConcrete && !isPlaced && !isAsked && !/^(?:called|named)/iu.test(how)) return null
   if (
     !named &&
     /\b(?:weather|movie|film|error|code|bug|answer|output|problem|question|issue|idea)$/iu.test(plain) &&
@@ -255,11 +268,22 @@ function copulaFrame({ subject, plain, of, how, value, isAsked }: CopulaSaid): F
         : named
           ? (subjectNames(subject)[0] ?? plain)
           : subject,
-      isPerson: isPersonal(subject, value) || wordsOf(subject).some((word) => isPerson(word.toLowerCase())),
+      isPerson:
+        isPersonal(subject, value) ||
+        (/called|named/u.test(how) && /\b(?:one|boy|girl|baby|kid|toddler)$/iu.test(plain)) ||
+        wordsOf(subject).some((word) => isPerson(word.toLowerCase())),
       noun: null,
     },
   }
 }
+
+/** "Parked behind the shed", "under the stairs": where a thing is to be found. */
+const placed =
+  /^(?:(?:parked|kept|stored|hidden|located|hanging|hung|buried|left|tucked|plugged|mounted|moored|locked|always|usually|now)\s+(?:away\s+|up\s+)?)*(?:in|at|on|under|underneath|behind|above|below|beneath|beside|by|next to|near|inside|outside|between|opposite|against)\s+(?!(?:the\s+)?(?:progress|time|order|danger|trouble|fire|sale|fact|general|question|doubt|use|stock|charge|hand|purpose|control|construction|review|way|works|mind|hold|track|least|best|risk|shape|dark|end|moment|air|rise|case)\b|it\b|that\b|this\b|them\b)\p{L}/iu
+/** Said of people and animals, so that the one word before it is a name. */
+const personal =
+  /^(?:(?:very|quite|really|a bit|not|now|also|still)\s+)*(?:afraid|scared|terrified|allergic|intolerant|married|engaged|divorced|single|vegan|vegetarian|pregnant|shy|deaf|blind|left-handed|right-handed|fond of|keen on|good at|bad at|retired|diabetic|coeliac|celiac|asthmatic|pescatarian|colou?r-?blind|dyslexic)\b/iu
+const staying = /^(?:sit|hang|stand|lie|live|hide|rest|stay)$/u
 
 /** "Renewal date is 30 November": a noun by itself, with a value that only one thing has. */
 const isBareNoun = (subject: string): boolean =>
@@ -281,16 +305,21 @@ function doesFrame({ subject, verb, rest }: Split, plain: string, isOwn: boolean
       lemma,
     )
   const hasValue = properNames(rest, { atStart: false }).length > 0 || /\d/u.test(rest) || saysWhen(rest)
-  const isConcrete = isNamed(subject) || isOwn || hasValue
+  const isConcrete = isNamed(subject) || isOwn || hasValue || (staying.test(lemma) && placed.test(rest))
   // "Juniper runs on Debian": a word that begins the sentence is a name when what follows is about one thing.
   const isFelt =
     /^(?:give|make|cause|help|keep|calm|wake|hurt|remind|bother|annoy|scare|upset|cost|relax)$/u.test(lemma) &&
     /\b(?:me|us|my|our)\b/iu.test(rest) &&
     !/^(?:it|that|this|these|those|he|she|they|you|the|which|what)\b/iu.test(subject)
   const mayBeName = /^\p{Lu}\p{Ll}+$/u.test(subject) && !/ing$|s$/u.test(subject) && hasValue
-  if (!isParticular(subject) && !isAsked && !mayBeName && !isFelt) return null
+  // "Bins go out on Wednesdays"
+  const isRegular =
+    saysWhen(rest) &&
+    isBareNoun(subject) &&
+    /^(?:go|come|open|close|start|begin|end|leave|arrive|run|meet|happen|take)$/u.test(lemma)
+  if (!isParticular(subject) && !isAsked && !mayBeName && !isFelt && !isRegular) return null
   if (!isAsked && !isFelt && (!isConcrete || (isAboutNothing && !isNamed(subject) && !isOwn))) return null
-  if (rest === '' && !saysWhen(rest)) return null
+  if (rest === '' && !(isAsked && isNamed(subject))) return null
   const particle =
     /^(?:on|in|at|for|to|with|by|as|from|into|about|under|over|up|out|off|until)\b/iu.exec(rest)?.[0] ?? ''
   const object = nounPhrase(rest.replace(/^(?:on|in|at|for|to|with|by|as|from|into|about)\s+/iu, ''))

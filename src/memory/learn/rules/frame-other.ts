@@ -12,8 +12,41 @@ const decided =
   /^(?:(?:and |so |today |yesterday |finally |in the end,? )*(?:we|i|the (?:team|board|committee|group|council|family|club|band|partners?))(?:['’]ve| have|['’]re| are| has)?\s+(?:also |now |just |finally |all |both |already |recently |jointly |unanimously )*(?:decided|chose|chosen|agreed|picked|settled|opted|gone|going|committed|voted|resolved|selected|standardi[sz]ed|will (?:use|go with)|are going with|went)(?:\s+(?<how>on|to|that|for|with|against|not to|upon|in favou?r of|ahead with))?|decision|decided)\s*:?\s+(?<what>.+)$/iu
 const notDecided = /^(?:going|gone|went|are going)\s+(?!with|for|ahead)/iu
 
+/** "That's settled: the party is at Grove House." */
+const settledThat =
+  /^(?:that|it)(?:['’]s|\s+is)\s+(?:now\s+|all\s+|finally\s+)?(?:settled|decided|final|agreed)(?:\s+then)?\s*[:,—–-]\s*(?:then\s+)?(?<what>.+)$/iu
+/** "Oak it is." What was dropped for it stands before. */
+const itIs =
+  /^(?!(?:what|how|where|who|why|when|as|that|i|we|because|think|guess|like)\b)(?<what>\p{L}[^,;:]{1,60}?)\s+it is(?:\s+then)?$/iu
+const dropped =
+  /\b(?:let['’]?s|we(?:['’]ll| will)?|i(?:['’]ll| will))\s+(?:drop|ditch|scrap|skip|forget(?: about)?|leave out|abandon|dump)\s+(?:the\s+)?(?<old>[^;,.:]{2,50})/iu
+
+/** "Let's drop the plum; oak it is." `whole` is the sentence it stands in. */
+export function choiceFrame(text: string, whole: string): Frame | null {
+  const what = itIs.exec(text)?.groups?.what
+  if (what === undefined) return null
+  const old = dropped.exec(whole)?.groups?.old?.trim()
+  const frame = decisionFrame(`we decided on ${what}`)
+  if (frame === null) return null
+  return {
+    ...frame,
+    isWhole: true,
+    ...(old === undefined
+      ? {}
+      : { kind: 'correction' as const, replaces: [old], forms: [...frame.forms, ...formsOfPhrase(nounPhrase(old))] }),
+  }
+}
+
 /** "We decided to use Postgres because …" */
 export function decisionFrame(text: string): Frame | null {
+  const settled = settledThat.exec(text)?.groups?.what
+  if (settled !== undefined) {
+    const place = /^(?:the|our|my)\s+(?<what>[^,;:]{2,40}?)\s+(?:is|are|will be)\s+(?<how>.+)$/iu.exec(settled)?.groups
+    const frame = decisionFrame(`we decided that ${settled}`)
+    return frame === null || place?.what === undefined
+      ? frame
+      : { ...frame, name: clip(`${place.what} decision`), forms: [...formsOfPhrase(place.what), ...frame.forms] }
+  }
   const match = decided.exec(text)
   const what = match?.groups?.what
   if (match === null || what === undefined) return null
@@ -118,7 +151,7 @@ export function standingFrame(text: string): Frame {
     ),
     forms: [
       ...formsOfObject(
-        wish.replace(/^(?:always|never|do not|don['’]t|avoid)\s+(?:\p{L}+\s+)?(?:in|with|to)?\s*/iu, ''),
+        wish.replace(/^(?:always|never|do not|don['’]t|avoid|stop)\s+(?:\p{L}+\s+)?(?:in|with|to)?\s*/iu, ''),
       ),
       ...formsOfValue(wish),
       ...(isStyle ? ['answer style', 'writing style', 'how to answer'] : []),
@@ -145,7 +178,9 @@ export function entryFrame(text: string, about: string | null): Frame | null {
   if (/\b(?:is|are|was|were|has|have|will|can|said|says|asked|told|wrote|please|you|should|would|could)\b/iu.test(key))
     return null
   const doing = words.length === 1 ? (asForm(plain.toLowerCase(), 'third', 'past', 'gerund') ?? null) : null
-  if (doing !== null && about === null) {
+  // "Hearing: 14 May" is a hearing, "Learning: Basque" something that is done.
+  const isEvent = asForm(plain.toLowerCase(), 'gerund') !== undefined && (saysWhen(value) || /\d/u.test(value))
+  if (doing !== null && about === null && !isEvent) {
     const isPast = asForm(plain.toLowerCase(), 'past') !== undefined
     const done = firstPersonFrame(
       `I ${isPast ? doing.past : doing.lemma} ${saysWhen(value) && !/^(?:on|in|at)\b/iu.test(value) ? 'on ' : ''}${value}`,
@@ -175,6 +210,7 @@ export function entryFrame(text: string, about: string | null): Frame | null {
             ...formsOfValue(owner, { atStart: true }),
             ...formsOfPhrase(plain).filter((form) => form.includes(' ')),
           ]),
+      ...headsBefore(plain),
       ...values,
       ...(wordsOf(value).length <= 3 ? formsOfObject(value) : []),
       ...(owner === null ? sayingsOf(plain) : []),
@@ -221,6 +257,12 @@ export function existsFrame(text: string): Frame | null {
   }
 }
 
+/** "Ramipril 5 mg once a day" is asked for as ramipril. */
+const headsBefore = (text: string): readonly string[] => {
+  const head = /^(?<head>\p{L}[\p{L}'’-]+(?:\s\p{L}[\p{L}'’-]*){0,2}?)\s+\d/u.exec(text)?.groups?.head
+  return head === undefined ? [] : [head]
+}
+
 /** Something that was to be remembered, or an item of a list, in whatever words. */
 export function plainFrame(text: string, rule: string): Frame | null {
   const words = wordsOf(text)
@@ -232,6 +274,7 @@ export function plainFrame(text: string, rule: string): Frame | null {
     type: 'entity',
     name,
     forms: [
+      ...headsBefore(text),
       ...(wordsOf(phrase).length <= 6 ? formsOfPhrase(phrase) : []),
       ...formsOfObject(text),
       ...formsOfValue(text, { atStart: true }),

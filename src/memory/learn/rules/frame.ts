@@ -16,6 +16,8 @@ export type Frame = {
   /** What is said not to hold any more. */
   readonly replaces?: readonly string[]
   readonly kind?: 'correction' | 'retraction'
+  /** It says something only together with the rest of its sentence. */
+  readonly isWhole?: boolean
 }
 
 export type Topic = { readonly referent: string; readonly isPerson: boolean; readonly noun: string | null }

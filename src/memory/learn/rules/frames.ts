@@ -1,9 +1,19 @@
+import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { hasVerb } from './clauses.ts'
 import { saysWhen } from './dates.ts'
 import type { Frame } from './frame.ts'
 import { firstPersonFrame } from './frame-first-person.ts'
 import { isParticular, namedFrame, splitClause } from './frame-named.ts'
-import { decisionFrame, entryFrame, existsFrame, openQuestionFrame, plainFrame, standingFrame } from './frame-other.ts'
+import {
+  choiceFrame,
+  decisionFrame,
+  entryFrame,
+  existsFrame,
+  openQuestionFrame,
+  plainFrame,
+  standingFrame,
+} from './frame-other.ts'
+import { isPerson } from './nouns.ts'
 import { properNames, wordsOf } from './phrases.ts'
 import { isStandingWish } from './refusals.ts'
 import { formsOfObject, formsOfValue } from './surface-forms.ts'
@@ -12,6 +22,7 @@ import { asForm, verbForms } from './verbs.ts'
 
 /** What a unit says; null when it says nothing about anybody or anything in particular. `text` has its pronouns replaced. */
 export function frameOf(unit: Unit, said: string): Frame | null {
+  if (unit.row !== undefined) return rowFrame(unit.row)
   const relative =
     /,\s+(?:who|which|whose|our|my|the|an?)\s[^,]*,\s+(?=\p{Ll})|,\s+(?:who|which|whose)\s[^,]*$/u.exec(said)?.[0] ?? ''
   const together =
@@ -40,12 +51,14 @@ export function frameOf(unit: Unit, said: string): Frame | null {
   if (isStandingWish(text) && !isEntry(text)) return standingFrame(text)
   const open = openQuestionFrame(text)
   if (open !== null) return open
-  const decision = decisionFrame(text)
+  const decision = decisionFrame(text) ?? choiceFrame(text, unit.whole)
   if (decision !== null) return decision
   if (unit.lead.kind === 'complete') {
     const completed = completedFrame(unit, text)
     if (completed !== null) return completed
   }
+  const members = membersFrame(unit, text)
+  if (members !== null) return members
   const spoken = spokenFrame(text, unit)
   if (spoken !== null) return spoken
   const isListed =
@@ -56,9 +69,10 @@ export function frameOf(unit: Unit, said: string): Frame | null {
   if (implied !== null) return implied
   const isToBeKept = unit.isAsked || (unit.isItem && unit.lead.kind !== 'none')
   const isNoted =
-    unit.isLine && wordsOf(text).length >= 4 && !hasVerb(text) && saysWhen(text) && properNames(text).length > 0
+    (unit.isLine && wordsOf(text).length >= 4 && !hasVerb(text) && saysWhen(text) && properNames(text).length > 0) ||
+    (unit.isItem && wordsOf(text).length >= 3 && (/\d/u.test(text) || saysWhen(text)))
   if (isNoted) return plainFrame(text, 'a note with a time')
-  return isToBeKept && wordsOf(text).length > 1
+  return isToBeKept && wordsOf(text).length > 1 && !pointsOnly.test(text)
     ? plainFrame(
         about === null ? text : `${about} ${text}`,
         unit.isItem ? 'an item of a list' : 'it was asked to be remembered',
@@ -66,10 +80,37 @@ export function frameOf(unit: Unit, said: string): Frame | null {
     : null
 }
 
+/** A row of a table: the first cell says what it is about. */
+function rowFrame(row: NonNullable<Unit['row']>): Frame | null {
+  const [first, ...others] = row.filter(([, cell], index) => index > 0 || !/^\d{1,3}\.?$/u.test(cell))
+  const [only] = others
+  if (first === undefined || only === undefined) return null
+  const [, about] = first
+  return {
+    rule: 'a row of a table',
+    type: 'entity',
+    name: others.length === 1 ? `${about} ${only[0]}` : about,
+    forms: [
+      about,
+      ...others.flatMap(([column, cell]) => [`${about}'s ${column}`, `${column} of ${about}`, ...formsOfValue(cell)]),
+    ],
+    isSlot: true,
+    topic: null,
+  }
+}
+
+/** "My crew:" with "Ola (cook), Ben (driver)" in the line below it. */
+function membersFrame(unit: Unit, text: string): Frame | null {
+  if (unit.lead.kind !== 'complete' || unit.isItem || !unit.isLine || hasVerb(text)) return null
+  return /^(?:my|our)\s/iu.test(unit.lead.text) && !hasVerb(unit.lead.text)
+    ? entryFrame(`${unit.lead.text}: ${text}`, null)
+    : null
+}
+
 /** "In 2019 I moved to Oslo" is "I moved to Oslo in 2019". */
 const withTimeBehind = (text: string): string => {
   const match =
-    /^(?<when>(?:(?:in|on|at|since|during|after|before|between|every|most|for|last|next|this|until|from|back in|as an?|these)\s[^,.;:]{2,40}?|nowadays|currently|today|right now)),?\s+(?=(?:i|we|my|our)(?:['’]\p{L}+)?\s)/iu.exec(
+    /^(?<when>(?:(?:in|on|at|since|during|after|before|between|every|most|for|last|next|this|until|from|back in|as an?|these|the (?:first|last|next|other))\s[^,.;:]{2,40}?|nowadays|currently|today|right now)),?\s+(?=(?:i|we|my|our)(?:['’]\p{L}+)?\s)/iu.exec(
       text,
     )
   const when = match?.groups?.when
@@ -77,6 +118,10 @@ const withTimeBehind = (text: string): string => {
     ? text
     : `${text.slice(match[0].length)} ${when.toLowerCase() === when ? when : when[0]?.toLowerCase() + when.slice(1)}`
 }
+
+/** "I love that", "you know it": nothing that could stand alone. */
+const pointsOnly =
+  /^(?:i|we|you|they)(?:['’]\p{L}+)?\s+\p{L}+(?:\s+(?:it|that|this|them|so|too|all))?$|^(?:it|that|this|you)\b/iu
 
 /** A whole sentence with a subject and a verb. */
 function spokenFrame(text: string, unit: Unit): Frame | null {
@@ -88,7 +133,7 @@ function spokenFrame(text: string, unit: Unit): Frame | null {
   )
   if (first !== null) return first
   if (/^(?:i|we|i['’]\p{L}+|we['’]\p{L}+)\s/iu.test(text)) return null
-  const whole = unit.borrowed === null ? text : `${unit.borrowed} ${text}`
+  const whole = withName(unit.borrowed === null ? text : `${unit.borrowed} ${text}`, unit)
   const split = splitClause(
     whole.replace(
       /^(?<owner>(?:my|our) [\p{L} ]{2,30}?)['’]s\s+(?=(?:called|named|on|in|at|from|due|coming|going|not|now|an?|the \d+|\d+)\b)|^(?<name>my name)['’]s\s+/iu,
@@ -97,6 +142,14 @@ function spokenFrame(text: string, unit: Unit): Frame | null {
   )
   if (split === null) return null
   return namedFrame(split, unit.isAsked || unit.isParticular === true || (unit.isItem && unit.lead.kind !== 'none'))
+}
+
+/** "tomas cooks": where it was asked to be kept, a word in no dictionary is a name, however it is written. */
+const withName = (text: string, { isAsked }: Unit): string => {
+  const first = /^\p{Ll}{3,}(?=\s)/u.exec(text)?.[0]
+  return first === undefined || !isAsked || isOrdinaryWord(first) || isPerson(first)
+    ? text
+    : `${first[0]?.toUpperCase()}${text.slice(1)}`
 }
 
 /** "Booking reference: XK7-P29." in the middle of prose. */

@@ -63,7 +63,7 @@ export const everyday =
   version order group member members level step steps task tasks plan plans test tests system way size amount total rest
   detail details update updates result results thought thoughts topic topics subject purpose goal goals title email mail
   phone link links sake person's main favorite favourite preferred current default usual typical special important
-  specific certain different possible general common simple quick easy hard free full half whole few several each every
+  specific certain different possible general common simple quick easy hard free full half whole few several each every mg mcg ml kg km cm gb mb pcs quid euro euros
   both either neither once twice today's please thanks hello`)
 
 /** First names that are words as well. */

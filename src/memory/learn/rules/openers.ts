@@ -1,4 +1,5 @@
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
+import { announcementBefore } from './announcements.ts'
 import { hasVerb } from './clauses.ts'
 
 /** What stands before the statement itself, and what it says about it. */
@@ -28,7 +29,7 @@ const labelled =
 const label =
   /^(?:\p{Lu}?\p{Ll}+(?:\s+[\p{Ll}\d]+){0,5})\s*:\s+(?=(?:[Ii]|[Ii]['’]\p{L}+|[Mm]y|[Oo]ur|[Ww]e|[Ww]e['’]\p{L}+|[Tt]he)\s)/u
 const chatter =
-  /^(?:oh|ah|sorry|omg|hey|hi|hello|ok|okay|well|so|yes|yeah|yep|right|btw|by the way|fyi|for your information|for the record|just so you know|as you know|as i said(?: before)?|as i told you|as mentioned|like i said|also|plus|and|but|then|anyway|in fact|basically|honestly|frankly|to be honest|for (?:future|later) reference|if you (?:ever )?(?:need|want|have) to (?:reach|contact|call|know|find|write)[^,:.;]{0,30}|i(?:['’]m| am) telling you|i(?:['’]d| would) like to tell you|since you asked|to answer your question|you asked (?:me )?about [^,:.;]{2,40}|you wanted to know about [^,:.;]{2,40}|personally|of course|obviously|incidentally|additionally|furthermore|moreover|besides|finally|lastly|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|further|some background|a bit about me|about me|one more thing|another thing|fun fact|guess what|small detail|in case it matters|in case you need it|if you need it|if it matters|for context|for reference|again|today|thanks|thank you|great|cool|perfect|good|sure|please|hmm|um|uh|alright|all right|quick note|let me tell you|let me add|let me introduce myself|you should know|you need to know|it(?:['’]s| is) (?:important|worth (?:noting|knowing)|good to know)|the thing is|(?:i(?:['’]d| would) )?(?:just )?(?:like|want(?:ed)?) (?:you )?to (?:mention|add|say|let you know|tell you|point out)|i should (?:mention|add|say)|i forgot to (?:mention|say)|i (?:just )?realised|i (?:just )?realized)(?:\s*[,:!.…—–-]+\s*|\s+)(?:that\s+(?=(?:i|my|we|our|the|he|she|it|they|there|i['’]\p{L}+|\p{L}+['’]s)\s))?/iu
+  /^(?:oh|ah|sorry|omg|hey|hi|hello|ok|okay|well|so|yes|yeah|yep|right|btw|by the way|fyi|for your information|for the record|just so you know|as you know|as i said(?: before)?|as i told you|as mentioned|like i said|also|plus|and|but|then|anyway|in fact|basically|honestly|frankly|to be honest|for (?:future|later) reference|if you (?:ever )?(?:need|want|have) to (?:reach|contact|call|know|find|write)[^,:.;]{0,30}|i(?:['’]m| am) telling you|i(?:['’]d| would) like to tell you|since you asked|to answer your question|you asked (?:me )?about [^,:.;]{2,40}|you wanted to know about [^,:.;]{2,40}|personally|of course|obviously|incidentally|additionally|furthermore|moreover|besides|finally|lastly|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|further|some background|a bit about me|about me|one more thing|another thing|fun fact|(?:as )?it turns out|turns out|guess what|small detail|in case it matters|in case you need it|if you need it|if it matters|for context|for reference|again|today|thanks|thank you|great|cool|perfect|good|sure|please|hmm|um|uh|alright|all right|quick note|let me tell you|let me add|let me introduce myself|you should know|you need to know|it(?:['’]s| is) (?:important|worth (?:noting|knowing)|good to know)|the thing is|(?:i(?:['’]d| would) )?(?:just )?(?:like|want(?:ed)?) (?:you )?to (?:mention|add|say|let you know|tell you|point out)|i should (?:mention|add|say)|i forgot to (?:mention|say)|i (?:just )?realised|i (?:just )?realized)(?:\s*[,:!.…—–-]+\s*|\s+)(?:that\s+(?=(?:i|my|we|our|the|he|she|it|they|there|i['’]\p{L}+|\p{L}+['’]s)\s))?/iu
 /** These words are also the beginning of what is said, unless a mark or a new subject follows. */
 const needsMark =
   /^(?:right|then|again|today|next|first|second|third|good|great|cool|perfect|sure|so|but|and|also|plus|well|further|besides|finally|yes|please|personally)\b/iu
@@ -38,7 +39,7 @@ const nameNext = /^\p{Lu}[\p{L}\p{N}]*(?=[\s'’])/u
 const subjectFollows = (text: string): boolean => subjectNext.test(text) || nameNext.test(text)
 
 const correction =
-  /^(?:no,? (?:wait,? )?actually|wait,? actually|actually|correction|small correction|typo(?: earlier| above)?|i mistyped|(?:sorry,? )?(?:my mistake|my bad)|scratch that|i (?:was|am) wrong(?: (?:before|earlier|about [^,:.;]{2,40}))?|i misspoke|i meant(?: to say)?|(?:sorry,? )?(?:what )?i meant (?:was|is)|let me correct (?:that|myself|something|this)|to correct myself|to be (?:more )?(?:precise|exact)|update|change of plans?|strike that|wait|i take that back|on second thoughts?|i(?:['’]ve| have) changed my mind|oops|whoops|no)(?:\s*[,:;!.…—–-]+\s*|\s+)(?:i meant (?:to say )?(?:that )?|that\s+)?/iu
+  /^(?:no,? (?:wait,? )?actually|wait,? actually|actually|correction|small correction|typo(?: earlier| above)?|i mistyped|(?:sorry,? )?(?:my mistake|my bad)|scratch (?:that|what i (?:said|told you))(?: about [^,:.;]{2,60})?|it(?:['’]s| is) no longer [^,:.;]{1,40}(?=,)|i (?:got|had) (?:that|it|this) wrong(?: (?:earlier|before|last time|yesterday|just now))?|i (?:gave|told) you (?:the|a) wrong [\p{L} ]{2,30}|i (?:was|am) wrong(?: (?:before|earlier|about [^,:.;]{2,40}))?|i misspoke|i meant(?: to say)?|(?:sorry,? )?(?:what )?i meant (?:was|is)|let me correct (?:that|myself|something|this)|to correct myself|to be (?:more )?(?:precise|exact)|update|change of plans?|strike that|wait|i take that back|on second thoughts?|i(?:['’]ve| have) changed my mind|oops|whoops|no)(?:\s*[,:;!.…—–-]+\s*|\s+)(?:i meant (?:to say )?(?:that )?|that\s+)?/iu
 const correctionNeedsMark = /^(?:wait|no|oops|whoops|update)\b/iu
 
 const hedge =
@@ -66,6 +67,12 @@ export function opened(text: string): Opened {
       at += numbered[0].length
       continue
     }
+    const announced = announcementBefore(rest)
+    if (announced > 0 && rest.length > announced) {
+      isAsked = true
+      at += announced
+      continue
+    }
     const request = asked.exec(rest) ?? askedBare.exec(rest) ?? askedNamed.exec(rest) ?? labelled.exec(rest)
     if (request !== null && rest.length > request[0].length) {
       isAsked = true
@@ -84,7 +91,10 @@ export function opened(text: string): Opened {
       continue
     }
     const named = label.exec(rest)
-    if (named !== null && !hasVerb(named[0]) && !isSpeaker(named[0])) {
+    // "Judge: the Hon. P. Rao" is an entry, "quick note: the shop is closed" a statement.
+    const isLabel =
+      named !== null && (!/^the\s/iu.test(rest.slice(named[0].length)) || hasVerb(rest.slice(named[0].length)))
+    if (named !== null && isLabel && !hasVerb(named[0]) && !isSpeaker(named[0])) {
       at += named[0].length
       continue
     }

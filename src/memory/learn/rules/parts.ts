@@ -1,4 +1,6 @@
 import type { Refusal } from '../candidate.ts'
+import { asksForTheRest, workGivenIn } from './announcements.ts'
+import { hasVerb } from './clauses.ts'
 
 export type Span = { readonly start: number; readonly end: number }
 
@@ -9,6 +11,8 @@ export type Part = Span & {
   readonly leadIn: Lead | null
   /** Parts with the same number stand in one paragraph or one list. */
   readonly block: number
+  /** For a row of a table: what its columns are called. */
+  readonly header?: readonly string[]
 }
 
 export type Lead = Span & { readonly text: string; readonly kind: 'heading' | 'line' }
@@ -24,6 +28,8 @@ const bullet = /^(?<indent>\s*)(?:[-*+•‣▪◦·–]|\(?\d{1,3}[.)]|\(?[a-hA
 /** A line of a log, of a stack trace, of a diff or of a shell session. */
 const machineLine =
   /^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?\S*\s|\d\d:\d\d:\d\d[.,]?\d*\s|at\s+\S+\s?\(.*:\d+\)|File ".*", line \d+|Traceback \(most recent|\$\s+\S|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\b[\s:[]|(?:import|from)\s+\S+\s*(?:;|import)|(?:const|let|var|def|class|function|public|private|return|#include|SELECT|INSERT)\s.*[;{(:]\s*$|[}\])]+;?\s*$|<\/?[a-z][^>]*>\s*$)/u
+const tableRow = /^\s*\|.*\|\s*$/u
+const tableRule = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/u
 const mailHeader = /^\s*(?:from|to|cc|bcc|subject|sent|date|reply-to):\s+\S/iu
 const mailBelow = /^\s*(?:-{2,}\s*(?:original|forwarded) message|begin forwarded message|on .{4,80}\bwrote:\s*$)/iu
 /** Longer lines are wrapped by a program and go on in the next. */
@@ -54,7 +60,7 @@ export function partsOf(message: string): Parts {
     if (here.text.trim() === '') {
       at += 1
       // A lead-in may stand one blank line above its list.
-      if (lead !== null && !bullet.test(line(at)?.text ?? '')) lead = null
+      if (lead !== null && !bullet.test(line(at)?.text ?? '') && workGivenIn(`${lead.text}:`) === null) lead = null
       block += 1
       continue
     }
@@ -92,6 +98,15 @@ export function partsOf(message: string): Parts {
       at += 1
       continue
     }
+    if (tableRow.test(here.text) && tableRule.test(line(at + 1)?.text ?? '')) {
+      const header = cellsOf(here.text)
+      for (at += 2; tableRow.test(line(at)?.text ?? ''); at += 1) {
+        const { start, end } = line(at) as Line
+        parts.push({ kind: 'item', start, end, leadIn: lead ?? title, block, header })
+      }
+      lead = null
+      continue
+    }
     const mark = bullet.exec(here.text)
     if (mark !== null) {
       const start = here.start + mark[0].length
@@ -111,6 +126,8 @@ export function partsOf(message: string): Parts {
     const part: Part = { kind: 'prose', start: here.start, end: last.end, leadIn: lead ?? title, block }
     const introduces = introductionIn(message, part, lines.slice(end))
     if (introduces !== null) lead = introduces
+    else if (lead === null && asksToKeepList(message, part, lines.slice(end)))
+      lead = { start: last.end, end: last.end, text: 'remember this', kind: 'line' }
     else if (lead !== null && lead.start < part.start) lead = null
     if (introduces === null || introduces.start > part.start) {
       parts.push(introduces === null ? part : { ...part, end: introduces.start })
@@ -126,11 +143,27 @@ function introductionIn(message: string, part: Part, below: readonly Line[]): Le
   if (!/[::]\**\s*$/u.test(text)) return null
   const next = below.find((line) => line.text.trim() !== '')
   if (next === undefined) return null
-  const from = Math.max(text.search(/[^.!?\n]*$/u), 0)
+  // A full stop within "MEMORY.md" ends nothing.
+  const from = [...text.matchAll(/[.!?]["'”’)]*\s+|\n/gu)].reduce((_at, match) => match.index + match[0].length, 0)
   const lead = text.slice(from)
   const start = part.start + from + (lead.length - lead.trimStart().length)
   return { start, end: part.end, text: withoutColon(lead), kind: 'line' }
 }
+
+/** "Please write it down." with a list below it. */
+function asksToKeepList(message: string, part: Part, below: readonly Line[]): boolean {
+  const next = below.find((line) => line.text.trim() !== '')
+  const sentences = message.slice(part.start, part.end).split(/(?<=[.!?])\s+/u)
+  return next !== undefined && bullet.test(next.text) && sentences.some(asksForTheRest)
+}
+
+/** What stands between the strokes of a row. */
+export const cellsOf = (row: string): readonly string[] =>
+  row
+    .trim()
+    .replace(/^\||\|$/gu, '')
+    .split('|')
+    .map((cell) => cell.trim())
 
 const withoutColon = (text: string): string =>
   text
@@ -138,6 +171,9 @@ const withoutColon = (text: string): string =>
     .replace(/^\*\*(.+?)\*\*(:?)$/u, '$1$2')
     .replace(/\s*[::]\**\s*$/u, '')
     .trim()
+
+const continuing =
+  /^\s*(?:and|or|but|because|which|who|that|where|when|while|so|than|as|of|to|in|on|at|for|with|from|by|since|until|after|before|into|if|is|are|was)\s/iu
 
 /** Whether a line is the continuation of the one before: that one is full and does not end a sentence. */
 function goesOn(before: Line, line: Line): boolean {
@@ -152,7 +188,10 @@ function goesOn(before: Line, line: Line): boolean {
       before.text.trim(),
     )
   if (!isOpen && /^\s*(?:i|i['’]?m|i['’]ve|my|we|our|we['’]re|also|and my|and i)\s/iu.test(text)) return false
-  return before.text.trimEnd().length >= wrapsAt && /^\s*[\p{Ll}\d("'“‘]/u.test(text)
+  // Where lines begin in lower case anyway, a line with a verb of its own is a statement of its own.
+  const isOwn =
+    !isOpen && /^\s*\p{Ll}/u.test(before.text) && /^\s*\p{Ll}/u.test(text) && !continuing.test(text) && hasVerb(text)
+  return !isOwn && before.text.trimEnd().length >= wrapsAt && /^\s*[\p{Ll}\d("'“‘]/u.test(text)
 }
 
 function linesOf(message: string): readonly Line[] {

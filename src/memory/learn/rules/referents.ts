@@ -26,11 +26,11 @@ export type Resolved =
   | { readonly kind: 'unknown'; readonly pronoun: string }
 
 const expletive =
-  /^it(?:['’]s|\s+is|\s+was)\s+(?:important|true|clear|hard|easy|good|great|nice|time|likely|possible|worth|not that|because|my|our|up to|fine|best|better|just)\b/iu
+  /^(?:it|that)(?:['’]s|\s+is)\s+(?:now\s+|all\s+|finally\s+)?(?:settled|decided|final|agreed)\b|^it(?:['’]s|\s+is|\s+was)\s+(?:important|true|clear|hard|easy|good|great|nice|time|likely|possible|worth|not that|because|my|our|up to|fine|best|better|just)\b/iu
 
 /** Finds the pronoun a statement hangs on. */
 export function resolved(text: string, spoken: Spoken): Resolved {
-  if (expletive.test(text)) return { kind: 'none' }
+  if (expletive.test(text) || /\sit is(?: then)?$/iu.test(text)) return { kind: 'none' }
   const possessive = /^(?<pronoun>his|her|their|its)\s+(?=\p{L})/iu.exec(text)
   if (possessive !== null && !/^her\s+(?:is|was)\b/iu.test(text)) {
     const pronoun = possessive.groups?.pronoun ?? ''

@@ -45,6 +45,8 @@ export function sentencesIn(message: string, { start, end }: Span): readonly Spa
       !endsSentence(text.slice(Math.max(0, at - nearby), at), text.slice(after, after + nearby))
     )
       continue
+    // "No aspirin!! (ulcer in 2018)": what is added in brackets belongs to it.
+    if (/^\s+\([^()\n]+\)[.!]*\s*$/u.test(text.slice(after)) && !match[0].startsWith('?')) continue
     cut(after)
   }
   cut(text.length)
@@ -60,6 +62,8 @@ function endsSentence(before: string, after: string): boolean {
   if (/[:=]\s*\p{Lu}$/u.test(before)) return true
   // The initials of a name: J. R. R. Tolkien.
   if (/^(?:\p{Lu}\.?)+$/u.test(word) && word.length <= 5 && word !== 'I') return begins.test(next)
+  // "14.03. between 8 and 10": a date with its full stop.
+  if (/(?:^|\s)\d{1,2}\.\d{1,2}$/u.test(before)) return /^\p{Lu}/u.test(next)
   if (lower === 'no' || lower === 'nos' || lower === 'nr') return !/^\d/u.test(next)
   if (beforeMore.has(lower)) return false
   if (mayEnd.has(lower)) return begins.test(next)

@@ -1,8 +1,9 @@
 import type { Refusal } from '../candidate.ts'
+import { asksForTheRest } from './announcements.ts'
 import { clausesIn } from './clauses.ts'
 import { type LeadSays, whatLeadSays } from './leads.ts'
 import { opened } from './openers.ts'
-import { type Part, partsOf, type Span } from './parts.ts'
+import { cellsOf, type Part, partsOf, type Span } from './parts.ts'
 import { sentencesIn } from './sentences.ts'
 
 /** The smallest stretch of a message that is judged by itself: one clause, or one line of a list. */
@@ -26,6 +27,8 @@ export type Unit = Span & {
   readonly borrowed: string | null
   readonly lead: LeadSays
   readonly leadText: string | null
+  /** For a row of a table: what stands in it, by the names of its columns. */
+  readonly row?: readonly (readonly [column: string, cell: string])[]
 }
 
 export type Units = {
@@ -42,10 +45,19 @@ export function unitsOf(message: string): Units {
   const { parts, refused } = partsOf(message)
   const units: Unit[] = []
   let sentence = 0
+  // "Please write this down.": what comes next in the message is what is to be kept.
+  let requestedIn: number | null = null
   for (const part of parts) {
     const lead = whatLeadSays(part.leadIn)
+    if (part.header !== undefined) {
+      units.push(rowUnit(message, part, { lead, sentence, header: part.header }))
+      sentence += 1
+      continue
+    }
     for (const span of sentencesIn(message, part)) {
-      units.push(...unitsIn(message, span, { part, lead, sentence }))
+      const isRequested = requestedIn !== null && part.block <= requestedIn + 1
+      units.push(...unitsIn(message, span, { part, lead, sentence, isRequested }))
+      if (asksForTheRest(flat(message.slice(span.start, span.end)))) requestedIn = part.block
       sentence += 1
     }
   }
@@ -55,9 +67,44 @@ export function unitsOf(message: string): Units {
   return { units, refused, leads }
 }
 
-type Place = { readonly part: Part; readonly lead: LeadSays; readonly sentence: number }
+/** A row with the names of its columns, so that it stands alone: "Name: Ida, Room: 12". */
+function rowUnit(
+  message: string,
+  part: Part,
+  { lead, sentence, header }: { lead: LeadSays; sentence: number; header: readonly string[] },
+): Unit {
+  const row = cellsOf(message.slice(part.start, part.end))
+    .map((cell, index) => [header[index] ?? '', cell] as const)
+    .filter(([column, cell]) => column !== '' && cell !== '')
+  const text = row.map(([column, cell]) => `${column}: ${cell}`).join(', ')
+  return {
+    start: part.start,
+    end: part.end,
+    text,
+    whole: text,
+    opener: '',
+    block: part.block,
+    sentence,
+    isItem: true,
+    isLine: true,
+    isAsked: false,
+    isCorrection: false,
+    isHedged: false,
+    borrowed: null,
+    lead,
+    leadText: part.leadIn?.text ?? null,
+    row,
+  }
+}
 
-function unitsIn(message: string, span: Span, { part, lead, sentence }: Place): readonly Unit[] {
+type Place = {
+  readonly part: Part
+  readonly lead: LeadSays
+  readonly sentence: number
+  readonly isRequested: boolean
+}
+
+function unitsIn(message: string, span: Span, { part, lead, sentence, isRequested }: Place): readonly Unit[] {
   const whole = flat(message.slice(span.start, span.end))
   const before = opened(message.slice(span.start, span.end))
   const body = { start: span.start + before.at, end: span.end }
@@ -84,7 +131,7 @@ function unitsIn(message: string, span: Span, { part, lead, sentence }: Place): 
       sentence,
       isItem: part.kind === 'item',
       isLine: isLine && clauses.length === 1,
-      isAsked: before.isAsked || own.isAsked,
+      isAsked: before.isAsked || own.isAsked || isRequested,
       isCorrection: (index === 0 && before.isCorrection) || own.isCorrection,
       isHedged: before.isHedged || own.isHedged,
       borrowed: clause.borrowed,
@@ -99,4 +146,6 @@ const textOf = (raw: string, isAskedOfAgent: boolean): string => {
   return isAskedOfAgent ? text.replace(/\s*\?+$/u, '') : text
 }
 
-export const flat = (text: string): string => text.replace(/\s+/gu, ' ').trim()
+/** Runs of white space as one space, but not within quotation marks: what stands there is meant letter by letter. */
+export const flat = (text: string): string =>
+  text.replace(/(?<quote>"[^"\n]*"|“[^”\n]*”|`[^`\n]*`)|\s+/gu, (_found, quote?: string) => quote ?? ' ').trim()

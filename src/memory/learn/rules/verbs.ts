@@ -9,7 +9,7 @@ read read read|ride rode ridden|ring rang rung|rise rose risen|run ran run|say s
 send sent sent|set set set|shoot shot shot|sing sang sung|sit sat sat|sleep slept slept|speak spoke spoken|
 spend spent spent|split split split|stand stood stood|swim swam swum|teach taught taught|tell told told|
 think thought thought|throw threw thrown|understand understood understood|wake woke woken|wear wore worn|win won won|
-write wrote written|weigh weighed weighed|bear bore born|stick stuck stuck|shut shut shut|hurt hurt hurt|bet bet bet`
+write wrote written|weigh weighed weighed|bear bore born|stick stuck stuck|shut shut shut|hang hung hung|hide hid hidden|feed fed fed|forget forgot forgotten|light lit lit|sweep swept swept|hurt hurt hurt|bet bet bet`
 
 const regular = `accept adopt add agree aim allow answer apply appear arrive ask assign attend avoid bake belong bill block book
 break call cancel care carry celebrate change charge clean close code collect commute compose conduct connect contain contract
