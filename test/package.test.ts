@@ -10,7 +10,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** How npm says that it cannot reach its registry, as opposed to finding something wrong with the package. */
 const UNREACHABLE =
-  /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)\b/
+  /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT_LOCALLY)\b/
 
 describe('the published package', () => {
   it('holds what a user needs and no tests or sources, and runs where it is installed', {
@@ -41,7 +41,14 @@ describe('the published package', () => {
     writeFileSync(join(project.path, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }))
     const installed = run(
       'npm',
-      ['install', '--prefer-offline', '--no-audit', '--no-fund', join(tarballs.path, tarball.filename)],
+      [
+        'install',
+        '--prefer-offline',
+        '--fetch-retries=0',
+        '--no-audit',
+        '--no-fund',
+        join(tarballs.path, tarball.filename),
+      ],
       project.path,
     )
     if (installed.status !== 0 && UNREACHABLE.test(installed.stderr)) {
