@@ -30,6 +30,8 @@ export const serveLane: Lane = {
     const size = quick ? 1_000 : 100_000
     const { dir, sample } = await stores.copyOf(size)
     const messages = generateMessages(sample, { count: quick ? 50 : 500, words: 40, mentions: 2, seed: 11 })
+    // An agent that searches asks a question; it does not hand over the whole message.
+    const questions = generateMessages(sample, { count: messages.length, words: 8, mentions: 1, seed: 12 })
     const rows: ServeRow[] = []
     const keep = (row: ServeRow): void => {
       rows.push(row)
@@ -53,9 +55,13 @@ export const serveLane: Lane = {
       await ended(server.child)
     }
     for (const clients of quick ? [1, 8] : [1, 8, 32]) {
-      keep({ what: 'bare MCP tool', clients, ...(await throughMcp([program('bare-tool')], 'echo', clients, messages)) })
+      keep({
+        what: 'bare MCP tool',
+        clients,
+        ...(await throughMcp([program('bare-tool')], 'echo', clients, questions)),
+      })
       const argv = [credence, 'mcp', '--dir', dir, '--scope', benchScope]
-      keep({ what: 'MCP memory_search', clients, ...(await throughMcp(argv, 'memory_search', clients, messages)) })
+      keep({ what: 'MCP memory_search', clients, ...(await throughMcp(argv, 'memory_search', clients, questions)) })
     }
     const stalls = { writers, ...(JSON.parse(readFileSync(loopFile, 'utf8')) as { p99Ms: number; longestMs: number }) }
     log(`  event loop late by ${milliseconds(stalls.longestMs)} ms at most while ${writers} clients write`)
