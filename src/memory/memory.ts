@@ -87,7 +87,11 @@ export type Memory = {
   /** `text` is a JSON array of beliefs or JSON Lines, or Markdown if `format` says so; all of it is taken in, or nothing. */
   import(
     text: string,
-    options?: { readonly source?: string; readonly scopes?: readonly string[]; readonly format?: 'records' | 'markdown' },
+    options?: {
+      readonly source?: string
+      readonly scopes?: readonly string[]
+      readonly format?: 'records' | 'markdown'
+    },
   ): Promise<Imported>
   export(filter?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   close(): Promise<void>
