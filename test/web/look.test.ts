@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -122,9 +122,16 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     await page.locator('.belief-row').first().waitFor()
     await page.keyboard.press('j')
     await page.locator('.detail').waitFor()
-    await page.keyboard.press('f')
+    // The key does something once the belief is drawn; a page that is still loading hears nothing.
+    await page.getByRole('button', { name: 'Forget' }).first().waitFor()
     const dialog = page.getByRole('dialog')
-    await dialog.waitFor()
+    await vi.waitFor(
+      async () => {
+        if (!(await dialog.isVisible())) await page.keyboard.press('f')
+        await dialog.waitFor({ timeout: 500 })
+      },
+      { timeout: 10_000 },
+    )
     for (let at = 0; at < 6; at += 1) await page.keyboard.press('Tab')
     expect(
       await page.evaluate(
