@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { type Answer, ApiError, type RouteName, routes } from '../../src/http/api/contract.ts'
+import { ApiError } from '../../src/http/api/api-error.ts'
+import { type Answer, type RouteName, routes } from '../../src/http/api/contract.ts'
 import type { Route } from '../../src/http/api/route.ts'
 import { type Answered, serverAtHand, token } from './server-at-hand.ts'
 

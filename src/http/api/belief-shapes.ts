@@ -150,3 +150,9 @@ export const Revision = z.object({
   outcome: z.enum(['present', 'absent', 'erased']),
   belief: Belief.nullable(),
 })
+
+export const Edited = z.object({
+  outcome: z.enum(['edited', 'unchanged', 'proposed']),
+  belief: Belief,
+  event: z.int().nullable().describe('The number of the change in the journal; undo takes it.'),
+})

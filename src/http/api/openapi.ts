@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { ApiError } from './api-error.ts'
 import * as belief from './belief-shapes.ts'
-import { ApiError, routes } from './contract.ts'
+import { routes } from './contract.ts'
 import * as evals from './eval-shapes.ts'
 import { isListSchema } from './read-request.ts'
 import type { Route } from './route.ts'

@@ -1,8 +1,8 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { BeliefFilter } from '../../../beliefs/belief-store.ts'
 import { MemoryError } from '../../../errors.ts'
-import { mostItems } from '../contract.ts'
 import type { Desk, Handlers } from '../handlers.ts'
+import { mostItems } from '../request-shapes.ts'
 import { journalEntry } from './journal.ts'
 
 type BeliefRoutes =

@@ -9,10 +9,11 @@ import { readEnvironment } from '../../../eval/harness/store/documents.ts'
 import { summariseCases } from '../../../eval/harness/summarise-cases.ts'
 import { wilsonInterval } from '../../../eval/statistics.ts'
 import { kept } from '../../kept.ts'
-import { type Answer, type ListedCase, type ListedPack, type ListedRun, mostItems } from '../contract.ts'
+import type { Answer, ListedCase, ListedPack, ListedRun } from '../contract.ts'
 import type { EvalArchive, FoundPack } from '../evals/eval-archive.ts'
 import { shadowReport } from '../evals/shadow-report.ts'
 import type { Desk, Handlers } from '../handlers.ts'
+import { mostItems } from '../request-shapes.ts'
 
 type EvalRoutes = 'packs' | 'runs' | 'startRun' | 'run' | 'cases' | 'case' | 'compareRuns' | 'baselines' | 'shadow'
 

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import * as belief from '../belief-shapes.ts'
+import { Edited } from '../belief-shapes.ts'
+import { message, mostItems, scopes, text, version } from '../request-shapes.ts'
+import { type Route, route } from '../route.ts'
+
+const budget = z.strictObject({
+  maxBeliefs: z.int().min(0).max(mostItems).optional(),
+  maxPinned: z.int().min(0).max(mostItems).optional(),
+  maxQuestions: z.int().min(0).max(mostItems).optional(),
+  maxCharacters: z.int().min(0).max(1_000_000).optional(),
+  maxPrelude: z.int().min(0).max(100_000).optional(),
+})
+
+const asked = {
+  message,
+  scopes: scopes.min(1).optional().describe('The active scopes; default those of health.'),
+  budget: budget.optional(),
+}
+
+/** What would be changed about a belief. */
+const RemedyChange = z.strictObject({
+  addAliases: z.array(text(200)).max(20).optional(),
+  removeAliases: z.array(text(200)).max(200).optional(),
+  scopes: scopes.min(1).optional().describe('The scopes it would have.'),
+  pinned: z.boolean().optional(),
+})
+
+export const Remedy = z.object({
+  kind: z
+    .enum(['add-alias', 'drop-alias', 'scopes', 'pin', 'unpin', 'accept', 'correct', 'ask', 'see'])
+    .describe(
+      '`accept`: accept the proposal it is. `correct`: say what is true now. `ask`: the question would have to be another one. `see`: another belief is the one to look at.',
+    ),
+  summary: z.string().describe('One sentence for a person.'),
+  change: RemedyChange.nullable().describe('For POST recall/remedies/apply; null when there is nothing to write.'),
+  ask: z.object({ scopes: z.array(z.string()).optional(), budget: budget.optional() }).nullable(),
+  see: z.string().nullable().describe('The id of the belief to look at.'),
+  achieves: z.boolean().describe('A dry run fulfils the wish.'),
+  appearing: z.array(z.string()).describe('Ids of other beliefs that would be recalled for this message too.'),
+  disappearing: z.array(z.string()).describe('Ids of other beliefs that would no longer be recalled for it.'),
+  caution: z.string().nullable().describe('What else it would do, such as match an everyday word.'),
+})
+
+const wish = z.enum(['absent', 'present'])
+
+const Captured = z.object({
+  caseId: z.string(),
+  description: z.string(),
+  beliefsCopied: z.int(),
+  passesNow: z.boolean(),
+  failures: z.array(z.string()),
+  isFaithful: z.boolean().describe('Whether the copy answers as the memory does.'),
+})
+
+/** What a message recalls, and how to change that. */
+export const recallRoutes = {
+  recall: route({
+    method: 'POST',
+    path: '/recall',
+    tag: 'recall',
+    summary: 'What an agent would get for a message, why, and what was left out.',
+    body: z.strictObject({
+      ...asked,
+      leftOut: z.boolean().default(true).describe('Whether to look for what was left out too, which takes longer.'),
+    }),
+    answer: z.object({
+      context: belief.RecallContext,
+      rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
+      highlights: z
+        .array(
+          z.object({
+            start: z.int(),
+            end: z.int(),
+            text: z.string(),
+            typo: z.object({ written: z.string(), meant: z.string() }).nullable(),
+            beliefIds: z.array(z.string()),
+          }),
+        )
+        .describe('Stretches of the message that named something, in order, without overlap.'),
+      leftOut: z.array(belief.NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
+      durationMs: z.number(),
+    }),
+    isReading: true,
+  }),
+  why: route({
+    method: 'POST',
+    path: '/recall/why',
+    tag: 'recall',
+    summary: 'Why one belief is recalled for a message, or why it is not.',
+    body: z.strictObject({ ...asked, beliefId: text(200) }),
+    answer: z.object({ belief: belief.Belief, verdict: belief.WhyVerdict }),
+    isReading: true,
+  }),
+  remedies: route({
+    method: 'POST',
+    path: '/recall/remedies',
+    tag: 'recall',
+    summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',
+    body: z.strictObject({
+      ...asked,
+      beliefId: text(200),
+      wish,
+      aliases: z.array(text(200)).max(10).optional().describe("Also try these, in somebody's own words."),
+    }),
+    answer: z.object({
+      belief: belief.Belief,
+      isFulfilled: z.boolean().describe('It is like that already.'),
+      remedies: z.array(Remedy).describe('Those that achieve the wish first.'),
+    }),
+    isReading: true,
+  }),
+  applyRemedy: route({
+    method: 'POST',
+    path: '/recall/remedies/apply',
+    tag: 'recall',
+    summary: 'Make the change of a remedy and, unless told otherwise, keep the recall as a case of `my-cases`.',
+    body: z.strictObject({
+      ...asked,
+      beliefId: text(200),
+      wish,
+      change: RemedyChange,
+      expectedVersion: version.optional(),
+      capture: z.boolean().default(true),
+    }),
+    answer: z.object({
+      edited: Edited,
+      isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
+      captured: Captured.nullable(),
+      captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
+    }),
+  }),
+  capture: route({
+    method: 'POST',
+    path: '/recall/capture',
+    tag: 'recall',
+    summary: 'Make a recall that was wrong, or right and precious, a case of `my-cases`.',
+    body: z.strictObject({
+      message,
+      scopes: asked.scopes,
+      expect: z.array(text(200)).max(mostItems).default([]).describe('Ids that must come back.'),
+      reject: z.array(text(200)).max(mostItems).default([]).describe('Ids that must not.'),
+      exactly: z.boolean().default(false).describe('Nothing but what is expected may be found.'),
+      asIs: z.boolean().default(false).describe('Take the present answer for the right one.'),
+      note: text(2_000).optional(),
+    }),
+    answer: Captured,
+    status: 201,
+  }),
+} as const satisfies Readonly<Record<string, Route>>
