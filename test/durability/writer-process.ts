@@ -20,6 +20,7 @@ export class WriterProcess {
   readonly ready: Promise<void>
   readonly ended: Promise<void>
   #complaints = ''
+  #heard: () => void = () => {}
 
   /** `through` runs the writer under another program, such as a tracer. */
   constructor(options: WriterOptions, through: readonly string[] = []) {
@@ -45,12 +46,25 @@ export class WriterProcess {
       else if (word === 'ack') this.acknowledged.push(rest)
       else if (word === 'refused') this.refusals.push(JSON.parse(rest) as Refusal)
       else if (word === 'report') this.report = JSON.parse(rest) as WriterReport
+      this.#heard()
     })
     this.ended = Promise.all([once(this.child, 'close'), once(lines, 'close')]).then(() => {})
   }
 
   start(): void {
     this.child.stdin?.write('\n')
+  }
+
+  /** Waits until it has acknowledged so many beliefs, however long the disk takes. */
+  async hasAcknowledged(count: number): Promise<void> {
+    await this.ready
+    const enough = new Promise<void>((resolve) => {
+      this.#heard = () => {
+        if (this.acknowledged.length >= count) resolve()
+      }
+      this.#heard()
+    })
+    await Promise.race([enough, this.ended])
   }
 
   /** Ends it as a crash would: at once, wherever it is. */
