@@ -28,7 +28,12 @@ const onRecallPath = staticImports(
 const onChangePath = staticImports([inSource('memory/use-cases.ts')])
 
 await build({
-  input: { index: join(root, 'src/index.ts'), main: join(root, 'src/cli/main.ts') },
+  input: {
+    index: inSource('index.ts'),
+    main: inSource('cli/main.ts'),
+    // Started by its path, as a thread.
+    'store-thread-program': inSource('store/sqlite/store-thread-program.ts'),
+  },
   platform: 'node',
   // Everything installed beside the package stays there.
   external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^[A-Za-z]:/.test(id),

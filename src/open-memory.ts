@@ -6,6 +6,7 @@ import { caughtUp } from './memory/mirror/caught-up.ts'
 import { keepInStep } from './memory/mirror/keep-in-step.ts'
 import type { Workshop } from './memory/workshop.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
+import { withThread } from './store/sqlite/with-thread.ts'
 
 export type MemoryOptions = {
   /** The memory directory. The store is kept in `state/credence.db` below it; both are made when missing. */
@@ -20,6 +21,11 @@ export type MemoryOptions = {
   readonly author?: Standpoint['author']
   /** How long a call waits for another process that is writing, in milliseconds. Default 10000. */
   readonly busyTimeoutMs?: number
+  /**
+   * Writes in a thread of its own, so that a program that serves others goes on answering while a change waits for the
+   * disk. Default false: a change is made sooner without.
+   */
+  readonly thread?: boolean
   /**
    * Makes the mirror `MEMORY.md` in the directory when there is none, at the first change or at `close`. Where there is
    * one it is kept in step whether this is given or not: when a change returns, the file says it too.
@@ -42,20 +48,24 @@ export function openMemory({
   agent = null,
   author,
   busyTimeoutMs,
+  thread = false,
   mirror = false,
   onMirrorProblem = () => {},
 }: MemoryOptions): Memory {
   const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
   const options = { dir, user, make: mirror, onProblem: onMirrorProblem }
-  const workshop = keepInStep(openWorkshop(dir, busyTimeoutMs), options)
+  const workshop = keepInStep(openWorkshop(dir, { busyTimeoutMs, thread }), options)
   return caughtUp(memoryFrom(workshop, standpoint), workshop.catchUp)
 }
 
 /** The store of a directory with a real clock and real chance. */
-export function openWorkshop(dir: string, busyTimeoutMs?: number) {
-  const patience = busyTimeoutMs === undefined ? {} : { busyTimeoutMs }
-  const store = openSqliteStore({ file: storeFile(dir), random: randomBytes, ...patience })
-  return { store, now: () => new Date(), newId } satisfies Workshop
+export function openWorkshop(
+  dir: string,
+  { busyTimeoutMs, thread = false }: { busyTimeoutMs?: number | undefined; thread?: boolean } = {},
+) {
+  const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
+  const store = openSqliteStore({ ...options, random: randomBytes })
+  return { store: thread ? withThread(store, options) : store, now: () => new Date(), newId } satisfies Workshop
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -178,7 +178,7 @@ export function compose(
       version: () => JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version,
     },
     storeFile: async (dir) => (await import('../open-memory.ts')).storeFile(dir),
-    workshop: async (dir) => (await import('../open-memory.ts')).openWorkshop(dir),
+    workshop: async (...given) => (await import('../open-memory.ts')).openWorkshop(...given),
     temporaryDirectory,
     temporaryMemory: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')

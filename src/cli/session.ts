@@ -72,7 +72,7 @@ export type Session = {
   /** Where the store of a memory directory lies. */
   readonly storeFile: (dir: string) => Promise<string>
   /** The store itself, for looking after it. */
-  readonly workshop: (dir: string) => Promise<ReturnType<typeof openWorkshop>>
+  readonly workshop: (...given: Parameters<typeof openWorkshop>) => Promise<ReturnType<typeof openWorkshop>>
   /** A new directory for short-lived files. Whoever asks for it removes it. */
   readonly temporaryDirectory: () => string
   /** A memory that nobody else sees, until `remove` takes every trace of it away; an interrupt does so too. */

@@ -85,7 +85,7 @@ const demoPlace = (session: Session): ServedPlace => ({
 })
 
 async function opened(session: Session, place: ServedPlace): Promise<OpenDesk> {
-  const workshop = await session.workshop(place.dir)
+  const workshop = await session.workshop(place.dir, { thread: true })
   if (place.isDemo) await fillDemo(workshop, place.dir)
   return openDesk(session, workshop, place, (line) => console.error(line))
 }

@@ -78,7 +78,7 @@ export class Connection {
       return await work()
     } finally {
       this.#together -= 1
-      if (this.#together === 0) this.#letGo()
+      if (this.#together === 0) this.letGo()
     }
   }
 
@@ -89,7 +89,8 @@ export class Connection {
     this.#isHeld = true
   }
 
-  #letGo(): void {
+  /** Ends the transaction that reads share; the next one sees the newest state. */
+  letGo(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
     this.statement<[]>('ROLLBACK').run()
@@ -98,7 +99,7 @@ export class Connection {
   /** Runs statements that take effect together, durably, when this returns; or not at all. */
   write<Result>(work: () => Result): Result {
     if (this.#options.isReadonly) throw readonlyStore(this.file)
-    this.#letGo()
+    this.letGo()
     this.#requireSameFiles()
     try {
       return this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
@@ -109,7 +110,7 @@ export class Connection {
 
   /** Runs what cannot be part of a transaction. */
   alone<Result>(work: () => Result): Result {
-    this.#letGo()
+    this.letGo()
     try {
       return work()
     } catch (error) {
@@ -122,7 +123,7 @@ export class Connection {
    * done now, mostly because another process is reading; what was committed is safe in the log all the same.
    */
   emptyLog(): boolean {
-    this.#letGo()
+    this.letGo()
     try {
       const [result] = this.#database().pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
       return result?.busy === 0

@@ -1,5 +1,12 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import type { BeliefRevision, Commit, EventKind, JournalEvent } from '../../beliefs/journal.ts'
+import {
+  type BeliefRevision,
+  type Commit,
+  type EventKind,
+  type JournalEntry,
+  type JournalEvent,
+  mostListedBeliefs,
+} from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CheckedChange } from '../checked-commit.ts'
 import { beforeFirst, hashBody, hashChanges, hashEvent, type SealedChange, saltBytes, toHex } from '../journal-hash.ts'
@@ -36,6 +43,9 @@ const eventColumns = `number, users.name AS user, kind, actor, origin, at, key, 
 
 const changeColumns = 'event, belief_id, outcome, body_hash, salt, body FROM changes'
 
+/** For SQLite: as many as there are. */
+const noLimit = -1
+
 /** The append-only record of what happened, in SQLite. Everything here runs inside the caller's transaction. */
 export class Journal {
   readonly #connection: Connection
@@ -48,20 +58,18 @@ export class Journal {
   events(
     userId: number,
     { limit, before }: { readonly limit: number; readonly before?: number },
-  ): readonly JournalEvent[] {
+  ): readonly JournalEntry[] {
     return this.#connection
       .statement<[number, number, number], EventRow>(
         `SELECT ${eventColumns} WHERE user_id = ? AND number < ? ORDER BY number DESC LIMIT ?`,
       )
       .all(userId, before ?? Number.MAX_SAFE_INTEGER, limit)
-      .map((row) => this.#eventOf(row))
+      .map((row) => this.#entryOf(row))
   }
 
   event(userId: number, number: number): JournalEvent | null {
-    const row = this.#connection
-      .statement<[number, number], EventRow>(`SELECT ${eventColumns} WHERE number = ? AND user_id = ?`)
-      .get(number, userId)
-    return row === undefined ? null : this.#eventOf(row)
+    const row = this.#rowAt(userId, number)
+    return row === null ? null : this.#eventOf(row)
   }
 
   eventByKey(userId: number, key: string): JournalEvent | null {
@@ -90,18 +98,19 @@ export class Journal {
       )
       .all(userId, beliefId)
     return rows.flatMap((row) => {
-      const event = this.event(userId, row.event)
-      return event === null ? [] : [this.#revisionOf(event, row)]
+      const event = this.#rowAt(userId, row.event)
+      return event === null ? [] : [this.#revisionOf(this.#entryOf(event), row)]
     })
   }
 
   revisions(userId: number, number: number): readonly BeliefRevision[] {
-    const event = this.event(userId, number)
-    if (event === null) return []
+    const row = this.#rowAt(userId, number)
+    if (row === null) return []
+    const event = this.#entryOf(row)
     return this.#connection
       .statement<[number], ChangeRow>(`SELECT ${changeColumns} WHERE event = ? ORDER BY ordinal`)
       .all(number)
-      .map((row) => this.#revisionOf(event, row))
+      .map((change) => this.#revisionOf(event, change))
   }
 
   /** Version after the last thing that happened to a belief, 0 if nothing did. */
@@ -163,7 +172,7 @@ export class Journal {
   }
 
   /** A text that is no longer the one written is an error, never a different belief. */
-  #revisionOf(event: JournalEvent, row: ChangeRow): BeliefRevision {
+  #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
     const { belief_id, outcome, body } = row
     if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
     // The hash vouches for the text, and only a whole Belief was ever written.
@@ -177,12 +186,40 @@ export class Journal {
     return undoneBy(number, (undone) => statement.all(undone).map((row) => row.number))
   }
 
+  #rowAt(userId: number, number: number): EventRow | null {
+    const row = this.#connection
+      .statement<[number, number], EventRow>(`SELECT ${eventColumns} WHERE number = ? AND user_id = ?`)
+      .get(number, userId)
+    return row ?? null
+  }
+
   #eventOf(row: EventRow): JournalEvent {
-    const { number, user, kind, actor, origin, at, key, fingerprint, undoes, hash } = row
-    const beliefIds = this.#connection
-      .statement<[number], { belief_id: string }>('SELECT belief_id FROM changes WHERE event = ? ORDER BY ordinal')
-      .all(number)
+    return { ...this.#fieldsOf(row), beliefIds: this.#beliefIds(row.number, noLimit) }
+  }
+
+  #entryOf(row: EventRow): JournalEntry {
+    // Changes are numbered from 0 without a gap, so that the last number is the count without counting.
+    const last = this.#connection
+      .statement<[number], { last: number | null }>('SELECT max(ordinal) AS last FROM changes WHERE event = ?')
+      .get(row.number)
+    return {
+      ...this.#fieldsOf(row),
+      beliefIds: this.#beliefIds(row.number, mostListedBeliefs),
+      beliefCount: (last?.last ?? -1) + 1,
+    }
+  }
+
+  #beliefIds(number: number, limit: number): readonly string[] {
+    return this.#connection
+      .statement<[number, number], { belief_id: string }>(
+        'SELECT belief_id FROM changes WHERE event = ? ORDER BY ordinal LIMIT ?',
+      )
+      .all(number, limit)
       .map(({ belief_id }) => belief_id)
+  }
+
+  #fieldsOf(row: EventRow): Omit<JournalEvent, 'beliefIds'> {
+    const { number, user, kind, actor, origin, at, key, fingerprint, undoes, hash } = row
     return {
       number,
       user,
@@ -193,7 +230,6 @@ export class Journal {
       key: key === null ? null : { value: key, fingerprint: fingerprint ?? '' },
       undoes,
       undoneBy: this.#undoneBy(number),
-      beliefIds,
       hash: toHex(hash),
     }
   }

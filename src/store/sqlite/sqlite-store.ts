@@ -33,6 +33,8 @@ export type SqliteStore = BeliefStore &
   FullText &
   StoreCare & {
     sizes(): Promise<StoreSizes>
+    /** The next read sees what other connections have written, even one that is made together with others. */
+    letGo(): void
   }
 
 /** Opens the store in a file, creating it if need be. Any number of processes may have it open at once. */
@@ -120,6 +122,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     sizes: async () => sizesOf(connection),
     scrub: async () => (await care()).scrub(connection),
     together: (work) => connection.together(work),
+    letGo: () => connection.letGo(),
     close: async () => connection.close(),
   }
 }
