@@ -1,7 +1,7 @@
 /** Credence: memory for AI agents that can show it is right. See docs/api.md. */
 export type { Belief, BeliefType, ExpertiseDepth, Provenance, Status, Subtype } from './beliefs/belief.ts'
 export type { Page } from './beliefs/belief-store.ts'
-export type { BeliefRevision, EventKind, JournalEvent } from './beliefs/journal.ts'
+export type { BeliefRevision, EventKind, JournalEntry, JournalEvent } from './beliefs/journal.ts'
 export { type ErrorCode, MemoryError } from './errors.ts'
 export type { Budget, Context, MatchedForm, NearMiss, NearMissReason, RelevantBelief } from './memory/context.ts'
 export type { BeliefDraft } from './memory/draft.ts'

@@ -19,16 +19,17 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   eval: layer(['beliefs', 'search', 'files', 'memory']),
   tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval'], ['errors.ts', 'nearest.ts']),
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
-  mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'nearest.ts']),
+  mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'given.ts', 'nearest.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
-    ['errors.ts', 'config.ts', 'nearest.ts', 'open-memory.ts'],
+    ['errors.ts', 'config.ts', 'given.ts', 'nearest.ts', 'open-memory.ts'],
   ),
 }
 
 /** The same for the files at the top of `src`. */
 const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
+  'given.ts': layer([], []),
   'nearest.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'nearest.ts']),
   'open-memory.ts': layer(['beliefs', 'memory', 'store']),

@@ -1,5 +1,5 @@
 import type { Belief, BeliefType, Status } from './belief.ts'
-import type { BeliefRevision, Commit, JournalEvent } from './journal.ts'
+import type { BeliefRevision, Commit, JournalEntry, JournalEvent } from './journal.ts'
 
 /**
  * `stale`: a belief changed since it was read, or someone else now holds the name; read again and retry.
@@ -55,8 +55,8 @@ export type BeliefStore = {
   /** Current `user:universal` beliefs but questions: expertise, style, the rest; each person-edited, then latest reinforced first. */
   universal(user: string, agent: string | null, limit: number): Promise<readonly Belief[]>
 
-  /** Newest first. */
-  events(user: string, page: { readonly limit: number; readonly before?: number }): Promise<readonly JournalEvent[]>
+  /** Newest first. What it costs depends on how many are asked for, not on how many beliefs they touched. */
+  events(user: string, page: { readonly limit: number; readonly before?: number }): Promise<readonly JournalEntry[]>
   event(user: string, number: number): Promise<JournalEvent | null>
   eventByKey(user: string, key: string): Promise<JournalEvent | null>
   /** The newest event that is neither an undo nor undone. */

@@ -62,9 +62,26 @@ export type JournalEvent = {
   readonly hash: string
 }
 
+/** So many of the beliefs of an event are named in lists: an import may have touched a hundred thousand. */
+export const mostListedBeliefs = 20
+
+/** An event as lists have it: which beliefs it touched first, and how many in all. */
+export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
+  /** The first of them, at most `mostListedBeliefs`. */
+  readonly beliefIds: readonly string[]
+  readonly beliefCount: number
+}
+
+/** The entry that a list has for an event. */
+export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => ({
+  ...event,
+  beliefIds: beliefIds.slice(0, mostListedBeliefs),
+  beliefCount: beliefIds.length,
+})
+
 /** The state of a belief after one event: `belief` is null when it was withdrawn, or its text has been erased. */
 export type BeliefRevision = {
-  readonly event: JournalEvent
+  readonly event: JournalEntry
   readonly beliefId: string
   readonly outcome: BeliefChange['outcome']
   readonly belief: Belief | null

@@ -17,11 +17,7 @@ export const tokenOnly =
   ({ credentials, failures }: Doorkeeper): MiddlewareHandler<LetIn> =>
   async (context, next) => {
     const channel = credentials.channelOf(context.req.header('authorization'), context.req.header('cookie'))
-    if (channel === null) {
-      failures.add()
-      const seconds = failures.waitSeconds()
-      return seconds > 0 ? refuseMore(context, seconds) : refuseStranger(context, 'The token is wrong.')
-    }
+    if (channel === null) return refuseWrong(context, failures)
     if (channel === undefined) return refuseStranger(context, 'There is no token.')
     const isReading = context.req.method === 'GET' || context.req.method === 'HEAD'
     if (channel === 'dashboard' && !isReading && context.req.header(csrfHeader.name) !== csrfHeader.value) {
@@ -35,7 +31,14 @@ export const tokenOnly =
     return next()
   }
 
-export function refuseStranger(context: Context, message: string): Response {
+/** A wrong key is counted. Only wrong ones are ever refused for being too many, so that nobody locks the owner out. */
+export function refuseWrong(context: Context, failures: FailedAttempts): Response {
+  const seconds = failures.waitSeconds()
+  failures.add()
+  return seconds > 0 ? refuseMore(context, seconds) : refuseStranger(context, 'The token is wrong.')
+}
+
+function refuseStranger(context: Context, message: string): Response {
   context.header('www-authenticate', 'Bearer realm="credence"')
   return refuse(context, 401, {
     code: 'unauthorized',
@@ -44,7 +47,7 @@ export function refuseStranger(context: Context, message: string): Response {
   })
 }
 
-export function refuseMore(context: Context, seconds: number): Response {
+function refuseMore(context: Context, seconds: number): Response {
   context.header('retry-after', String(seconds))
   return refuse(context, 429, {
     code: 'too_many',

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer, Server as Listener } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MemoryError } from '../errors.ts'
 
@@ -18,6 +19,9 @@ type Fetch = (request: Request) => Response | Promise<Response>
 
 /** How long requests under way may take to end once the server is told to. */
 const graceMs = 2_000
+
+/** How long whatever is on its way is waited for. */
+const settleMs = 50
 
 /** So slow is nobody but who wants to hold a connection. */
 const longestRequestMs = 30_000
@@ -51,15 +55,21 @@ export async function listen(
 
 const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
+/**
+ * The server's own `close` would reset connections at once that nobody has looked at yet, though a request may have come
+ * with them. So there is a moment to take them in, then listening ends, and a moment later connections that say nothing.
+ */
 async function closeServer(server: Server): Promise<void> {
   const closed = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  await setTimeout(settleMs)
+  Listener.prototype.close.call(server)
+  const sweep = setInterval(() => server.closeIdleConnections(), settleMs)
+  const end = AbortSignal.timeout(graceMs)
+  end.addEventListener('abort', () => server.closeAllConnections())
   try {
     await closed
   } finally {
-    clearTimeout(timer)
+    clearInterval(sweep)
   }
 }
 

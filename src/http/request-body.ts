@@ -13,15 +13,17 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** Reads a body of JSON as the schema says. What is too long is not read to its end. `hint` says where to look it up. */
+/** Reads a body of JSON as the schema says. `hint` says where to look it up. */
 export async function readBody<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
   hint = 'docs/systems.md describes the requests.',
 ): Promise<z.output<Schema>> {
-  const text = await boundedText(request, hint)
-  return checked(parseJson(text, hint), schema, { whole: 'the body', hint })
+  return parseBody(await boundedText(request, hint), schema, hint)
 }
+
+export const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint: string): z.output<Schema> =>
+  checked(parseJson(text, hint), schema, { whole: 'the body', hint })
 
 /** The value as the schema reads it, or an error that names every part that is wrong. */
 export function checked<Schema extends z.ZodType>(
@@ -64,7 +66,8 @@ function isDeeperThan(text: string, most: number): boolean {
   return false
 }
 
-async function boundedText(request: Request, hint: string): Promise<string> {
+/** A body as text. What is too long is not read to its end. */
+export async function boundedText(request: Request, hint: string): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw new BodyTooLong()
   const chunks: Uint8Array[] = []
   let bytes = 0

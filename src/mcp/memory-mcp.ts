@@ -11,6 +11,7 @@ import { z } from 'zod'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/workshop.ts'
 import { originOf, programIn } from './client-name.ts'
+import type { OnBug } from './faults.ts'
 import { registerRecallPrompt } from './recall-prompt.ts'
 import { registerResources } from './resources.ts'
 import type { Tool } from './tool.ts'
@@ -29,7 +30,7 @@ export type McpSetup = {
   /** The memory at this standing, written to by `author`. All of them share one store. */
   readonly memoryAs: (author: Author) => Promise<Memory>
   /** Told of what is no user's fault; the client learns only that there is a bug. */
-  readonly onBug: (error: unknown) => void
+  readonly onBug: OnBug
 }
 
 /** In the order in which they are listed, which never changes. */
@@ -101,8 +102,8 @@ function serverFactory({ version, standing, memoryAs, onBug }: McpSetup): McpSer
     for (const tool of tools) {
       server.registerTool(tool.name, tool.config, (given, context) => tool.call(given, () => visit(context), onBug))
     }
-    registerResources(server, visit)
-    registerRecallPrompt(server, visit)
+    registerResources(server, visit, onBug)
+    registerRecallPrompt(server, visit, onBug)
     return server
   }
 }
@@ -119,12 +120,17 @@ function clientNameIn(server: McpServer, context: ServerContext | undefined): st
 function serveStreams(
   factory: McpServerFactory,
   { input, output }: { readonly input: Readable; readonly output: Writable },
-  onBug: (error: unknown) => void,
+  onBug: OnBug,
 ): { readonly closed: Promise<void>; readonly close: () => Promise<void> } {
   // Every answer that waits for a slow reader listens for its turn; there may be as many as there are calls.
   output.setMaxListeners(0)
   const transport = new StdioServerTransport(input, output, { maxBufferSize: largestMessage })
-  const handle = serveStdio(factory, { transport, onerror: reportUnlessClosed(onBug) })
+  const handle = serveStdio(factory, {
+    transport,
+    onerror: (error) => {
+      if (!isOthersDoing(error)) onBug(error)
+    },
+  })
   const closed = new Promise<void>((resolve) => {
     const ended = transport.onclose
     transport.onclose = () => {
@@ -135,9 +141,9 @@ function serveStreams(
   return { closed, close: () => handle.close() }
 }
 
-/** A line that is not JSON, or a reader that has gone, is the other side's doing. */
-const reportUnlessClosed =
-  (onBug: (error: unknown) => void) =>
-  (error: Error): void => {
-    if (!(error instanceof SyntaxError) && !('code' in error)) onBug(error)
-  }
+/** A line that is no JSON, JSON that is no message, a message without an end, a reader that has gone: no bugs of ours. */
+const isOthersDoing = (error: Error): boolean =>
+  error instanceof SyntaxError ||
+  error.name === 'ZodError' ||
+  error.message.startsWith('ReadBuffer exceeded') ||
+  'code' in error

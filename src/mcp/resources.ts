@@ -4,6 +4,7 @@ import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { beliefLine } from '../memory/render.ts'
 import { notice } from './belief-answer.ts'
+import { type OnBug, orTold } from './faults.ts'
 import { beliefInView, isInView, type Visit } from './visit.ts'
 
 /** What is shown of an index before the rest is only counted; agents read no more than about this much of a file. */
@@ -14,7 +15,9 @@ const markdown = 'text/markdown'
 const uriOf = (id: string): string => `memory://belief/${encodeURIComponent(id)}`
 
 /** Offers the beliefs in view as resources: all of them on one page, and each by its id. */
-export function registerResources(server: McpServer, visitNow: () => Promise<Visit>): void {
+export function registerResources(server: McpServer, visitNow: () => Promise<Visit>, onBug: OnBug): void {
+  const told = <Result>(work: (visit: Visit) => Promise<Result>): Promise<Result> =>
+    orTold(async () => work(await visitNow()), onBug)
   server.registerResource(
     'index',
     'memory://index',
@@ -24,17 +27,19 @@ export function registerResources(server: McpServer, visitNow: () => Promise<Vis
       mimeType: markdown,
       annotations: { audience: ['user', 'assistant'], priority: 0.6 },
     },
-    async ({ href }) => ({ contents: [{ uri: href, mimeType: markdown, text: await indexOf(await visitNow()) }] }),
+    ({ href }) =>
+      told(async (visit) => ({ contents: [{ uri: href, mimeType: markdown, text: await indexOf(visit) }] })),
   )
-  const template = new ResourceTemplate('memory://belief/{id}', { list: async () => listed(await visitNow()) })
+  const template = new ResourceTemplate('memory://belief/{id}', { list: () => told(listed) })
   server.registerResource(
     'belief',
     template,
     { title: 'One belief', description: 'A belief by its id.', mimeType: markdown },
-    async ({ href }, { id }) => {
-      const belief = await readable(await visitNow(), decodeURIComponent(String(id)), href)
-      return { contents: [{ uri: href, mimeType: markdown, text: pageOf(belief) }] }
-    },
+    ({ href }, { id }) =>
+      told(async (visit) => {
+        const belief = await readable(visit, String(id), href)
+        return { contents: [{ uri: href, mimeType: markdown, text: pageOf(belief) }] }
+      }),
   )
 }
 
@@ -78,15 +83,25 @@ async function indexOf(visit: Visit): Promise<string> {
   return `${lines.join('\n')}\n`
 }
 
-async function readable(visit: Visit, id: string, href: string): Promise<Belief> {
+async function readable(visit: Visit, written: string, href: string): Promise<Belief> {
+  const id = decoded(written)
+  if (id === null) throw new ResourceNotFoundError(href)
+  const belief = await beliefInView(visit, id, undefined).catch((error: unknown) => {
+    const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
+    throw isNone ? new ResourceNotFoundError(href) : error
+  })
+  // A resource has one address: its id, not a name that may move on to another belief.
+  if (belief.id !== id) throw new ResourceNotFoundError(href)
+  return belief
+}
+
+/** A part of an address as text; null where it is badly encoded. */
+function decoded(part: string): string | null {
   try {
-    const belief = await beliefInView(visit, id, undefined)
-    // A resource has one address: its id, not a name that may move on to another belief.
-    if (belief.id === id) return belief
-  } catch (error) {
-    if (!(error instanceof MemoryError)) throw error
+    return decodeURIComponent(part)
+  } catch {
+    return null
   }
-  throw new ResourceNotFoundError(href)
 }
 
 const pageOf = (belief: Belief): string =>

@@ -1,7 +1,7 @@
 import type { CallToolResult, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { MemoryError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
+import { type OnBug, sentences, toldOf } from './faults.ts'
 import type { Visit } from './visit.ts'
 
 type ObjectSchema = z.ZodObject<z.core.$ZodLooseShape>
@@ -27,11 +27,7 @@ export type Tool = {
     readonly outputSchema: StandardSchemaWithJSON
     readonly annotations: ToolAnnotations
   }
-  readonly call: (
-    given: unknown,
-    visit: () => Promise<Visit>,
-    onBug: (error: unknown) => void,
-  ) => Promise<CallToolResult>
+  readonly call: (given: unknown, visit: () => Promise<Visit>, onBug: OnBug) => Promise<CallToolResult>
 }
 
 /** Makes a tool whose `run` gets arguments that were checked. Whatever is wrong with them is the tool's own answer. */
@@ -54,9 +50,7 @@ export function defineTool<Input extends ObjectSchema, Output extends ObjectSche
         const structuredContent = await run(parsed.data, await visit())
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
       } catch (error) {
-        if (error instanceof MemoryError) return failed(sentences(error.message, error.hint))
-        onBug(error)
-        return failed('Credence stopped because of a bug in it. What was acknowledged before is safe.')
+        return failed(toldOf(error, onBug))
       }
     },
   }
@@ -73,9 +67,6 @@ const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
 })
 
 const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] })
-
-const sentences = (...texts: readonly (string | undefined)[]): string =>
-  texts.filter((text) => text !== undefined && text !== '').join(' ')
 
 function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): string {
   const known = Object.keys(input.shape)

@@ -1,5 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { BeliefRevision, JournalEvent } from '../beliefs/journal.ts'
+import type { BeliefRevision, JournalEntry } from '../beliefs/journal.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -22,7 +22,7 @@ export const recentEvents = (
   { store }: Workshop,
   user: string,
   page: { limit: number; before?: number },
-): Promise<readonly JournalEvent[]> => store.events(user, page)
+): Promise<readonly JournalEntry[]> => store.events(user, page)
 
 /** All beliefs connected to this one by supersession, oldest first. */
 export async function chainOf({ store }: Workshop, belief: Belief): Promise<readonly Belief[]> {

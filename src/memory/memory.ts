@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
-import type { JournalEvent } from '../beliefs/journal.ts'
+import type { JournalEntry } from '../beliefs/journal.ts'
 import type { Context } from './context.ts'
 import type { Corrected, CorrectRequest } from './correct.ts'
 import type { BeliefDraft } from './draft.ts'
@@ -76,7 +76,7 @@ export type Memory = {
     options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
   ): Promise<Page<SearchHit>>
   history(reference: string): Promise<History>
-  events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEvent[]>
+  events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEntry[]>
   scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
   proposals(): Promise<readonly Proposal[]>
   accept(

@@ -1,5 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { BeliefRevision, Commit, JournalEvent } from '../beliefs/journal.ts'
+import { type BeliefRevision, type Commit, entryOf, type JournalEntry, type JournalEvent } from '../beliefs/journal.ts'
 import type { CheckedChange } from './checked-commit.ts'
 import { beforeFirst, hashBody, hashChanges, hashEvent, type SealedChange, saltBytes, toHex } from './journal-hash.ts'
 import { undoneBy } from './undo-chain.ts'
@@ -33,13 +33,13 @@ export class MemoryJournal {
   events(
     user: string,
     { limit, before }: { readonly limit: number; readonly before?: number },
-  ): readonly JournalEvent[] {
+  ): readonly JournalEntry[] {
     const last = before ?? Number.POSITIVE_INFINITY
     const records = (this.#users.get(user)?.records ?? []).filter(({ event }) => event.number < last)
     return records
       .reverse()
       .slice(0, limit)
-      .map((record) => this.#eventOf(record))
+      .map((record) => entryOf(this.#eventOf(record)))
   }
 
   event(user: string, number: number): JournalEvent | null {
@@ -121,6 +121,6 @@ export class MemoryJournal {
   }
 
   #revisionOf(record: JournalRecord, { beliefId, outcome, belief }: JournalChange): BeliefRevision {
-    return { event: this.#eventOf(record), beliefId, outcome, belief }
+    return { event: entryOf(this.#eventOf(record)), beliefId, outcome, belief }
   }
 }

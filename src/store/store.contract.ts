@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import type { Commit, JournalEvent } from '../beliefs/journal.ts'
+import { type Commit, type JournalEvent, mostListedBeliefs } from '../beliefs/journal.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
@@ -164,6 +164,26 @@ export function describeStore(name: string, open: () => AnyStore): void {
       expect(await store.events('ada', { limit: 1 })).toEqual([events[0]])
       expect(await store.events('ada', { limit: 10, before: 3 })).toEqual([events[1]])
       expect(await store.event('ada', 2)).toBeNull()
+    })
+
+    it('whose lists name the first beliefs of an event and count the rest', async () => {
+      const store = empty()
+      const beliefs = Array.from({ length: mostListedBeliefs + 5 }, (_, index) => sample({ id: `b${index}` }))
+      await committed(
+        store,
+        commitOf(
+          beliefs.map((belief) => present(belief)),
+          { kind: 'import' },
+        ),
+      )
+      const listed = { beliefIds: ids(beliefs).slice(0, mostListedBeliefs), beliefCount: beliefs.length }
+
+      expect(await store.events('ada', { limit: 1 })).toMatchObject([listed])
+      expect(await store.history('ada', 'b3')).toMatchObject([{ event: listed }])
+      expect((await store.revisions('ada', 1)).at(-1)).toMatchObject({ beliefId: beliefs.at(-1)?.id, event: listed })
+      expect((await store.event('ada', 1))?.beliefIds).toEqual(ids(beliefs))
+      await committed(store, commitOf([]))
+      expect(await store.events('ada', { limit: 1 })).toMatchObject([{ beliefIds: [], beliefCount: 0 }])
     })
 
     it('of what every belief once read', async () => {

@@ -91,14 +91,14 @@ describe('a belief', () => {
   it('shows its whole story', async () => {
     const first = await make('story')
     const { body } = await send<'correctBelief'>('POST', `/beliefs/${first.id}/correct`, { content: 'Otherwise.' })
-    await send('POST', `/beliefs/${body.belief.id}/confirm`)
+    await send('PATCH', `/beliefs/${body.belief.id}`, { pinned: true })
 
     const old = await get<'beliefHistory'>(`/beliefs/${first.id}/history`)
     const now = await get<'beliefHistory'>(`/beliefs/${body.belief.id}/history`)
 
     expect(old.chain.map(({ id }) => id)).toEqual([first.id, body.belief.id])
     expect(now.chain).toEqual(old.chain)
-    expect(now.revisions.map(({ event }) => event.kind)).toEqual(['correct', 'reinforce'])
+    expect(now.revisions.map(({ event }) => event.kind)).toEqual(['correct', 'pin'])
     expect(old.revisions.at(-1)?.belief?.supersededBy).toBe(body.belief.id)
   })
 
@@ -138,18 +138,33 @@ describe('a belief', () => {
   })
 
   it('is changed once however often a request is repeated with its key', async () => {
-    const { id } = await make('repeated')
+    const { id } = await make('repeated', { status: 'inferred' })
     const options = { headers: { 'idempotency-key': 'key-1' } }
 
     const first = await send<'confirmBelief'>('POST', `/beliefs/${id}/confirm`, undefined, options)
     const again = await send<'confirmBelief'>('POST', `/beliefs/${id}/confirm`, undefined, options)
 
     expect(again.body).toEqual(first.body)
-    expect((await get<'getBelief'>(`/beliefs/${id}`)).belief.reinforcement.count).toBe(1)
+    expect((await get<'beliefHistory'>(`/beliefs/${id}/history`)).revisionCount).toBe(2)
     expect((await refused('DELETE', `/beliefs/${id}`, undefined, options)).status).toBe(409)
     expect(
       (await refused('POST', `/beliefs/${id}/confirm`, undefined, { headers: { 'idempotency-key': 'a b' } })).status,
     ).toBe(400)
+  })
+
+  it('that was inferred, or written by an agent, becomes the person’s own word when they confirm it', async () => {
+    const author = { actor: 'agent', origin: 'test-agent' } as const
+    const agent = memoryFrom(server.workshop, { user: 'local', scopes: ['project:ledger'], agent: null, author })
+    const { belief: guessed } = await agent.remember({ name: 'guessed', content: 'Perhaps.', status: 'inferred' })
+
+    const { body } = await send<'confirmBelief'>('POST', `/beliefs/${guessed.id}/confirm`)
+    const again = await send<'confirmBelief'>('POST', `/beliefs/${guessed.id}/confirm`)
+
+    expect(body).toMatchObject({ outcome: 'edited', belief: { status: 'active', editedByPerson: true } })
+    expect(again.body).toEqual({ outcome: 'unchanged', belief: body.belief, event: null })
+    expect((await agent.correct(guessed.id, { content: 'Certainly not.' })).outcome).toBe('proposed')
+    const { revisions } = await get<'beliefHistory'>(`/beliefs/${guessed.id}/history`)
+    expect(revisions.map(({ event }) => event.kind)).toEqual(['remember', 'confirm'])
   })
 
   it('is gone once forgotten, also when that is asked for twice with a key', async () => {

@@ -103,7 +103,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   undo: async () => {
     const { body } = await server.send<Answer<'confirmBelief'>>(
       'POST',
-      `${apiPrefix}/beliefs/${await freshId()}/confirm`,
+      `${apiPrefix}/beliefs/${await freshId({ status: 'inferred' })}/confirm`,
     )
     return { path: `/journal/${body.event}/undo` }
   },
@@ -128,6 +128,7 @@ const isJson = (name: RouteName): boolean => routes[name].form === 'json'
 const guarded = names.filter((name) => routes[name].access === 'login')
 const emptyBody = (name: RouteName) => (routes[name].method === 'GET' ? {} : { text: '{}' })
 const withBody = names.filter((name) => routes[name].body !== null)
+const withoutBody = names.filter((name) => routes[name].body === null && routes[name].method !== 'GET')
 
 const ask = async (name: RouteName, more: Parameters<typeof server.send>[2] = {}): Promise<Answered> => {
   const { path, body } = await requests[name]()
@@ -228,6 +229,34 @@ describe.each(withBody)('%s', (name) => {
     const hostile = JSON.stringify(body).replace('{', '{"__proto__":{"isAdmin":true},')
     expectRefusal(await send(hostile), 400, 'invalid')
   })
+})
+
+describe.each(withoutBody)('%s', (name) => {
+  it('refuses a body instead of not reading what is in it', async () => {
+    const { path } = await requests[name]()
+    const send = (text: string, headers: Record<string, string> = {}) =>
+      server.send(routes[name].method, `${apiPrefix}${path}`, { text, headers })
+
+    expectRefusal(await send('{"expectedVersion": 99}'), 400, 'invalid')
+    expectRefusal(await send('[]'), 400, 'invalid')
+    expectRefusal(await send('{'), 400, 'invalid')
+    expectRefusal(await send('a=b', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported')
+    expect((await send('{}')).status).toBe(routes[name].status)
+  })
+})
+
+it('takes numbers in an address as digits and in no other way', async () => {
+  const { body } = await server.send<Answer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, {
+    body: { name: 'counted', content: 'Once.' },
+  })
+  const event = body.event
+  const odd = [`${event}e0`, `0x${event.toString(16)}`, `%20${event}`, `+${event}`, `${event}.0`, '']
+  for (const number of odd) {
+    expect((await server.send('POST', `${apiPrefix}/journal/${number}/undo`)).status).not.toBe(200)
+    expectRefusal(await server.send('GET', `${apiPrefix}/journal?before=${number}`), 400, 'invalid')
+    expectRefusal(await server.send('GET', `${apiPrefix}/beliefs?offset=${number}`), 400, 'invalid')
+  }
+  expect((await server.send('GET', `${apiPrefix}/beliefs/${body.belief.id}`)).status).toBe(200)
 })
 
 it('met no bug in all of this', () => {

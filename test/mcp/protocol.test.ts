@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tools } from '../../src/mcp/memory-mcp.ts'
+import { MemoryError } from '../../src/errors.ts'
+import { type McpSetup, memoryMcp, tools } from '../../src/mcp/memory-mcp.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
 import { call, listIn, person, servedMemory } from './served-memory.ts'
 import { earlierStdioClient, stdioClient } from './stdio-clients.ts'
@@ -116,6 +117,59 @@ describe('the resources', () => {
   })
 })
 
+describe('resources and prompts', () => {
+  const asked = async (method: string, params: object, memoryAs: McpSetup['memoryAs']) => {
+    const bugs: unknown[] = []
+    const standing = { user: 'ada', scopes: [], homeScopes: [], agent: null, hasFixedScopes: false }
+    const { fetch } = memoryMcp({ version: '1', standing, memoryAs, onBug: (error) => bugs.push(error) }).httpHandler()
+    const response = await fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      }),
+    )
+    return { text: await response.text(), bugs }
+  }
+  const requests: readonly (readonly [string, object])[] = [
+    ['resources/read', { uri: 'memory://index' }],
+    ['resources/read', { uri: 'memory://belief/b-1' }],
+    ['resources/list', {}],
+    ['prompts/get', { name: 'recall', arguments: { message: 'tea?' } }],
+  ]
+
+  it.each(requests)('say of a bug only that there is one, and report it: %s %j', async (method, params) => {
+    const { text, bugs } = await asked(method, params, async () => {
+      throw new TypeError('reading /home/ada/secret')
+    })
+
+    expect(text).toContain('because of a bug')
+    expect(text).not.toContain('secret')
+    expect(bugs).toHaveLength(1)
+  })
+
+  it.each(requests)('say what is wrong when it is no bug: %s %j', async (method, params) => {
+    const { text, bugs } = await asked(method, params, async () => {
+      throw new MemoryError('unavailable', 'The store is busy.', { hint: 'Try again.' })
+    })
+
+    expect(text).toContain('The store is busy. Try again.')
+    expect(bugs).toEqual([])
+  })
+
+  it('know nothing under an address that is none, or with arguments that there are not', async () => {
+    await using served = servedMemory()
+    const client = await served.connect()
+
+    for (const id of ['nobody', '%ff', '%', 'a/b', '%00']) {
+      await expect(client.readResource({ uri: `memory://belief/${id}` })).rejects.toMatchObject({ code: -32602 })
+    }
+    const unknown = { message: 'tea?', colour: 'red' }
+    await expect(client.getPrompt({ name: 'recall', arguments: unknown })).rejects.toThrow(/colour/)
+    expect(served.bugs).toEqual([])
+  })
+})
+
 describe('credence mcp', () => {
   const initialize = {
     jsonrpc: '2.0',
@@ -137,13 +191,20 @@ describe('credence mcp', () => {
     const answered = new Promise<void>((resolve) => {
       child.stdout.on('data', (chunk: string) => chunk.includes('"id":2') && resolve())
     })
-    child.stdin.write(`${JSON.stringify(initialize)}\nthis is not JSON\n${JSON.stringify(search)}\n`)
+    const noMessages = [
+      'this is not JSON',
+      '"text"',
+      '[]',
+      '{"jsonrpc":"2.0","id":9}',
+      '{"jsonrpc":"1.0","method":"ping"}',
+    ]
+    child.stdin.write(`${JSON.stringify(initialize)}\n${noMessages.join('\n')}\n${JSON.stringify(search)}\n`)
     await answered
     child.stdin.end()
 
-    const { exitCode, stdout } = await ended
+    const { exitCode, stdout, stderr } = await ended
 
-    expect(exitCode).toBe(0)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).jsonrpc)).toEqual(lines.map(() => '2.0'))
     expect(lines.map((line) => JSON.parse(line).id)).toEqual(expect.arrayContaining([1, 2]))

@@ -169,8 +169,17 @@ describe('writing by MCP', () => {
       content: 'The key is sk_live_51H8abcdefghijklmnop.',
     })
 
-    expect(refused).toMatchObject({ isError: true })
-    expect(refused.text).not.toContain('sk_live')
+    const hidden = await call(client, 'memory_remember', {
+      name: 'stripe',
+      content: 'It is paid with.',
+      type: 'relation',
+      relation: 'opened by sk_live_51H8abcdefghijklmnop',
+    })
+
+    for (const { isError, text } of [refused, hidden]) {
+      expect(isError).toBe(true)
+      expect(text).not.toContain('sk_live')
+    }
     expect(await served.memoryAs(person).events()).toEqual([])
   })
 })
@@ -227,6 +236,7 @@ describe('arguments of tools', () => {
   it.each([
     ['a missing argument', 'memory_search', {}],
     ['a number for a text', 'memory_search', { query: 7 }],
+    ['a question of blanks', 'memory_search', { query: ' \n ' }],
     ['too high a limit', 'memory_search', { query: 'x', limit: 1_000 }],
     ['something that is no scope', 'memory_search', { query: 'x', scope: 'not a scope' }],
     ['a name nobody can say', 'memory_remember', { name: '…', content: 'x' }],

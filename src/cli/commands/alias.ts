@@ -1,8 +1,8 @@
+import { given } from '../../given.ts'
 import { defineCommand, one, optionalChoice, rest } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
 import { called, foundBy } from '../describe-belief.ts'
 import { editedText } from '../describe-edit.ts'
-import { given } from '../given.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const alias = defineCommand({

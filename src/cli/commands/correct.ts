@@ -1,8 +1,8 @@
 import { beliefTypes } from '../../beliefs/belief.ts'
+import { given } from '../../given.ts'
 import { parseForm } from '../../memory/draft.ts'
 import { choice, defineCommand, one, option, text, texts, words } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
-import { given } from '../given.ts'
 import { rememberedText } from './remember.ts'
 
 export const correct = defineCommand({

@@ -1,7 +1,7 @@
+import { given } from '../../given.ts'
 import { defineCommand, flag, one } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
 import { beliefBlock } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { harmless, plain } from '../output.ts'
 import { counted } from '../text-layout.ts'
 import { UsageError } from '../usage-error.ts'

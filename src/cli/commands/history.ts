@@ -1,10 +1,10 @@
-import type { BeliefRevision, JournalEvent } from '../../beliefs/journal.ts'
+import type { BeliefRevision, JournalEntry } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
+import { given } from '../../given.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { defineCommand, optional, wholeNumber } from '../command.ts'
 import { placeOptions, referenceOptions } from '../common-options.ts'
 import { called, minuteOf, short } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { harmless } from '../output.ts'
 import { columns } from '../text-layout.ts'
 import { UsageError } from '../usage-error.ts'
@@ -63,14 +63,15 @@ export const history = defineCommand({
   },
 })
 
-const byWhom = ({ actor, origin }: JournalEvent): string => `${actor} ${harmless(origin)}`
+const byWhom = ({ actor, origin }: JournalEntry): string => `${actor} ${harmless(origin)}`
 
-const outcomeOf = (event: JournalEvent): string =>
+const outcomeOf = (event: JournalEntry): string =>
   event.undoneBy === null ? (event.undoes === null ? '' : `took back ${event.undoes}`) : `undone by ${event.undoneBy}`
 
-function eventRow(event: JournalEvent, names: ReadonlyMap<string, string>): readonly string[] {
-  const [first = '', ...others] = event.beliefIds
-  const what = `${names.get(first) ?? harmless(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`
+function eventRow(event: JournalEntry, names: ReadonlyMap<string, string>): readonly string[] {
+  const [first = ''] = event.beliefIds
+  const others = event.beliefCount - 1
+  const what = `${names.get(first) ?? harmless(first)}${others > 0 ? ` and ${others} more` : ''}`
   return [String(event.number), minuteOf(event.at), event.kind, byWhom(event), what, outcomeOf(event)]
 }
 
@@ -84,7 +85,7 @@ const revisionRow = ({ event, outcome, belief }: BeliefRevision): readonly strin
 ]
 
 /** The name of the first belief of each event. What has been forgotten or withdrawn has none. */
-async function namesOf(memory: Memory, events: readonly JournalEvent[]): Promise<ReadonlyMap<string, string>> {
+async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(events.flatMap(({ beliefIds }) => beliefIds.slice(0, 1)))) {
     try {

@@ -1,7 +1,7 @@
+import { given } from '../../given.ts'
 import { defineCommand, flag, one } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
 import { editedText } from '../describe-edit.ts'
-import { given } from '../given.ts'
 
 export const pin = defineCommand({
   args: { belief: one('The belief: its id, the beginning of it, its name or an alias.') },

@@ -1,9 +1,9 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { given } from '../../given.ts'
 import type { Proposal } from '../../memory/proposals.ts'
 import { defineCommand, optional, optionalChoice } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
 import { called, headline, short } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { harmless, type Style } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 

@@ -1,7 +1,7 @@
+import { given } from '../../given.ts'
 import { type Budget, type Context, defaultBudget } from '../../memory/context.ts'
 import { defineCommand, flag, wholeNumber, words } from '../command.ts'
 import { placeOptions, readerOptions, viewOptions } from '../common-options.ts'
-import { given } from '../given.ts'
 import type { Style } from '../output.ts'
 import type { PlaceOptions, Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,10 +1,10 @@
 import { beliefTypes, expertiseDepths, subtypes } from '../../beliefs/belief.ts'
+import { given } from '../../given.ts'
 import { parseForm } from '../../memory/draft.ts'
 import type { Remembered } from '../../memory/remember.ts'
 import { choice, defineCommand, flag, option, text, texts, words } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, targetOptions } from '../common-options.ts'
 import { called, foundBy, short } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { harmless, type Style } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 

@@ -1,9 +1,9 @@
+import { given } from '../../given.ts'
 import { parseForm } from '../../memory/draft.ts'
 import type { ResolveRequest } from '../../memory/resolve.ts'
 import { defineCommand, one, option, text } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
 import { called, short } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const resolve = defineCommand({

@@ -1,9 +1,9 @@
 import { beliefTypes, statuses } from '../../beliefs/belief.ts'
+import { given } from '../../given.ts'
 import type { Highlight, SearchHit } from '../../memory/search.ts'
 import { choices, defineCommand, flag, wholeNumber, words } from '../command.ts'
 import { filterOptions, placeOptions, readerOptions } from '../common-options.ts'
 import { marksOf } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { harmless, type Style } from '../output.ts'
 import { counted, indented } from '../text-layout.ts'
 

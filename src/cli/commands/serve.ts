@@ -125,8 +125,8 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
   // The command is done when it listens; the process then lives for as long as it does.
   onceInterrupted(async () => {
     close()
-    await mcp.close()
     await listening.close()
+    await mcp.close()
     await open.close()
     if (isDemo) rmSync(dir, { recursive: true, force: true })
   })

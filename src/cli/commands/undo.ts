@@ -1,7 +1,7 @@
+import { given } from '../../given.ts'
 import { type Argument, defineCommand, readWholeNumber } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions } from '../common-options.ts'
 import { called, short } from '../describe-belief.ts'
-import { given } from '../given.ts'
 import { harmless } from '../output.ts'
 
 const changeNumber: Argument<number | undefined> = {

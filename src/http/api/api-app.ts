@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { MemoryError } from '../../errors.ts'
-import { type Doorkeeper, type LetIn, refuseMore, refuseStranger, tokenOnly } from '../authentication.ts'
+import { type Doorkeeper, type LetIn, refuseWrong, tokenOnly } from '../authentication.ts'
 import { answerError, refuse } from '../error-answers.ts'
 import type { LiveEvents } from '../live-events.ts'
 import { type RouteName, routes } from './contract.ts'
@@ -97,13 +97,8 @@ function currentOf(
 }
 
 async function login(context: Context<LetIn>, { credentials, failures }: ApiOptions): Promise<Response> {
-  const seconds = failures.waitSeconds()
-  if (seconds > 0) return refuseMore(context, seconds)
   const { body } = await readRequest(context, routes.login)
-  if (!credentials.isToken((body as { readonly token: string }).token)) {
-    failures.add()
-    return refuseStranger(context, 'The token is wrong.')
-  }
+  if (!credentials.isToken((body as { readonly token: string }).token)) return refuseWrong(context, failures)
   context.header('set-cookie', credentials.setCookie())
   return context.json({ ok: true })
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { checked, readBody } from '../request-body.ts'
+import { boundedText, checked, parseBody } from '../request-body.ts'
 import type { Route } from './route.ts'
 
 const hint = 'GET /api/openapi.json describes the requests; docs/http.md explains them.'
@@ -12,7 +12,7 @@ export async function readRequest(context: Context, route: Route) {
   return {
     params: checked(req.param(), route.params, { whole: 'the address', hint }),
     query: checked(queryIn(new URL(req.url).searchParams, route.query), route.query, { whole: 'the query', hint }),
-    body: route.body === null ? null : await bodyOf(req.raw, route.body),
+    body: route.body === null ? await noBodyOf(req.raw) : await bodyOf(req.raw, route.body),
     keyed: keyOf(req.header('idempotency-key')),
   }
 }
@@ -23,9 +23,23 @@ export class NotJson extends Error {
 }
 
 async function bodyOf(request: Request, schema: z.ZodType): Promise<unknown> {
+  requireJson(request)
+  return parseBody(await boundedText(request, hint), schema, hint)
+}
+
+/** Whoever sends a body means something by it: where none is taken, one that says something is refused, not left unread. */
+async function noBodyOf(request: Request): Promise<null> {
+  if (request.method === 'GET') return null
+  const text = await boundedText(request, hint)
+  if (text === '') return null
+  requireJson(request)
+  parseBody(text, z.strictObject({}), hint)
+  return null
+}
+
+function requireJson(request: Request): void {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json(?:\s*;|\s*$)/iu.test(type)) throw new NotJson(`The content type is "${type.slice(0, 80)}".`)
-  return readBody(request, schema, hint)
 }
 
 /** A parameter that may be given several times is a list; any other is given once. */

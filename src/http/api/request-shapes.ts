@@ -12,8 +12,14 @@ export const version = z
   .positive()
   .describe('The version that was looked at. If the belief has changed since, nothing is done: 409.')
 export const flag = z.stringbool({ truthy: ['true'], falsy: ['false'] })
+/** A number in an address. `Number` alone would also take 1e3, 0x10 and blanks, and undo another change than was meant. */
+export const digits = z
+  .string()
+  .regex(/^\d{1,16}$/u, 'expected a whole number in digits')
+  .transform(Number)
+export const limit = (usual: number) => digits.pipe(z.int().min(1).max(mostItems)).default(usual)
 export const paging = (usual: number) => ({
-  limit: z.coerce.number().int().min(1).max(mostItems).default(usual),
-  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  limit: limit(usual),
+  offset: digits.pipe(z.int().min(0).max(1_000_000_000)).default(0),
 })
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { given } from '../../given.ts'
 import { limits } from '../../memory/draft.ts'
 import {
   aliasesArgument,
@@ -10,7 +11,6 @@ import {
   whyArgument,
 } from '../arguments.ts'
 import { answerWith, beliefAnswer } from '../belief-answer.ts'
-import { given } from '../given.ts'
 import { refuseSecrets } from '../refuse-secrets.ts'
 import { defineTool } from '../tool.ts'
 import { beliefInView } from '../visit.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { given } from '../../given.ts'
 import { idArgument, keyArgument, scopeArgument } from '../arguments.ts'
-import { given } from '../given.ts'
 import { defineTool } from '../tool.ts'
 import { beliefInView } from '../visit.ts'
 

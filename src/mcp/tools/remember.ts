@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
+import { given } from '../../given.ts'
 import { limits } from '../../memory/draft.ts'
 import {
   aliasesArgument,
@@ -10,7 +11,6 @@ import {
   whyArgument,
 } from '../arguments.ts'
 import { answerWith, beliefAnswer } from '../belief-answer.ts'
-import { given } from '../given.ts'
 import { refuseSecrets } from '../refuse-secrets.ts'
 import { defineTool } from '../tool.ts'
 import { homeOf } from '../visit.ts'
@@ -66,7 +66,8 @@ export const rememberTool = defineTool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   async run({ scope, ...draft }, visit) {
-    refuseSecrets([draft.name, draft.content, draft.why, ...(draft.aliases ?? [])])
+    const { name, content, why, relation, aliases = [], participants = [] } = draft
+    refuseSecrets([name, content, why, relation, ...aliases, ...participants])
     const { outcome, belief, replaced } = await visit.memory.remember({ ...given(draft), scopes: homeOf(visit, scope) })
     return { outcome, belief: answerWith(belief), replaced: replaced.map(({ id }) => id) }
   },

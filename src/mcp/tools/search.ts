@@ -37,7 +37,11 @@ export const searchTool = defineTool({
     'Exact hits are called by words of the question and can be relied on; possible hits only share words with it and must be checked. ' +
     'When nothing is found, nothing is remembered: say so instead of guessing.',
   input: z.strictObject({
-    query: z.string().min(1).max(4_000).describe('The question, in the words the person would use.'),
+    query: z
+      .string()
+      .max(4_000)
+      .regex(/\S/u, 'it is blank')
+      .describe('The question, in the words the person would use.'),
     scope: scopeArgument,
     limit: z.int().min(1).max(20).optional().describe(`How many hits to return. Default ${usualLimit}.`),
   }),

@@ -3,7 +3,7 @@ import type { BeliefFilter } from '../../../beliefs/belief-store.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Desk, Handlers } from '../handlers.ts'
 import { mostItems } from '../request-shapes.ts'
-import { journalEntry } from './journal.ts'
+import { sentEntry } from './journal.ts'
 
 type BeliefRoutes =
   | 'scopes'
@@ -56,7 +56,7 @@ export function beliefHandlers({ store, user, scopes, homeScopes }: Desk): Handl
       const { belief, revisions, chain } = await memory.history(await existing(id))
       return {
         belief,
-        revisions: revisions.slice(-mostItems).map(({ event, ...rest }) => ({ ...rest, event: journalEntry(event) })),
+        revisions: revisions.slice(-mostItems).map(({ event, ...rest }) => ({ ...rest, event: sentEntry(event) })),
         revisionCount: revisions.length,
         chain: around(chain, id),
       }
@@ -65,7 +65,7 @@ export function beliefHandlers({ store, user, scopes, homeScopes }: Desk): Handl
       memory.edit(await existing(id), edits, { ...keyed, ...versioned(expectedVersion) }),
     correctBelief: async ({ memory, params: { id }, body, keyed }) =>
       memory.correct(await existing(id), { ...body, ...keyed }),
-    confirmBelief: async ({ memory, params: { id }, keyed }) => memory.reinforce(await existing(id), keyed),
+    confirmBelief: async ({ memory, params: { id }, keyed }) => memory.confirm(await existing(id), keyed),
     resolveBelief: async ({ memory, params: { id }, body: { by }, keyed }) => {
       const decision = by !== undefined && 'id' in by ? { reference: await existing(by.id) } : by
       return memory.resolve(await existing(id), decision, keyed)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
 import * as belief from '../belief-shapes.ts'
 import { Edited } from '../belief-shapes.ts'
-import { beliefId, flag, listOf, paging, scopes, text, version } from '../request-shapes.ts'
+import { beliefId, digits, flag, listOf, paging, scopes, text, version } from '../request-shapes.ts'
 import { type Route, route } from '../route.ts'
 
 const Hit = z.object({
@@ -140,7 +140,8 @@ export const beliefRoutes = {
     method: 'POST',
     path: '/beliefs/:id/confirm',
     tag: 'beliefs',
-    summary: 'Say that it still holds: it counts as said once more, now.',
+    summary:
+      'Make an unconfirmed belief the person’s own word: it is settled, and agents can only propose to change it.',
     params: beliefId,
     answer: Edited,
   }),
@@ -168,7 +169,7 @@ export const beliefRoutes = {
     params: beliefId,
     query: z.strictObject({
       wholeChain: flag.optional().describe('Also what it replaced and what replaced it.'),
-      expectedVersion: z.coerce.number().int().positive().optional(),
+      expectedVersion: digits.pipe(version).optional(),
     }),
     answer: z.object({ beliefIds: z.array(z.string()), event: z.int(), at: z.string(), hash: z.string() }),
   }),

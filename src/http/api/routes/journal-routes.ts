@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import * as belief from '../belief-shapes.ts'
-import { mostItems } from '../request-shapes.ts'
+import { digits, limit } from '../request-shapes.ts'
 import { type Route, route } from '../route.ts'
 
 /** What happened, and taking it back. */
@@ -11,8 +11,8 @@ export const journalRoutes = {
     tag: 'journal',
     summary: 'Recent changes, newest first.',
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(mostItems).default(50),
-      before: z.coerce.number().int().positive().optional().describe('Only changes with a lower number.'),
+      limit: limit(50),
+      before: digits.pipe(z.int().positive()).optional().describe('Only changes with a lower number.'),
     }),
     answer: z.object({
       items: z.array(
@@ -31,7 +31,7 @@ export const journalRoutes = {
     path: '/journal/:number/undo',
     tag: 'journal',
     summary: 'Take back a change.',
-    params: z.object({ number: z.coerce.number().int().positive() }),
+    params: z.object({ number: digits.pipe(z.int().positive()) }),
     answer: z.object({
       undone: belief.JournalEntry,
       restored: z.array(belief.Belief).describe('The first 20.'),
