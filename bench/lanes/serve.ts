@@ -55,7 +55,10 @@ export const serveLane: Lane = {
       }
       server.child.kill('SIGUSR2')
       const texts = messages.slice(0, quick ? 20 : 200)
-      keep({ what: 'add over HTTP', clients: writers, ...(await underLoad(writers, texts, server.add)) })
+      const adding = underLoad(writers, texts, server.add)
+      const meanwhile = await askUntil(adding, messages, server.ask)
+      keep({ what: 'add over HTTP', clients: writers, ...(await adding) })
+      keep({ what: `recall while ${writers} add`, clients: 1, ...meanwhile })
     } finally {
       await ended(bare.child)
       await ended(server.child)
@@ -92,6 +95,24 @@ async function underLoad(clients: number, messages: readonly string[], ask: (mes
   }
   await Promise.all(Array.from({ length: clients }, client))
   const perSecond = tookMs.length / ((performance.now() - start) / 1_000)
+  return { perSecond, spread: spreadOf(tookMs) }
+}
+
+/** One client that asks for as long as something else takes. */
+async function askUntil(other: Promise<unknown>, messages: readonly string[], ask: Ask) {
+  let isOver = false
+  const end = other.finally(() => {
+    isOver = true
+  })
+  const tookMs: number[] = []
+  const start = performance.now()
+  for (let turn = 0; !isOver || turn === 0; turn += 1) {
+    const begin = performance.now()
+    await ask(messages[turn % messages.length] ?? '')
+    tookMs.push(performance.now() - begin)
+  }
+  const perSecond = tookMs.length / ((performance.now() - start) / 1_000)
+  await end
   return { perSecond, spread: spreadOf(tookMs) }
 }
 
