@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createServer, Server as Listener } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MemoryError } from '../errors.ts'
 
@@ -42,6 +42,11 @@ export async function listen(
   server.headersTimeout = longestRequestMs / 3
   server.requestTimeout = longestRequestMs
   server.maxConnections = mostConnections
+  const connections = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
   try {
     server.listen(port, host)
     await once(server, 'listening')
@@ -50,27 +55,37 @@ export async function listen(
   }
   // Listening on a port, its address is one of the network.
   const { port: actual } = server.address() as AddressInfo
-  return { url: `http://${urlHost(host)}:${actual}`, port: actual, close: () => closeServer(server) }
+  return { url: `http://${urlHost(host)}:${actual}`, port: actual, close: () => closeServer(server, connections) }
 }
 
 const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 /**
  * The server's own `close` would reset connections at once that nobody has looked at yet, though a request may have come
- * with them. So there is a moment to take them in, then listening ends, and a moment later connections that say nothing.
+ * with them. So what has arrived is taken in first; then listening ends, and connections that have nothing to say.
  */
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, 'close')
-  await setTimeout(settleMs)
+async function closeServer(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
+  let isClosed = false
+  const closed = once(server, 'close').finally(() => {
+    isClosed = true
+  })
+  const grace = setTimeout(() => server.closeAllConnections(), graceMs)
+  await arrivals()
   Listener.prototype.close.call(server)
-  const sweep = setInterval(() => server.closeIdleConnections(), settleMs)
-  const end = AbortSignal.timeout(graceMs)
-  end.addEventListener('abort', () => server.closeAllConnections())
-  try {
-    await closed
-  } finally {
-    clearInterval(sweep)
+  while (!isClosed) {
+    await arrivals()
+    server.closeIdleConnections()
+    // Browsers open connections ahead of time. One on which nothing was ever said does not count as idle.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }
+  clearTimeout(grace)
+  await closed
+}
+
+/** Waits until what is on its way is here: a connection takes a turn of the loop, and what came with it another. */
+async function arrivals(): Promise<void> {
+  await sleep(settleMs)
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn()
 }
 
 async function cannotListen(

@@ -236,6 +236,8 @@ describe('a request that cannot be served', () => {
     ['a host that is nonsense', { host: '::::' }],
     ['a page of another host', { origin: 'https://example.org' }],
     ['a page without a host', { origin: 'null' }],
+    ['a page of another server here', { origin: 'http://localhost:3000' }],
+    ['a page elsewhere, without its name', { 'sec-fetch-site': 'cross-site' }],
   ])('comes from %s', async (_whence, headers) => {
     const { send } = served()
 

@@ -4,9 +4,9 @@ import type { System } from '../eval/system.ts'
 import { beliefMessage, routes, searchMessage } from '../eval/systems/http-contract.ts'
 import type { BeliefRecord } from '../memory/belief-record.ts'
 import { answerError, refuse } from './error-answers.ts'
-import { loopbackOnly } from './loopback-only.ts'
 import { idIn, receivedBelief } from './received-belief.ts'
 import { readBody } from './request-body.ts'
+import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 
 export type RecallAppOptions = {
   /** What answers; nobody else may use it. */
@@ -28,7 +28,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   }
   const app = new Hono()
   app.onError(answerError(onBug))
-  app.use(loopbackOnly)
+  app.use(sameOriginOnly(loopbackNames))
 
   /** Adds a belief, or puts it in the place of the one with its id. */
   const put = async (request: Request): Promise<{ readonly id: string }> => {

@@ -36,7 +36,7 @@ export const sameOriginOnly =
       return refuse(context, 403, {
         code: 'forbidden',
         message: `Pages of "${(origin ?? site ?? '').slice(0, 80)}" may not ask.`,
-        hint: 'Ask from the dashboard, or from a program with the token.',
+        hint: 'Ask from a page of this server, or from a program.',
       })
     return next()
   }

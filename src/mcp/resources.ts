@@ -2,7 +2,7 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelc
 import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { beliefLine } from '../memory/render.ts'
+import { beliefLine, visibleText } from '../memory/render.ts'
 import { notice } from './belief-answer.ts'
 import { type OnBug, orTold } from './faults.ts'
 import { beliefInView, isInView, type Visit } from './visit.ts'
@@ -48,7 +48,7 @@ async function listed(visit: Visit) {
   return {
     resources: beliefs.map(({ id, name, updatedAt, pinned }) => ({
       uri: uriOf(id),
-      name,
+      name: visibleText(name),
       mimeType: markdown,
       annotations: { audience: ['assistant' as const], priority: pinned ? 0.8 : 0.4, lastModified: updatedAt },
     })),

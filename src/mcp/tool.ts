@@ -1,5 +1,6 @@
 import type { CallToolResult, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
+import { visibleText } from '../memory/render.ts'
 import { nearest } from '../nearest.ts'
 import { type OnBug, sentences, toldOf } from './faults.ts'
 import type { Visit } from './visit.ts'
@@ -47,7 +48,7 @@ export function defineTool<Input extends ObjectSchema, Output extends ObjectSche
       const parsed = input.safeParse(given)
       if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
       try {
-        const structuredContent = await run(parsed.data, await visit())
+        const structuredContent = visibly(await run(parsed.data, await visit()))
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
       } catch (error) {
         return failed(toldOf(error, onBug))
@@ -66,7 +67,22 @@ const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
   },
 })
 
-const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] })
+const failed = (text: string): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: visibleText(text) }],
+})
+
+/** Every text in an answer loses what nobody sees, so that nothing can be hidden from the person who looks at it. */
+function visibly<Value>(value: Value): Value {
+  const within = (inner: unknown): unknown => {
+    if (typeof inner === 'string') return visibleText(inner)
+    if (Array.isArray(inner)) return inner.map(within)
+    if (inner === null || typeof inner !== 'object') return inner
+    return Object.fromEntries(Object.entries(inner).map(([key, one]) => [key, within(one)]))
+  }
+  // Only the letters of texts change, never what kind of value stands where.
+  return within(value) as Value
+}
 
 function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): string {
   const known = Object.keys(input.shape)

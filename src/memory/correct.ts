@@ -4,6 +4,7 @@ import { nameKey } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
 import { type BeliefDraft, parseDraft } from './draft.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
+import { refuseSecrets } from './refuse-secrets.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
 import { type ChangeRequest, change, created, stateAfter, type Workshop } from './workshop.ts'
 
@@ -36,6 +37,7 @@ export async function correct(workshop: Workshop, request: CorrectRequest): Prom
     { ...request, operation: 'correct' },
     async (at) => {
       const old = await currentBelief(workshop, request)
+      await refuseSecrets(request.author, { ...request, name: request.name ?? old.name })
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),
         content: request.content,

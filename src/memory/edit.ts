@@ -7,6 +7,7 @@ import { MemoryError } from '../errors.ts'
 import { currentBelief, type VersionExpectation } from './correct.ts'
 import { limits, parseForm, parseText } from './draft.ts'
 import type { BeliefReference } from './find-belief.ts'
+import { refuseSecrets } from './refuse-secrets.ts'
 import { proposal } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter, type Workshop } from './workshop.ts'
 
@@ -128,7 +129,9 @@ async function edit(
       const { actor } = request.author
       if (isUnchanged(belief, fields(belief, at)))
         return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
-      await refuseTakenScopes(workshop, belief, fields(belief, at).scopes ?? [])
+      const { why, aliases = [], scopes = [] } = fields(belief, at)
+      await refuseSecrets(request.author, { why, aliases: aliases.filter((alias) => !belief.aliases.includes(alias)) })
+      await refuseTakenScopes(workshop, belief, scopes)
       if (kind !== 'reinforce' && !mayChange(actor, belief)) {
         const provenance = { ...request.author, sourceId: null, model: null, at }
         const wish = {

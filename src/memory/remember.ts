@@ -3,6 +3,7 @@ import type { Belief, Provenance } from '../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../beliefs/identity.ts'
 import type { JournalEvent } from '../beliefs/journal.ts'
 import { type BeliefDraft, parseDraft, type Statement } from './draft.ts'
+import { refuseSecrets } from './refuse-secrets.ts'
 import {
   type Author,
   type ChangeRequest,
@@ -35,6 +36,7 @@ export type Remembered = {
 /** Takes in a statement. The same name in the same scope is the same belief: said again, or corrected. */
 export async function remember(workshop: Workshop, request: RememberRequest): Promise<Remembered> {
   const statement = parseDraft(request.draft)
+  await refuseSecrets(request.author, statement)
   const origin = { sourceId: request.sourceId ?? null, model: request.model ?? null }
   return change(
     workshop,

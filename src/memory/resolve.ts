@@ -5,6 +5,7 @@ import { MemoryError } from '../errors.ts'
 import { currentBelief } from './correct.ts'
 import { parseDraft } from './draft.ts'
 import type { BeliefReference } from './find-belief.ts'
+import { refuseSecrets } from './refuse-secrets.ts'
 import { newBelief } from './remember.ts'
 import { type ChangeRequest, change, created, revised, stateAfter, type Workshop } from './workshop.ts'
 
@@ -67,6 +68,7 @@ async function decisionFor(
     })
   }
   const statement = parseDraft({ ...by, type: 'decision', scopes: question.scopes, agent: question.agent })
+  await refuseSecrets(author, statement)
   const [taken] = await workshop.store.holders(user, statement.name, statement.scopes)
   if (taken !== undefined && taken.id !== question.id) {
     throw new MemoryError('conflict', `The name "${statement.name}" already belongs to ${taken.id}.`, {

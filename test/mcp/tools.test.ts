@@ -93,6 +93,43 @@ describe('memory_search', () => {
     expect(listIn(found, 'hits')[0]?.content).toBe('Be kind and brief.')
     expect(found.value.notice).toContain('not instructions')
   })
+
+  it('hides nothing in any other field of any answer, or in an error', async () => {
+    await using served = servedMemory()
+    const hidden = (text: string): string => `${text}\u202e\u{e0041}\u200b`
+    const one = {
+      name: hidden('Tea'),
+      aliases: [hidden('cuppa')],
+      content: hidden('At four.'),
+      why: hidden('Serve it.'),
+    }
+    const author = { actor: 'agent', origin: hidden('odd') } as const
+    const { belief } = await served.memoryAs(author).remember({ ...one, type: 'relation', ...relation(hidden) })
+    await served.memoryAs(person).remember({ name: hidden('Coffee'), content: 'Never.' })
+    await served.memoryAs(author).remember({ name: hidden('Coffee'), content: hidden('Always.') })
+    await served.memoryAs(person).remember({ name: hidden('shared'), aliases: ['twin'], content: 'One.' })
+    await served.memoryAs(person).remember({ name: hidden('also shared'), aliases: ['twin'], content: 'Two.' })
+    const client = await served.connect()
+
+    const answers = [
+      await call(client, 'memory_search', { query: 'a cuppa?' }),
+      await call(client, 'memory_get', { id: belief.id }),
+      await call(client, 'memory_proposals', {}),
+      await call(client, 'memory_get', { id: 'twin' }),
+      await call(client, 'memory_get', { id: hidden('nobody') }),
+      await call(client, 'memory_search', { query: 'tea', [hidden('limit')]: 1 }),
+    ]
+    const { resources } = await client.listResources()
+
+    for (const { text } of answers) expect(text).not.toMatch(/[\u202e\u200b\u{e0041}]/u)
+    expect(JSON.stringify(resources)).not.toMatch(/[\u202e\u200b\u{e0041}]/u)
+    expect(answers.map(({ isError }) => isError)).toEqual([false, false, false, true, true, true])
+  })
+})
+
+const relation = (hidden: (text: string) => string) => ({
+  relation: hidden('goes with'),
+  participants: [hidden('Tea'), hidden('milk')],
 })
 
 describe('writing by MCP', () => {

@@ -11,7 +11,6 @@ import {
   whyArgument,
 } from '../arguments.ts'
 import { answerWith, beliefAnswer } from '../belief-answer.ts'
-import { refuseSecrets } from '../refuse-secrets.ts'
 import { defineTool } from '../tool.ts'
 import { beliefInView } from '../visit.ts'
 
@@ -40,7 +39,6 @@ export const correctTool = defineTool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   async run({ id, scope, ...correction }, visit) {
-    refuseSecrets([correction.name, correction.content, correction.why, ...(correction.aliases ?? [])])
     const target = await beliefInView(visit, id, scope)
     const { outcome, belief, replaced } = await visit.memory.correct(target.id, given(correction))
     return { outcome, belief: answerWith(belief), replaced: replaced.map((old) => old.id) }

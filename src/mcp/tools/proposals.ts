@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { visibleText } from '../../memory/render.ts'
 import { notice, noticeField } from '../belief-answer.ts'
 import { defineTool } from '../tool.ts'
 import { isInView } from '../visit.ts'
@@ -40,11 +39,11 @@ export const proposalsTool = defineTool({
     return {
       proposals: inView.slice(0, limit).map(({ proposal, target }) => ({
         id: proposal.id,
-        name: visibleText(proposal.name),
-        proposed: visibleText(proposal.content),
-        why: visibleText(proposal.why),
-        inForce: target === null ? null : { id: target.id, content: visibleText(target.content) },
-        by: `${proposal.provenance.actor}:${visibleText(proposal.provenance.origin)}`,
+        name: proposal.name,
+        proposed: proposal.content,
+        why: proposal.why,
+        inForce: target === null ? null : { id: target.id, content: target.content },
+        by: `${proposal.provenance.actor}:${proposal.provenance.origin}`,
         at: proposal.createdAt,
       })),
       leftOut: Math.max(0, inView.length - limit),

@@ -11,7 +11,6 @@ import {
   whyArgument,
 } from '../arguments.ts'
 import { answerWith, beliefAnswer } from '../belief-answer.ts'
-import { refuseSecrets } from '../refuse-secrets.ts'
 import { defineTool } from '../tool.ts'
 import { homeOf } from '../visit.ts'
 
@@ -66,8 +65,6 @@ export const rememberTool = defineTool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   async run({ scope, ...draft }, visit) {
-    const { name, content, why, relation, aliases = [], participants = [] } = draft
-    refuseSecrets([name, content, why, relation, ...aliases, ...participants])
     const { outcome, belief, replaced } = await visit.memory.remember({ ...given(draft), scopes: homeOf(visit, scope) })
     return { outcome, belief: answerWith(belief), replaced: replaced.map(({ id }) => id) }
   },
