@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
 import { MemoryError } from '../errors.ts'
@@ -11,6 +10,7 @@ import type { Memory, Standpoint } from '../memory/memory.ts'
 import { defaultAuthor } from './common-options.ts'
 import { memoryDirectory, userConfigFile } from './memory-directory.ts'
 import type { Environment, OutputStream } from './output.ts'
+import { programFile } from './program-file.ts'
 import { findProjectFile, type ProjectFile } from './project-file.ts'
 import { projectScope } from './project-scope.ts'
 import type { Place, PlaceOptions, Session, StandpointOptions } from './session.ts'
@@ -29,6 +29,8 @@ export type Surroundings = {
   readonly platform?: NodeJS.Platform
   /** When the program started, on the clock of `performance.now()`. Default now. */
   readonly startedAt?: number
+  /** Default: nothing is started. */
+  readonly startDetached?: (argv: readonly string[]) => Promise<void>
 }
 
 /** The process this is. */
@@ -43,6 +45,7 @@ export const systemSurroundings = (): Surroundings => ({
   stderr: process.stderr,
   // The clock began when the process did.
   startedAt: 0,
+  startDetached: async (argv) => (await import('./start-detached.ts')).startDetached(argv),
 })
 
 function workingDirectory(): string {
@@ -174,9 +177,10 @@ export function compose(
       home,
       env,
       node: process.execPath,
-      program: fileURLToPath(new URL('../../bin/credence.js', import.meta.url)),
+      program: programFile,
       version: () => JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version,
     },
+    startDetached: async (argv) => surroundings.startDetached?.(argv),
     storeFile: async (dir) => (await import('../open-memory.ts')).storeFile(dir),
     workshop: async (...given) => (await import('../open-memory.ts')).openWorkshop(...given),
     temporaryDirectory,

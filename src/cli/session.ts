@@ -67,6 +67,8 @@ export type Session = {
   readonly streams: () => { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
   /** What commands that set up other programs know of the machine. */
   readonly machine: Machine
+  /** Starts this program once more, to go on by itself when this one has ended. That it could not be started is no error. */
+  readonly startDetached: (argv: readonly string[]) => Promise<void>
   /** Whether the memory meant has been made. */
   readonly hasMemory: (options: PlaceOptions) => Promise<boolean>
   /** Where the store of a memory directory lies. */

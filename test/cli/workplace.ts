@@ -19,6 +19,8 @@ type Circumstances = {
   readonly columns?: number
   /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
   readonly startedAt?: number
+  /** What becomes of a program that is to go on by itself; without it, nothing is started. */
+  readonly startDetached?: (argv: readonly string[]) => Promise<void>
   readonly platform?: NodeJS.Platform
 }
 

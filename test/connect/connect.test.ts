@@ -70,6 +70,20 @@ describe.each(connectHosts)('connecting %s', (host) => {
     },
   )
 
+  it('leaves the mark that some editors put at the start of a file where it is', async () => {
+    using place = workplace()
+    const files = userFiles[host].map((file) => join(place.home, file))
+    for (const file of userFiles[host]) put(join(place.home, file), `\ufeff${written[file]}`)
+
+    const connected = await run(place, host, '--yes')
+    const marks = files.map((file) => textOf(file)?.charAt(0))
+    await run(place, host, '--remove', '--yes')
+
+    expect(connected.exitCode).toBe(0)
+    expect(marks).toEqual(files.map(() => '\ufeff'))
+    expect(files.map(textOf)).toEqual(userFiles[host].map((file) => `\ufeff${written[file]}`))
+  })
+
   it('takes out only its own when somebody else has written there since', async () => {
     using place = workplace()
     const files = userFiles[host].map((file) => join(place.home, file))
@@ -202,16 +216,28 @@ describe('connecting', () => {
     ['codex', '.codex/config.toml', '[mcp_servers.credence]'],
     ['codex', '.codex/config.toml', 'mcp_servers = { other = { command = "x" } }'],
     ['openclaw', '.openclaw/openclaw.json', "{ plugins: { slots: { memory: 'x' } } }"],
-  ] as const)('leaves what it cannot edit for sure alone: %s %s %s', async (host, file, text) => {
-    using place = workplace()
-    put(join(place.home, file), text)
+    ['claude-code', '.claude.json', '{"mcpServers": []}'],
+    ['claude-code', '.claude.json', '{"mcpServers": "x"}'],
+    ['claude-code', '.claude/settings.json', '{"hooks": null}'],
+    ['claude-code', '.claude/settings.json', '{"hooks": {"Stop": {"command": "mine"}}}'],
+    ['openclaw', '.openclaw/openclaw.json', '{"plugins": {"load": {"paths": "/mine"}}}'],
+  ] as const)(
+    'leaves what it cannot edit for sure alone, and says what to write: %s %s %s',
+    async (host, file, text) => {
+      using place = workplace()
+      put(join(place.home, file), text)
 
-    const { exitCode, stderr } = await run(place, host, '--yes')
+      const { exitCode, stderr } = await run(place, host, '--yes')
+      const printed = await run(place, host, '--print')
 
-    expect(exitCode).toBe(3)
-    expect(stderr).toContain('--print')
-    expect(readFileSync(join(place.home, file), 'utf8')).toBe(text)
-  })
+      expect(exitCode).toBe(3)
+      expect(stderr).toContain('--print')
+      expect(printed.exitCode).toBe(0)
+      expect(printed.stdout).toMatch(/^\+.*credence/m)
+      expect(printed.stderr).toContain(`${join(place.home, file)} `)
+      expect(readFileSync(join(place.home, file), 'utf8')).toBe(text)
+    },
+  )
 
   it.each([
     [['emacs'], '"emacs" is not one of'],

@@ -8,6 +8,7 @@ import {
   connectFiles,
   diffOf,
   disconnectFiles,
+  foreseeConnection,
   type PlannedChange,
   planConnection,
   planRemoval,
@@ -57,13 +58,16 @@ export const connect = defineCommand({
       directory: session.workingDirectory(),
       options: startOptions(options, session),
     })
-    const changes = options.remove ? planRemoval(files, machine) : planConnection(files, machine)
+    const { changes, problems } =
+      options.print && !options.remove
+        ? foreseeConnection(files, machine)
+        : { changes: options.remove ? planRemoval(files, machine) : planConnection(files, machine), problems: [] }
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
     const answer = (written: boolean, note: string) => ({
       document: { host: args.host, written, changes: documents },
       text: (style: Style) =>
         written ? `${note}\n` : [...documents.map(({ diff }) => painted(diff, style)), note].join('\n'),
-      notes: notesFor(changes, { isPassing: isPassing(machine), isRemoval: options.remove }),
+      notes: [...problems, ...notesFor(changes, { isPassing: isPassing(machine), isRemoval: options.remove })],
     })
     if (changes.length === 0) {
       if (options.remove) await disconnectFiles([], files, machine)

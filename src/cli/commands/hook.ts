@@ -21,11 +21,11 @@ export const hook = defineCommand({
     ...viewOptions,
     ...placeOptions,
   },
-  description: `Reads the host's JSON on standard input and prints what the host wants to hear, within ${hookDeadlineMs} ms. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log: a memory must not stand in the way of the work.`,
+  description: `Reads the host's JSON on standard input and prints what the host wants to hear, within ${hookDeadlineMs} ms; it then learns from what was said in a process of its own (\`learn\`), which no host waits for. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log: a memory must not stand in the way of the work.`,
   examples: [
     {
       command: 'credence hook prompt-submit --host codex',
-      effect: 'Prints the context for the prompt on standard input, and learns from it.',
+      effect: 'Prints the context for the prompt on standard input, and has it learned from.',
     },
     { command: 'credence hook SessionStart', effect: 'Prints what always holds, for Claude Code.' },
   ],
@@ -40,7 +40,7 @@ export const hook = defineCommand({
     const dir = argv[argv.indexOf('--dir') + 1]
     logHook(session.directory(argv.includes('--dir') ? dir : undefined), {
       at: new Date().toISOString(),
-      host: host ?? 'unknown',
+      host: host ?? (argv.some((word) => word.startsWith('--host')) ? 'unknown' : 'claude-code'),
       event: known ?? 'unknown',
       outcome: error instanceof UsageError ? 'failed: usage' : failureOf(error),
       ms: msSince(session),

@@ -32,7 +32,10 @@ export type JsonEntry =
 export function withEntries(text: string | null, entries: readonly JsonEntry[], file: string): string {
   let edited = text === null || text.trim() === '' ? '{}\n' : text
   requireObject(edited, file)
-  for (const entry of entries) edited = withEntry(edited, entry)
+  for (const entry of entries) {
+    requireRoom(parseLoosely(edited), entry, file)
+    edited = withEntry(edited, entry)
+  }
   return edited
 }
 
@@ -144,6 +147,21 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return at
 }
 
+/** What stands where an entry has to go is somebody's, and must be of the kind that holds such entries. */
+function requireRoom(root: unknown, { kind, path }: JsonEntry, file: string): void {
+  for (let length = 1; length <= path.length; length += 1) {
+    const found = valueAt(root, path.slice(0, length))
+    if (found === undefined) return
+    const wanted = length < path.length ? 'object' : kind === 'element' ? 'list' : null
+    const actual = Array.isArray(found) ? 'list' : found !== null && typeof found === 'object' ? 'object' : 'value'
+    if (wanted === null || wanted === actual) continue
+    throw cannotEdit(
+      file,
+      `${path.slice(0, length).join('.')} is ${JSON.stringify(found).slice(0, 40)}, not a ${wanted}`,
+    )
+  }
+}
+
 /** What cannot be read for sure is not edited. */
 function requireObject(text: string, file: string): void {
   const errors: ParseError[] = []
@@ -152,7 +170,10 @@ function requireObject(text: string, file: string): void {
   if (first === undefined && tree?.type === 'object') return
   const line = first === undefined ? 1 : text.slice(0, first.offset).split('\n').length
   const reason = first === undefined ? 'it holds no object' : `line ${line}: ${printParseErrorCode(first.error)}`
-  throw new MemoryError('invalid', `${file} cannot be edited: ${reason}.`, {
+  throw cannotEdit(file, reason)
+}
+
+const cannotEdit = (file: string, reason: string): MemoryError =>
+  new MemoryError('invalid', `${file} cannot be edited: ${reason}.`, {
     hint: 'Mend it, or see with --print what to write into it by hand.',
   })
-}

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { createTwoFilesPatch } from 'diff'
 import { MemoryError } from '../../errors.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
@@ -17,15 +17,46 @@ export type PlannedChange = {
 }
 
 /** What connecting would change. A file that says everything already is not part of it. */
-export function planConnection(files: readonly ConfigFile[], machine: Machine): readonly PlannedChange[] {
-  return files
-    .map(({ path, add, remove }): PlannedChange => {
-      const before = textOf(path)
-      const record = readRecord(machine, path)
-      return { path, before, after: add(before), origin: originOf(before, record, remove) }
-    })
-    .filter(({ before, after }) => before !== after)
+export const planConnection = (files: readonly ConfigFile[], machine: Machine): readonly PlannedChange[] =>
+  files.map((file) => plannedAddition(file, machine)).filter(({ before, after }) => before !== after)
+
+function plannedAddition(file: ConfigFile, machine: Machine): PlannedChange {
+  const { path, add, remove } = behindMark(file)
+  const before = textOf(path)
+  const record = readRecord(machine, path)
+  return { path, before, after: add(before), origin: originOf(before, record, remove) }
 }
+
+/** The same, only to be looked at: a file that cannot be edited is shown as if it were new, and `problems` says why. */
+export function foreseeConnection(
+  files: readonly ConfigFile[],
+  machine: Machine,
+): { readonly changes: readonly PlannedChange[]; readonly problems: readonly string[] } {
+  const problems: string[] = []
+  const changes = files.map((file): PlannedChange => {
+    try {
+      return plannedAddition(file, machine)
+    } catch (error) {
+      if (!(error instanceof MemoryError)) throw error
+      problems.push(`${error.message} Shown is what to write into it by hand.`)
+      return { path: file.path, before: null, after: file.add(null), origin: null }
+    }
+  })
+  return { changes: changes.filter(({ before, after }) => before !== after), problems }
+}
+
+/** The mark that some editors put at the start of a file is no part of what it says, and stays where it is. */
+function behindMark({ path, add, remove }: ConfigFile): ConfigFile {
+  const plain = <Text extends string | null>(text: Text) => (text?.startsWith(mark) ? text.slice(1) : text)
+  const marked = (text: string | null, edited: string): string => (text?.startsWith(mark) ? mark + edited : edited)
+  return {
+    path,
+    add: (text) => marked(text, add(plain(text))),
+    remove: (text, before) => marked(text, remove(plain(text), plain(before))),
+  }
+}
+
+const mark = '\ufeff'
 
 /** What to go back to: what was there before the first time, without entries of ours if others have written there since. */
 function originOf(before: string | null, record: ConnectionRecord | null, remove: ConfigFile['remove']): string | null {
@@ -36,7 +67,8 @@ function originOf(before: string | null, record: ConnectionRecord | null, remove
 /** What removing would change: back to the byte where nobody else has changed the file since, else our entries only. */
 export function planRemoval(files: readonly ConfigFile[], machine: Machine): readonly PlannedChange[] {
   return files
-    .map(({ path, remove }): PlannedChange => {
+    .map((file): PlannedChange => {
+      const { path, remove } = behindMark(file)
       const before = textOf(path)
       const record = readRecord(machine, path)
       if (before === null) return { path, before, after: null, origin: null }
@@ -96,4 +128,8 @@ async function writeKeepingMode(path: string, text: string): Promise<void> {
   if (mode !== undefined) chmodSync(target, mode & 0o777)
 }
 
-const textOf = (path: string): string | null => (existsSync(path) ? readTextFile(path) : null)
+function textOf(path: string): string | null {
+  if (!existsSync(path)) return null
+  const isMarked = readFileSync(path).subarray(0, 3).equals(Buffer.from(mark))
+  return isMarked ? mark + readTextFile(path) : readTextFile(path)
+}

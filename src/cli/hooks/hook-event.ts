@@ -2,8 +2,8 @@
 export const hookHosts = ['claude-code', 'codex', 'cursor'] as const
 export type HookHost = (typeof hookHosts)[number]
 
-/** What happened in a host. */
-export const hookEvents = ['session-start', 'prompt-submit', 'stop', 'pre-compact'] as const
+/** What happened in a host; the last one is no host's: the others start it when there is something to learn. */
+export const hookEvents = ['session-start', 'prompt-submit', 'stop', 'pre-compact', 'learn'] as const
 export type HookEvent = (typeof hookEvents)[number]
 
 /** What each host calls it. Claude Code and Codex share their names. */
@@ -12,6 +12,7 @@ const ownNames: Readonly<Record<HookEvent, readonly string[]>> = {
   'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt'],
   stop: ['Stop'],
   'pre-compact': ['PreCompact', 'preCompact'],
+  learn: [],
 }
 
 /** An event by our name or by its host's. */

@@ -5,16 +5,13 @@ import { write } from '../output.ts'
 import type { Session, StandpointOptions } from '../session.ts'
 import { type HookEvent, type HookHost, hookAnswer } from './hook-event.ts'
 import { type HookPayload, readPayload } from './hook-payload.ts'
-import { keepForLater, type Lesson, takeUnlearned } from './unlearned.ts'
+import { hasUnlearned, keepForLater } from './unlearned.ts'
 
 /** From the start of the process to its end. */
 export const hookDeadlineMs = 300
 
 /** Ending the process takes its time too. */
 const reserveMs = 30
-
-/** What is learned is written when at least this much time is left for it. */
-const leastToLearnMs = 60
 
 /** Longer prompts are pastes: what is asked stands at their beginning or their end. */
 const longestPrompt = 32_000
@@ -29,95 +26,87 @@ export type HookRun = { readonly host: HookHost; readonly event: HookEvent; read
 /** What was done, in numbers. */
 export type HookOutcome = {
   readonly dir: string
-  readonly outcome: 'done' | 'switched off' | 'no memory yet' | 'no time to learn'
+  readonly outcome: 'done' | 'switched off' | 'no memory yet' | 'not all learned'
   readonly recalled: number
   readonly learned: number
 }
 
-/** Reads what the host says, tells it what belongs in the context, and then learns from what the person said. */
+/**
+ * Reads what the host says, tells it what belongs in the context, and has a process of its own learn from what the person
+ * said: that takes longer than a host should wait.
+ */
 export async function runHook({ host, event, options }: HookRun, session: Session): Promise<HookOutcome> {
-  const deadline = session.startedAt + hookDeadlineMs - reserveMs
-  const left = (): number => deadline - performance.now()
+  if (event === 'learn') return learnNow(options, session)
+  const left = (): number => session.startedAt + hookDeadlineMs - reserveMs - performance.now()
   const { stdin, stdout } = session.streams()
-  const payload = await readPayload(stdin, AbortSignal.timeout(Math.max(1, Math.floor(left()))))
+  // Also when starting took all the time there was: what has come in by now is worth the moment of reading it.
+  const payload = await readPayload(stdin, AbortSignal.timeout(Math.max(reserveMs, Math.floor(left()))))
   const here = payload.directory === null ? session : session.inDirectory(payload.directory)
-  const place = here.place(options)
-  const nothing = { dir: place.dir, recalled: 0, learned: 0 }
-  if (!place.hooksEnabled) {
+  const { dir, hooksEnabled } = here.place(options)
+  if (!hooksEnabled) {
     await write(stdout, hookAnswer(host, event, ''))
-    return { ...nothing, outcome: 'switched off' }
+    return { dir, recalled: 0, learned: 0, outcome: 'switched off' }
   }
 
-  const author = { actor: 'person', origin: host } as const
-  // Waiting for a writer longer than the host waits for us would be in vain.
-  const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
+  // Before anything that may fail, so that it is not lost then.
+  const isTaught = event === 'prompt-submit' && noteLesson(payload, { host, directory: here.workingDirectory(), dir })
   const isThere = await here.hasMemory(options)
-  const memory = isThere ? await here.memory(patient) : null
-  const context = memory === null ? null : await recallFor(memory, event, payload)
+  // Waiting for a writer longer than the host waits for us would be in vain.
+  const author = { actor: 'person', origin: host } as const
+  const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
+  const context = isThere ? await recallFor(() => here.memory(patient), event, payload) : null
   await write(stdout, hookAnswer(host, event, context === null ? '' : await rendered(context)))
 
-  const done = { dir: place.dir, recalled: context === null ? 0 : sizeOf(context) }
-  const lessons = lessonsFor(event, payload, here, place.dir)
-  // Most prompts teach nothing, and finding that out takes longer than answering: it is left for when nobody waits.
-  const isUrgent = ({ text }: Lesson): boolean => event !== 'prompt-submit' || isTeaching(text)
-  for (const lesson of lessons.filter((one) => !isUrgent(one))) keepForLater(place.dir, lesson)
-  const { learned, isComplete } = await learnInTime(lessons.filter(isUrgent), {
-    learn: async (lesson) => {
-      // What was said elsewhere is learned as if it were still being said there.
-      const there = lesson.directory === here.workingDirectory() ? here : session.inDirectory(lesson.directory)
-      const learner = await learnerFor(there, there === here ? memory : null, patient, lesson)
-      return learner === null ? 0 : learnFrom(learner, there.place(options).homeScopes, lesson, left())
-    },
-    putOff: (lesson) => keepForLater(place.dir, lesson),
-    left,
-  })
+  // Most prompts teach nothing, and finding that out takes a while: it is left for the end of the turn.
+  if (isTaught || (event !== 'prompt-submit' && hasUnlearned(dir))) {
+    await session.startDetached(['hook', 'learn', '--host', host, ...optionWords({ ...options, dir })])
+  }
   return {
-    ...done,
-    learned,
-    outcome: isComplete ? (isThere || learned > 0 ? 'done' : 'no memory yet') : 'no time to learn',
+    dir,
+    recalled: context === null ? 0 : sizeOf(context),
+    learned: 0,
+    outcome: isThere ? 'done' : 'no memory yet',
   }
 }
 
-/** What there is to learn from: what was said just now, or at the end of a turn what was put off before. */
-function lessonsFor(event: HookEvent, payload: HookPayload, here: Session, dir: string): readonly Lesson[] {
-  if (event === 'stop' || event === 'pre-compact') return takeUnlearned(dir)
-  if (event !== 'prompt-submit' || !isSaidByPerson(payload.prompt)) return []
-  return [{ text: said(payload.prompt), directory: here.workingDirectory(), session: payload.session }]
+/** Without a host that waits, and so without a deadline. */
+async function learnNow(options: StandpointOptions, session: Session): Promise<HookOutcome> {
+  const { dir } = session.place(options)
+  const { learnLessons } = await import('./learn-lessons.ts')
+  const { learned, isComplete } = await learnLessons(session, options, dir)
+  return { dir, recalled: 0, learned, outcome: isComplete ? 'done' : 'not all learned' }
 }
 
-type Learning = {
-  /** How many beliefs came of a lesson. */
-  readonly learn: (lesson: Lesson) => Promise<number>
-  readonly putOff: (lesson: Lesson) => void
-  readonly left: () => number
-}
-
-/** Learns one by one while there is time; what there is none for is kept for the next time. */
-async function learnInTime(
-  lessons: readonly Lesson[],
-  { learn, putOff, left }: Learning,
-): Promise<{ readonly learned: number; readonly isComplete: boolean }> {
-  let learned = 0
-  let isComplete = true
-  for (const lesson of lessons) {
-    const came = left() < leastToLearnMs ? null : await learn(lesson).catch(nullIfBusy)
-    if (came === null) {
-      putOff(lesson)
-      isComplete = false
-    } else learned += came
+/** Keeps what the person said, and says whether it has the ring of something to be learned at once. */
+function noteLesson(
+  { prompt, session }: HookPayload,
+  { host, directory, dir }: { readonly host: HookHost; readonly directory: string; readonly dir: string },
+): boolean {
+  if (!isSaidByPerson(prompt)) return false
+  const text = prompt.slice(0, longestLesson).toWellFormed()
+  try {
+    keepForLater(dir, { text, directory, host, session })
+  } catch {
+    // Where nothing can be written nothing can be learned, but what is known can still be told.
+    return false
   }
-  return { learned, isComplete }
+  return isTeaching(text)
 }
 
-/** Somebody else was writing for longer than there was time to wait. */
-function nullIfBusy(error: unknown): null {
-  if (error instanceof MemoryError && (error.code === 'unavailable' || error.code === 'conflict')) return null
-  throw error
-}
+const optionWords = ({ dir, user, scope = [] }: StandpointOptions): readonly string[] => [
+  ...(dir === undefined ? [] : ['--dir', dir]),
+  ...(user === undefined ? [] : ['--user', user]),
+  ...scope.flatMap((one) => ['--scope', one]),
+]
 
-async function recallFor(memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context | null> {
-  if (event === 'session-start') return memory.recall('', { budget: standing })
-  if (event === 'prompt-submit' && prompt !== '') return memory.recall(askedIn(prompt), { budget: onlyRelevant })
+async function recallFor(
+  open: () => Promise<Memory>,
+  event: HookEvent,
+  { prompt }: HookPayload,
+): Promise<Context | null> {
+  if (event === 'session-start') return (await open()).recall('', { budget: standing })
+  if (event === 'prompt-submit' && prompt !== '')
+    return (await open()).recall(askedIn(prompt), { budget: onlyRelevant })
   return null
 }
 
@@ -140,36 +129,8 @@ const isTeaching = (text: string): boolean => tellingWords.test(text)
 const tellingWords =
   /\b(?:remember|note that|keep in mind|from now on|going forward|for the record|fyi|actually|correction|no longer|not anymore|always|never|instead of|(?:i|we)(?:'m|'re|'ve|'d| am| are| have| will| would| only| usually| now)? (?:prefer|like|love|hate|dislike|use|want|decided|chose|agreed|moved|switched|work|live|call)|my [\w ]{1,30} (?:is|are)|our [\w ]{1,30} (?:is|are)|call (?:it|this|me))\b/i
 
-/** A memory is made when there is something to put into it. */
-async function learnerFor(
-  session: Session,
-  memory: Memory | null,
-  options: StandpointOptions,
-  { text }: Lesson,
-): Promise<Memory | null> {
-  if (memory !== null) return memory
-  const empty = await session.reading(options)
-  const { taken } = await empty.learn(text, { dryRun: true })
-  return taken.length === 0 ? null : session.memory(options)
-}
-
 /** A prompt this long is mostly not what the person said but what they pasted. */
 const longestLesson = 8_000
-const said = (prompt: string): string => prompt.slice(0, longestLesson).toWellFormed()
-
-async function learnFrom(
-  memory: Memory,
-  scopes: readonly string[],
-  { text, session }: Lesson,
-  leftMs: number,
-): Promise<number> {
-  const { taken } = await memory.learn(text, {
-    scopes,
-    signal: AbortSignal.timeout(Math.max(1, Math.floor(leftMs))),
-    ...(session === null ? {} : { sourceId: session.slice(0, 200) }),
-  })
-  return taken.length
-}
 
 /** What went wrong, without a word of what was said: messages of errors may repeat it. */
 export const failureOf = (error: unknown): string => {
