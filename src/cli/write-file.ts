@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../errors.ts'
+import { syncDirectoryNow } from '../files/sync-directory.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -24,23 +25,12 @@ export async function writeFileWhole(
       closeSync(descriptor)
     }
     translated(file, () => renameSync(draft, file))
-    syncDirectory(dirname(file))
+    syncDirectoryNow(dirname(file))
   } catch (error) {
     remove()
     throw error
   } finally {
     release()
-  }
-}
-
-/** Makes the new name durable too. Windows cannot open a directory and does not need to. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(directory, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { endOf, workplace } from '../cli/workplace.ts'
 
@@ -121,7 +122,7 @@ describe('credence mirror status', () => {
 
     const confirmed = await place.run('confirm', 'theme')
 
-    expect(before.stdout).toMatch(/Unconfirmed, from the file \(1\):\n {2}b-\w+ {2}theme: dark/u)
+    expect(before.stdout).toMatch(/Unconfirmed, from the file \(1\); .*:\n {2}b-\w+ {2}theme: dark/u)
     expect(confirmed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Confirmed: "theme"') })
     expect(await place.json('mirror', 'status')).toMatchObject({ isInStep: true, unconfirmed: [] })
     expect(await place.run('confirm', 'theme', '--as', 'agent:codex')).toMatchObject({ exitCode: 3 })
@@ -159,11 +160,48 @@ describe('credence mirror watch', () => {
     const { exitCode, stdout, stderr } = await ended
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout.replace(/^\d\d:\d\d:\d\d {2}/gmu, '').split('\n')).toEqual([
+      `Watching ${place.file}. Ctrl-C ends it.`,
       'In step: took in 1 added; wrote MEMORY.md.',
-      'Held: it is empty (MEMORY.md). Nothing was changed.',
+      'Held: MEMORY.md, because it is empty. Nothing was changed.',
+      '          Put the lines back, or say that you meant it: credence mirror sync --accept',
       'In step: nothing to take in; wrote MEMORY.md.',
       '',
     ])
+  })
+})
+
+describe('what a mirror says', () => {
+  it('is how to put a held file right, and not that a sync would', async () => {
+    using place = withMemory()
+    await place.init()
+    for (const name of ['a', 'b', 'c']) await place.run('remember', `what ${name} is`, '--name', name)
+    writeFileSync(place.file, '')
+    await place.run('mirror', 'sync')
+
+    const { stdout } = await place.run('mirror', 'status')
+
+    expect(stdout).toMatch(/^Held since .*: MEMORY\.md, because it is empty\.$/mu)
+    expect(stdout).toContain('Put the lines back, or say that you meant it: credence mirror sync --accept')
+    expect(stdout).not.toContain('brings them in step')
+  })
+
+  it('fits a terminal', async () => {
+    using place = withMemory()
+    await place.init()
+    await place.run('remember', 'light', '--name', 'theme')
+    const before = place.text()
+    await place.run('correct', 'theme', 'dark')
+    writeFileSync(place.file, `${before.replace('light', 'solarized')}- my PIN is 4821\n`)
+
+    const synced = await place.runWith({ columns: 80 }, 'mirror', 'sync')
+    const status = await place.runWith({ columns: 80 }, 'mirror', 'status')
+
+    expect(synced.stdout).toContain('1 conflict;')
+    for (const { stdout } of [synced, status]) {
+      const lines = stripVTControlCharacters(stdout).split('\n')
+      expect(lines.filter((line) => line.length > 80 && !line.includes(place.file))).toEqual([])
+      expect(stdout).toContain('\u001b[33mConflict\u001b[39m')
+    }
   })
 })
 

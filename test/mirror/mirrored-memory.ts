@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Memory } from '../../src/memory/memory.ts'
+import { exclusively } from '../../src/memory/mirror/exclusively.ts'
+import { mirrorPlaces } from '../../src/memory/mirror/places.ts'
 import { mirrorStatus } from '../../src/memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../src/memory/mirror/sync.ts'
 import { type MemoryOptions, openMemory, openWorkshop } from '../../src/open-memory.ts'
@@ -33,8 +35,15 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
       if (after === before) throw new Error('The edit changed nothing.')
       writeFileSync(path(name), after)
     },
-    sync: (request: Partial<MirrorRequest> = {}) =>
-      syncMirror(workshop, { dir, user: 'local', settle: true, ...request }),
+    /**
+     * Syncs, and lets whoever was waiting for its turn have it: the memory looks by itself a moment after its last change,
+     * and would otherwise take in the next edit before the next call does.
+     */
+    sync: async (request: Partial<MirrorRequest> = {}) => {
+      const synced = await syncMirror(workshop, { dir, user: 'local', settle: true, ...request })
+      await exclusively(mirrorPlaces(dir), 10_000, async () => {})
+      return synced
+    },
     status: async () => {
       const status = await mirrorStatus(workshop, dir)
       if (!status.exists) throw new Error('There is no mirror.')

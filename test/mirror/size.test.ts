@@ -123,4 +123,20 @@ describe('MEMORY.md', () => {
     expect(sizeOf(place.text()).bytes).toBeLessThan(25_000)
     expect((await place.sync()).taken).toEqual({ corrected: 0, added: 0, retired: 0, conflicts: 0 })
   })
+
+  it('links to files that are there, also after the first of a scope was deleted', async () => {
+    await using place = mirroredMemory()
+    await fill(place, 250, ['project:ledger'])
+    await place.sync()
+    const half = place.text('project-ledger.md').split('\n').slice(0, 40).join('\n')
+    place.edit(() => half, 'project-ledger.md')
+    await place.sync({ accept: true })
+    rmSync(place.path('project-ledger.md'))
+
+    await place.sync()
+
+    const links = [...place.text().matchAll(/\]\(([^)]+\.md)\)/gu)].map(([, name = '']) => name)
+    expect(links.filter((name) => !place.has(name))).toEqual([])
+    expect(links).toContain('project-ledger-2.md')
+  })
 })

@@ -3,6 +3,7 @@ import { defineCommand, flag, one } from '../command.ts'
 import { authorOptions, placeOptions, targetOptions } from '../common-options.ts'
 import { readTextFile } from '../read-text.ts'
 import { columns } from '../text-layout.ts'
+import { UsageError } from '../usage-error.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
@@ -27,6 +28,9 @@ export const importCommand = defineCommand({
   ],
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
+    if (!options.markdown && /\.(?:md|markdown)$/iu.test(file)) {
+      throw new UsageError(`${file} is Markdown by its name.`, `Say so: credence import --markdown ${file}`)
+    }
     const text = isStdin ? await session.readStdin() : readTextFile(file)
     const { homeScopes } = session.place(options)
     const memory = await session.memory(options)

@@ -6,8 +6,8 @@ import { placeOptions } from '../common-options.ts'
 import { short } from '../describe-belief.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
-import { counted } from '../text-layout.ts'
-import { conflictLines, noMemory } from './mirror-sync.ts'
+import { counted, wrap } from '../text-layout.ts'
+import { conflictLines, heldText, noMemory, remark, remedyOf } from './mirror-sync.ts'
 
 export const mirrorStatusCommand = defineCommand({
   args: {},
@@ -64,27 +64,33 @@ function statusText(status: MirrorStatus, style: Style): string {
       ? []
       : [`${editedFiles.join(', ')} changed since the last sync${editsText(status.waiting)}`]),
   ]
+  const plain = (text: string): readonly string[] => wrap(harmless(text), style.width)
+  const files = topicFiles.length === 0 ? '' : `, with ${counted(topicFiles.length, 'more file')}`
   return [
-    `${file}: ${counted(items, 'item')}${topicFiles.length === 0 ? '' : `, with ${counted(topicFiles.length, 'more file')}`}.`,
-    ...(leftAlone === 0 ? [] : [leftAloneText(leftAlone, file)]),
+    ...plain(`${file}: ${counted(items, 'item')}${files}.`),
+    ...(leftAlone === 0 ? [] : plain(leftAloneText(leftAlone, file))),
     ...(held === null
       ? []
-      : [`${style.red('Held')} since ${held.since}: ${harmless(held.reason)} (${harmless(held.file)}).`]),
-    ...(problem === null ? [] : [`${style.red('Failed')} at ${problem.at}: ${harmless(problem.message)}`]),
-    ...(waiting.length === 0 ? [] : [`${waiting.join('; ')}: \`credence mirror sync\` brings them in step.`]),
+      : [
+          ...remark(`Held since ${held.since}`, style.red, heldText(held), style),
+          ...wrap(remedyOf(held), style.width - 2).map((line) => `  ${line}`),
+        ]),
+    ...(problem === null ? [] : remark(`Failed at ${problem.at}`, style.red, problem.message, style)),
+    ...(waiting.length === 0
+      ? []
+      : plain(`${waiting.join('; ')}${held === null ? ': `credence mirror sync` brings them in step.' : '.'}`)),
     ...(status.isInStep ? [style.green('In step with the store.')] : []),
     ...conflicts.flatMap((conflict) => conflictLines(conflict, style)),
-    ...refused.map(
-      ({ file: name, line, reason }) =>
-        `${style.yellow('Not taken in')}: ${harmless(name)}, line ${line}: ${harmless(reason)}`,
+    ...refused.flatMap(({ file: name, line, reason }) =>
+      remark('Not taken in', style.yellow, `${name}, line ${line}: ${reason}`, style),
     ),
     ...(status.isWritableByOthers
-      ? [`${style.yellow('Careful')}: anybody on this machine may write to it; run: chmod o-w ${file}`]
+      ? remark('Careful', style.yellow, `anybody on this machine may write to it; run: chmod o-w ${file}`, style)
       : []),
     ...(unconfirmed.length === 0
       ? []
       : [
-          `Unconfirmed, from the file (${unconfirmed.length}):`,
+          `Unconfirmed, from the file (${unconfirmed.length}); \`credence confirm\` makes it your word:`,
           ...unconfirmed.map(({ id, name, content }) => `  ${harmless(id)}  ${harmless(name)}: ${short(content)}`),
         ]),
   ].join('\n')

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { MemoryError } from '../../errors.ts'
 import type { OpenConflict } from '../../memory/mirror/open-conflicts.ts'
+import type { Held } from '../../memory/mirror/state.ts'
 import { type Synced, syncMirror } from '../../memory/mirror/sync.ts'
 import { defineCommand, flag } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
+import { counted, wrap } from '../text-layout.ts'
 
 export const mirrorSync = defineCommand({
   args: {},
@@ -42,46 +44,73 @@ export const noMemory = (dir: string): MemoryError =>
 
 /** What a sync did, in a line and what needs saying beside it. */
 export function syncedText(synced: Synced, style: Style): string {
-  const { held, file, written, taken, refused, conflicts } = synced
-  if (held !== null) {
-    return [
-      `${style.red('Held')}: ${harmless(held.reason)} (${harmless(held.file)}). Nothing was changed.`,
-      held.kind === 'removal'
-        ? '  Put the lines back, or say that you meant it: credence mirror sync --accept'
-        : `  Put it right, or delete it to have it written anew.`,
-    ].join('\n')
-  }
-  const counts = Object.entries(taken).filter(([, count]) => count > 0)
-  const took =
-    counts.length === 0
-      ? 'nothing to take in'
-      : `took in ${counts.map(([what, count]) => `${count} ${what}`).join(', ')}`
+  const details = syncedDetails(synced, { ...style, width: style.width - 2 }).map((line) => `  ${line}`)
+  return [...headline(synced, style), ...(synced.held === null ? [`  ${synced.file}`] : []), ...details].join('\n')
+}
+
+/** What a sync came to. */
+export function headline({ held, taken, written, conflicts }: Synced, style: Style): readonly string[] {
+  if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
+  const { conflicts: torn, ...changes } = taken
+  const counts = Object.entries(changes).filter(([, count]) => count > 0)
+  const took = counts.length === 0 ? [] : [`took in ${counts.map(([what, count]) => `${count} ${what}`).join(', ')}`]
+  const did = [...took, ...(torn === 0 ? [] : [counted(torn, 'conflict')])]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
+  const text = `${did.length === 0 ? 'nothing to take in' : did.join('; ')}; ${wrote}.`
+  return conflicts.length === 0
+    ? remark('In step', style.green, text, style)
+    : remark('A conflict waits for a decision', style.yellow, text, style)
+}
+
+/** What somebody has to know, or do. */
+export function syncedDetails({ held, refused, conflicts }: Synced, style: Style): readonly string[] {
+  if (held !== null) return wrap(remedyOf(held), style.width)
   return [
-    `${conflicts.length === 0 ? style.green('In step') : style.yellow('A conflict waits for a decision')}: ${took}; ${wrote}.`,
-    `  ${file}`,
-    ...refused.map(
-      ({ file: name, line, reason }) =>
-        `  ${style.yellow('Left as it is')}: ${harmless(name)}, line ${line}: ${harmless(reason)}`,
+    ...refused.flatMap(({ file, line, reason }) =>
+      remark('Left as it is', style.yellow, `${file}, line ${line}: ${reason}`, style),
     ),
-    ...conflicts.flatMap((conflict) => conflictLines(conflict, style).map((line) => `  ${line}`)),
-  ].join('\n')
+    ...conflicts.flatMap((conflict) => conflictLines(conflict, style)),
+  ]
+}
+
+export const heldText = ({ file, reason }: Held): string => `${file}, because ${reason}.`
+
+export const remedyOf = ({ kind }: Held): string =>
+  kind === 'removal'
+    ? 'Put the lines back, or say that you meant it: credence mirror sync --accept'
+    : 'Put it right, or delete it to have it written anew.'
+
+/** A painted word and what it is about, on as many lines as that needs. */
+export function remark(label: string, paint: (text: string) => string, text: string, { width }: Style) {
+  const [first = '', ...rest] = wrap(harmless(`${label}: ${text}`), width - 2)
+  return [`${paint(first.slice(0, label.length))}${first.slice(label.length)}`, ...rest.map((line) => `  ${line}`)]
 }
 
 /** What was changed in both places, where both versions are, and how to decide. */
 export function conflictLines({ file, proposals }: OpenConflict, style: Style): readonly string[] {
+  const below = (text: string): readonly string[] => wrap(text, style.width - 2).map((line) => `  ${line}`)
   const [first] = proposals
   if (first === undefined)
     return [
-      `${style.yellow('Conflict')}: something was changed in both places at once. ${file} has what is not in the store.`,
-      `  Put back from it what you want. This is said until you delete ${file}.`,
+      ...remark(
+        'Conflict',
+        style.yellow,
+        `something was changed in both places at once. ${file} has what is not in the store.`,
+        style,
+      ),
+      ...below(`Put back from it what you want. This is said until you delete ${file}.`),
     ]
   return [
-    `${style.yellow('Conflict')}: changed in the file and in the store. The store's version holds; ${file} shows both.`,
-    ...proposals.map(
-      (id) =>
-        `  Take the file's version: credence proposals accept ${id}; keep the store's: credence proposals reject ${id}`,
+    ...remark(
+      'Conflict',
+      style.yellow,
+      `changed in the file and in the store. The store's version holds; ${file} shows both.`,
+      style,
     ),
-    `  Deciding settles it. ${file} is kept even then; delete it when you like.`,
+    ...proposals.flatMap((id) => [
+      ...below(`Take the file's version:  credence proposals accept ${id}`),
+      ...below(`Keep the store's version: credence proposals reject ${id}`),
+    ]),
+    ...below(`Deciding settles it. ${file} is kept even then; delete it when you like.`),
   ]
 }

@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { mirrorFile } from '../../memory/mirror/places.ts'
 import type { Synced } from '../../memory/mirror/sync.ts'
 import { watchMirror } from '../../memory/mirror/watch.ts'
 import { defineCommand } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import type { Style } from '../output.ts'
-import { noMemory, syncedText } from './mirror-sync.ts'
+import { headline, noMemory, remark, syncedDetails } from './mirror-sync.ts'
 
 export const mirrorWatch = defineCommand({
   args: {},
   options: placeOptions,
   description:
-    'Prints one line for each sync that did something. Also picks up what other programs remember. Ctrl-C ends it.',
+    'Prints a line for each sync that did something, and below it what waits for you. Also picks up what other programs remember. Ctrl-C ends it.',
   examples: [
     { command: 'credence mirror watch', effect: 'Takes in every save of MEMORY.md a moment after it.' },
     { command: 'credence mirror watch --dir ./memory', effect: 'The same for the memory of this directory.' },
@@ -36,7 +38,7 @@ export const mirrorWatch = defineCommand({
     watched.catch(() => {})
     return {
       document: lines.documents(watched),
-      text: (style) => lines.texts(style, watched),
+      text: (style) => lines.texts(`Watching ${join(dir, mirrorFile)}. Ctrl-C ends it.`, style, watched),
     }
   },
 })
@@ -63,11 +65,15 @@ class Lines {
     await watched
   }
 
-  async *texts(style: Style, watched: Promise<void>): AsyncGenerator<string> {
+  async *texts(opening: string, style: Style, watched: Promise<void>): AsyncGenerator<string> {
+    yield `${clock()}  ${opening}\n`
+    const narrow = { ...style, width: style.width - indent }
     for await (const line of this.#all()) {
-      const [first] =
-        line instanceof Error ? [`${style.red('Failed')}: ${line.message}`] : syncedText(line, style).split('\n')
-      yield `${new Date().toISOString().slice(11, 19)}  ${first}\n`
+      const [first = '', ...rest] =
+        line instanceof Error
+          ? remark('Failed', style.red, line.message, narrow)
+          : [...headline(line, narrow), ...syncedDetails(line, narrow)]
+      yield [`${clock()}  ${first}`, ...rest.map((one) => `${' '.repeat(indent)}${one}`), ''].join('\n')
     }
     await watched
   }
@@ -84,3 +90,8 @@ class Lines {
     }
   }
 }
+
+const clock = (): string => new Date().toISOString().slice(11, 19)
+
+/** As wide as the time and what stands behind it. */
+const indent = 10

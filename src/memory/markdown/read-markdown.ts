@@ -7,6 +7,7 @@ import { parseRecord } from '../belief-record.ts'
 import type { PlacedRecord, ReadRequest } from '../read-records.ts'
 import type { Workshop } from '../workshop.ts'
 import { nameStatement } from './name-statement.ts'
+import { refuseSecret } from './refuse-secret.ts'
 import { sameStatement } from './same-statement.ts'
 import { type DocumentStatement, plain, statementsIn } from './statements.ts'
 
@@ -53,6 +54,7 @@ export async function readMarkdown(
     const place = `${source}, line ${draft.statement.line}`
     const where = draft.statement.scopes ?? defaults.scopes
     try {
+      refuseSecret({ ...draft, why: draft.statement.why })
       const name = await freeName(workshop, user, where, draft, taken)
       if (name === null) continue
       const { why, type } = draft.statement

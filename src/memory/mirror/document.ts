@@ -1,8 +1,8 @@
-import { type Belief, type BeliefType, beliefTypes } from '../../beliefs/belief.ts'
-import { universalScope } from '../../beliefs/scope.ts'
+import type { Belief } from '../../beliefs/belief.ts'
 import { homeScope, renderItem } from './item.ts'
+import { outsideItems, outsideLines } from './outside-text.ts'
+import { dropEmptyHeading, placeOfScope, placeOfType } from './section-places.ts'
 import {
-  isListItem,
   markText,
   newHeading,
   parseSegments,
@@ -40,21 +40,12 @@ export class MirrorDocument {
 
   /** The lines that are somebody's own, without empty ones. */
   outsideLines(): readonly string[] {
-    const text = this.#segments.flatMap((segment) => (segment.kind === 'text' ? [segment.raw] : [])).join('\n')
-    return text.split(/\r\n|\n|\r/u).filter((line) => line.trim() !== '')
+    return outsideLines(this.#segments)
   }
 
-  /** How many list items stand outside of our sections, where they are left alone. Code is none. */
+  /** How many list items stand outside of our sections, where they are left alone. */
   outsideItems(): number {
-    const text = this.#segments.flatMap((segment) => (segment.kind === 'text' ? [segment.raw] : [])).join('\n')
-    let fence: string | null = null
-    let count = 0
-    for (const line of text.split(/\r\n|\n|\r/u)) {
-      const [, marks] = /^ {0,3}(`{3,}|~{3,})/u.exec(line) ?? []
-      if (marks !== undefined && (fence === null || marks.startsWith(fence))) fence = fence === null ? marks : null
-      else if (fence === null && isListItem(line)) count += 1
-    }
-    return count
+    return outsideItems(this.#segments)
   }
 
   render(): string {
@@ -86,7 +77,7 @@ export class MirrorDocument {
   remove(segment: ItemSegment): void {
     const at = this.#segments.indexOf(segment)
     this.#segments.splice(at, 1)
-    this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
+    dropEmptyHeading(this.#segments, 'scope', dropEmptyHeading(this.#segments, 'type', at))
   }
 
   /** Adds the items of beliefs at the end of their sections, which are made where there are none. */
@@ -115,8 +106,8 @@ export class MirrorDocument {
     }
     const typed = `### ${typeHeadings[type]}${this.#eol}${this.#eol}${raw}`
     const section = this.#segments.findIndex((segment) => segment.kind === 'scope' && segment.scope === scope)
-    if (section >= 0) this.#block(this.#placeOfType(section, type), typed)
-    else this.#block(this.#placeOfScope(scope), `## ${scope}${this.#eol}${this.#eol}${typed}`)
+    if (section >= 0) this.#block(placeOfType(this.#segments, section, type), typed)
+    else this.#block(placeOfScope(this.#segments, scope), `## ${scope}${this.#eol}${this.#eol}${typed}`)
   }
 
   /** Says which writing this is. */
@@ -145,7 +136,7 @@ export class MirrorDocument {
     })
     const heading = this.#segments.findIndex(({ kind }) => kind === 'topics')
     if (wanted.size === 0) {
-      if (heading >= 0 && links.length === 0) this.#dropEmptyHeading('topics', heading + 1)
+      if (heading >= 0 && links.length === 0) dropEmptyHeading(this.#segments, 'topics', heading + 1)
       return
     }
     const lines = [...wanted.values()].map((text) => `- ${text}${this.#eol}`).join('')
@@ -163,64 +154,6 @@ export class MirrorDocument {
     if (this.#segments.some(({ kind }) => kind === 'new')) return
     const invitation = '<!-- Lines added here, each beginning with a dash, are sorted into the sections above. -->'
     this.#block(this.#segments.length, `${newHeading}${this.#eol}${this.#eol}${invitation}${this.#eol}`)
-  }
-
-  #placeOfType(section: number, type: BeliefType): number {
-    const end = this.#endOfSection(section)
-    const later = this.#segments.findIndex(
-      (segment, index) =>
-        index > section && index < end && segment.kind === 'type' && rankOfType(segment.type) > rankOfType(type),
-    )
-    return later >= 0 ? later : end
-  }
-
-  #placeOfScope(scope: string): number {
-    const later = this.#segments.findIndex(
-      (segment) => segment.kind === 'scope' && compareScopes(segment.scope, scope) > 0,
-    )
-    if (later >= 0) return later
-    const last = this.#segments.findLastIndex(({ kind }) => kind === 'scope')
-    if (last >= 0) return this.#endOfSection(last)
-    const mark = this.#segments.findIndex(({ kind }) => kind === 'mark')
-    if (mark >= 0) return mark + 1
-    const closing = this.#segments.findIndex(({ kind }) => kind === 'topics' || kind === 'new')
-    return closing >= 0 ? closing : this.#segments.length
-  }
-
-  /** Up to the next heading of ours, or the first of somebody's own that closes the section. */
-  #endOfSection(section: number): number {
-    for (let index = section + 1; index < this.#segments.length; index += 1) {
-      const segment = this.#segments[index] as Segment
-      if (['scope', 'topics', 'new', 'mark'].includes(segment.kind)) return index
-      if (segment.kind === 'text' && /^ {0,3}#{1,2}[ \t]/mu.test(segment.raw)) return this.#splitAtHeading(index)
-    }
-    return this.#segments.length
-  }
-
-  /** What stands before the heading belongs to the section, what follows does not. */
-  #splitAtHeading(index: number): number {
-    const { raw } = this.#segments[index] as Segment
-    const at = /^ {0,3}#{1,2}[ \t]/mu.exec(raw)?.index ?? 0
-    if (at === 0) return index
-    this.#segments.splice(index, 1, { kind: 'text', raw: raw.slice(0, at) }, { kind: 'text', raw: raw.slice(at) })
-    return index + 1
-  }
-
-  /** Takes away the last heading before a place if nothing stands below it. Returns where that place is now. */
-  #dropEmptyHeading(kind: 'type' | 'scope' | 'topics', before: number): number {
-    const at = this.#segments.findLastIndex((segment, index) => index < before && segment.kind === kind)
-    if (at < 0) return before
-    const isEnd = (segment: Segment): boolean =>
-      kind === 'type' ? ['type', 'scope', 'topics', 'new', 'mark'].includes(segment.kind) : segment.kind !== 'text'
-    const next = this.#segments.findIndex((segment, index) => index > at && isEnd(segment))
-    const end = next < 0 ? this.#segments.length : next
-    const below = this.#segments.slice(at + 1, end)
-    const follower = this.#segments[end]
-    if (kind === 'scope' && follower !== undefined && (follower.kind === 'type' || follower.kind === 'item'))
-      return before
-    if (below.some((segment) => segment.kind !== 'text' || segment.raw.trim() !== '')) return before
-    this.#segments.splice(at, end - at)
-    return at
   }
 
   /** With one empty line between, which may be there already. */
@@ -269,14 +202,4 @@ function keepIdentity(old: readonly Segment[], read: readonly Segment[]): Segmen
 function reread(raw: string, { section }: ItemSegment): Segment {
   const segment = parseSegments(raw).find(({ kind }) => kind === 'item') as ItemSegment
   return { ...segment, raw, section }
-}
-
-const rankOfType = (type: BeliefType): number => beliefTypes.indexOf(type)
-
-/** What holds everywhere comes first. */
-export function compareScopes(one: string, other: string): number {
-  if (one === other) return 0
-  if (one === universalScope) return -1
-  if (other === universalScope) return 1
-  return one < other ? -1 : 1
 }

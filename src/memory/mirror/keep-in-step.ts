@@ -55,6 +55,7 @@ class Follower {
   #told: string | null = null
   #timer: NodeJS.Timeout | null = null
   #working: Promise<void> = Promise.resolve()
+  #next: Promise<void> | null = null
   mustMake: boolean
 
   constructor(workshop: Workshop, options: InStepOptions) {
@@ -63,8 +64,13 @@ class Follower {
     this.mustMake = options.make
   }
 
+  /** One that is waited for already, and has not begun, will see this change too: a crowd of changes needs two, not a crowd. */
   sync(): Promise<void> {
-    this.#working = this.#working.then(() => this.#syncOnce())
+    this.#next ??= this.#working.then(() => {
+      this.#next = null
+      return this.#syncOnce()
+    })
+    this.#working = this.#next
     return this.#working
   }
 

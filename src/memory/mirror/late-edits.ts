@@ -2,7 +2,18 @@ import { MirrorDocument } from './document.ts'
 import { bytesHash, decode } from './live-file.ts'
 import type { MirrorPlaces } from './places.ts'
 import type { Imprint } from './state.ts'
-import { type Displaced, displacedBytes, lineHash, seenOf, skeletonOf } from './swap.ts'
+import {
+  type Displaced,
+  displacedBytes,
+  displacedFiles,
+  lineHash,
+  removeDisplaced,
+  restoreMissing,
+  seenOf,
+  settleMs,
+  skeletonOf,
+  updateDisplaced,
+} from './swap.ts'
 
 /** Something that was written to a file after it had been displaced, or saved right before. */
 export type LateEdit = {
@@ -12,8 +23,31 @@ export type LateEdit = {
   readonly kind: 'appended' | 'saved' | 'unreadable'
 }
 
+/** A displaced file with what happened to it since; `isOld` when nobody can be writing to it any more. */
+export type LateEntry = { readonly entry: Displaced; readonly edit: LateEdit | null; readonly isOld: boolean }
+
+/** Looks at every displaced file. One whose replacement never came, because we died in between, comes back. */
+export function lateEntries(
+  places: MirrorPlaces,
+  { key, now, hasWaited }: { readonly key: string; readonly now: Date; readonly hasWaited: boolean },
+): readonly LateEntry[] {
+  return displacedFiles(places).map((entry) => {
+    if (!entry.isDone) restoreMissing(places, entry)
+    const isOld = hasWaited || now.getTime() - entry.at >= settleMs
+    return { edit: lateEdit(places, key, entry), entry, isOld }
+  })
+}
+
+/** Lets go of what nobody writes to any more, and notes what has been taken into account of the rest. */
+export async function settleLate(places: MirrorPlaces, key: string, entries: readonly LateEntry[]): Promise<void> {
+  for (const { entry, edit, isOld } of entries) {
+    if (isOld && edit === null) removeDisplaced(places, entry)
+    else if (edit !== null) await updateDisplaced(places, { ...entry, seen: seenOf(key, edit.bytes) })
+  }
+}
+
 /** What has happened to a displaced file since it was last looked at; null when nothing has. */
-export function lateEdit(places: MirrorPlaces, key: string, entry: Displaced): LateEdit | null {
+function lateEdit(places: MirrorPlaces, key: string, entry: Displaced): LateEdit | null {
   const bytes = displacedBytes(places, entry)
   // A file that has been emptied is about to be written; nobody meant nothing.
   if (bytes === null || bytes.length === 0 || bytesHash(key, bytes) === entry.seen.hash) return null
@@ -22,9 +56,6 @@ export function lateEdit(places: MirrorPlaces, key: string, entry: Displaced): L
   if (decode(bytes) === null) return { entry, bytes, kind: 'unreadable' }
   return { entry, bytes, kind: isAppended ? 'appended' : 'saved' }
 }
-
-/** The entry as it is after what it held has been taken into account. */
-export const settled = (key: string, { entry, bytes }: LateEdit): Displaced => ({ ...entry, seen: seenOf(key, bytes) })
 
 /**
  * The text of a file with a late edit put into it. What was appended is appended; a whole save takes the place of what

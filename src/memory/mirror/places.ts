@@ -4,6 +4,9 @@ import { join } from 'node:path'
 /** The file people and agents read first. */
 export const mirrorFile = 'MEMORY.md'
 
+/** The links to topic files, where there are too many of them for MEMORY.md. */
+export const topicsFile = 'memory-scopes.md'
+
 /** What the file says about itself. */
 export const ownIntroduction =
   'What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a\n' +

@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName } from '../../files/leftovers.ts'
 import type { MirrorPlaces } from './places.ts'
+import { jsonIn, readIfThere } from './record-text.ts'
 
 const fileState = z.object({
   /** The scope of a topic file, null for MEMORY.md. */
@@ -53,6 +54,8 @@ const mirrorState = z.object({
   refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
 })
 export type MirrorState = z.infer<typeof mirrorState>
+/** Why nothing is done until somebody puts a file right. */
+export type Held = NonNullable<MirrorState['held']>
 
 export const newState = (user: string, key: string): MirrorState => ({
   format: 1,
@@ -164,69 +167,6 @@ export async function saveOutside({ outside }: MirrorPlaces, file: string, lines
 export async function loadOutside({ outside }: MirrorPlaces, file: string): Promise<readonly string[]> {
   const parsed = z.array(z.string()).safeParse(jsonIn(readIfThere(join(outside, `${file}.json`)) ?? '[]'))
   return parsed.success ? parsed.data : []
-}
-
-const shards = 256
-
-/** Which topic file each belief is in. Kept in parts, so that one more belief costs the same however many there are. */
-export class Whereabouts {
-  readonly #directory: string
-  readonly #loaded = new Map<string, Map<string, string>>()
-  readonly #changed = new Set<string>()
-
-  constructor({ where }: MirrorPlaces) {
-    this.#directory = where
-  }
-
-  async fileOf(id: string): Promise<string | null> {
-    return (await this.#shard(id)).get(id) ?? null
-  }
-
-  async set(id: string, file: string | null): Promise<void> {
-    const shard = await this.#shard(id)
-    if ((shard.get(id) ?? null) === file) return
-    if (file === null) shard.delete(id)
-    else shard.set(id, file)
-    this.#changed.add(shardOf(id))
-  }
-
-  async save(): Promise<void> {
-    for (const name of this.#changed) {
-      const content = JSON.stringify(Object.fromEntries(this.#loaded.get(name) ?? []))
-      await writeAtomically(join(this.#directory, name), content, { existing: 'replace', durable: false })
-    }
-    this.#changed.clear()
-  }
-
-  async #shard(id: string): Promise<Map<string, string>> {
-    const name = shardOf(id)
-    const loaded = this.#loaded.get(name)
-    if (loaded !== undefined) return loaded
-    const known = jsonIn(readIfThere(join(this.#directory, name)) ?? '{}')
-    const entries = known !== null && typeof known === 'object' ? Object.entries(known) : []
-    const shard = new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-    this.#loaded.set(name, shard)
-    return shard
-  }
-}
-
-const shardOf = (id: string): string => `${(createHash('sha256').update(id).digest()[0] as number) % shards}.json`
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function readIfThere(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
 }
 
 export function makePlaces({ displaced }: MirrorPlaces): void {

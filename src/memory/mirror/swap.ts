@@ -4,7 +4,7 @@ import {
   constants,
   copyFileSync,
   fchmodSync,
-  fsyncSync,
+  fsync,
   linkSync,
   lstatSync,
   openSync,
@@ -14,7 +14,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { MemoryError } from '../../errors.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName } from '../../files/leftovers.ts'
@@ -78,65 +79,56 @@ type Swap = {
   readonly file: string
   /** What was read; null when there was nothing. */
   readonly expected: Buffer | null
-  readonly content: string
-  readonly mode: number
+  /** The new version, on the disk already, and how long it is. */
+  readonly draft: string
+  readonly bytes: number
   readonly now: () => Date
 }
+
+/** Where the new version of a file is written, beside the old one. */
+export const draftName = ({ dir }: MirrorPlaces, file: string): string => join(dir, leftoverName('tmp', file))
+
+/** Returns when the bytes are on the disk. Several at once take hardly longer than one. */
+export async function writeDraft(
+  draft: string,
+  { content, mode }: { readonly content: string; readonly mode: number },
+): Promise<void> {
+  const descriptor = openSync(draft, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, content)
+    if (mode !== 0o600) fchmodSync(descriptor, mode)
+    await toDisk(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const toDisk = promisify(fsync)
 
 /**
  * Puts a new version of a file in its place and loses nothing of the old one. The old file is moved aside by name, so
  * whatever stands there at that instant is kept; the new one is linked in only where nothing stands, so whatever was
  * put there meanwhile is moved aside too. A rename over the old file would be shorter and would lose what an editor
  * saved a moment before. Between the two steps the file is missing, for as long as one system call takes. All of it is
- * done without giving way to anything else in this process: that keeps the moment short, and is quicker.
+ * done without giving way to anything else in this process: that keeps the moment short, and is quicker. The new name
+ * survives a power cut once the directory is synced, which is left to the caller.
  */
 export function swapIn(
   places: MirrorPlaces,
-  { key, file, expected, content, mode, now }: Swap,
+  { key, file, expected, draft, bytes, now }: Swap,
 ): { readonly signature: string } {
   const path = join(places.dir, file)
-  const temporary = join(places.dir, leftoverName('tmp', basename(path)))
-  try {
-    writeDurably(temporary, content, mode)
-    let seen = seenOf(key, expected ?? Buffer.alloc(0))
-    for (let attempt = 0; ; attempt += 1) {
-      const aside = prepare(places, { file, seen, now })
-      const isAside = moveAside(path, aside)
-      const isInPlace = putInPlace(temporary, path)
-      if (isAside) renameSync(`${aside}${pending}`, `${aside}${done}`)
-      else rmSync(`${aside}${pending}`, { force: true })
-      if (isInPlace) break
-      if (attempt >= 20) throw busy(path)
-      // Made from nothing in between: all of it is new.
-      seen = seenOf(key, Buffer.alloc(0))
-    }
-    const signature = ownSignature(path, Buffer.byteLength(content))
-    syncDirectory(dirname(path))
-    return { signature }
-  } finally {
-    rmSync(temporary, { force: true })
-  }
-}
-
-function writeDurably(path: string, content: string, mode: number): void {
-  const descriptor = openSync(path, 'wx', 0o600)
-  try {
-    writeFileSync(descriptor, content)
-    if (mode !== 0o600) fchmodSync(descriptor, mode)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Makes the new names survive a power cut. Windows cannot open directories, and journals its names by itself. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(directory, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
+  let seen = seenOf(key, expected ?? Buffer.alloc(0))
+  for (let attempt = 0; ; attempt += 1) {
+    const aside = prepare(places, { file, seen, now })
+    const isAside = moveAside(path, aside)
+    const isInPlace = putInPlace(draft, path)
+    if (isAside) renameSync(`${aside}${pending}`, `${aside}${done}`)
+    else rmSync(`${aside}${pending}`, { force: true })
+    if (isInPlace) return { signature: ownSignature(path, bytes) }
+    if (attempt >= 20) throw busy(path)
+    // Made from nothing in between: all of it is new.
+    seen = seenOf(key, Buffer.alloc(0))
   }
 }
 

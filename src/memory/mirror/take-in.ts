@@ -2,8 +2,8 @@ import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { type BeliefDraft, parseDraft, type Statement } from '../draft.ts'
-import { secretIn } from '../learn/secrets.ts'
 import { nameStatement } from '../markdown/name-statement.ts'
+import { refuseSecret } from '../markdown/refuse-secret.ts'
 import { sameStatement } from '../markdown/same-statement.ts'
 import { inherit, newBelief, proposal, superseded } from '../remember.ts'
 import { type Author, change, created, type Decision, type Workshop, withdrawn } from '../workshop.ts'
@@ -26,6 +26,7 @@ export async function takeCorrection(
     async (at) => {
       const now = await workshop.store.get(user, old.id)
       if (now === null || now.version !== old.version) return { kind: 'nothing', result: null }
+      refuseSecret(fields, now)
       const statement = parseDraft(correctedDraft(now, fields))
       const taken = (await workshop.store.holders(user, statement.name, statement.scopes)).find(
         ({ id }) => id !== now.id,
@@ -92,15 +93,6 @@ export async function readNew(workshop: Pick<Workshop, 'store'>, user: string, l
   return { outcome: 'corrected', statement: parseDraft(kept), holders }
 }
 
-/** A file is read by many programs: what opens something does not become a belief because it stands there. */
-function refuseSecret({ name, content, why }: ItemFields): void {
-  const what = secretIn([name, content].filter((text) => text !== '').join(': ')) ?? secretIn(content) ?? secretIn(why)
-  if (what === null) return
-  throw new MemoryError('invalid', `It holds ${what}, so it is not taken in.`, {
-    hint: 'Keep it in a password manager and take it out of the file, or say it with `credence remember`.',
-  })
-}
-
 /** What a new line leaves open is as it was. Only a question that is answered is none any more. */
 function likewise({ fields, isTyped }: NewLine, old: Belief): ItemFields {
   const { name, content, aliases, scopes } = fields
@@ -134,6 +126,7 @@ export async function takeConflict(
     async (at) => {
       const target = await workshop.store.get(user, current.id)
       if (target === null || !isCurrent(target)) return { kind: 'nothing', result: null }
+      refuseSecret(fields, target)
       const statement = parseDraft(correctedDraft(target, fields))
       const belief = newBelief(workshop, { user, statement, provenance: provenance(file, at) })
       const waiting = await workshop.store.proposalsFor(user, target.id)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import { refuseSecret } from '../markdown/refuse-secret.ts'
 import type { Workshop } from '../workshop.ts'
 import { newLine } from './apply.ts'
 import { baseFor } from './base-for.ts'
@@ -51,9 +52,12 @@ async function changeOf(
   user: string,
   intent: Intent,
 ): Promise<'added' | 'changed' | null> {
-  if (intent.kind === 'correct' || intent.kind === 'conflict') return 'changed'
-  if (intent.kind !== 'add') return null
   try {
+    if (intent.kind === 'correct' || intent.kind === 'conflict') {
+      refuseSecret(intent.fields, intent.kind === 'correct' ? intent.old : intent.current)
+      return 'changed'
+    }
+    if (intent.kind !== 'add') return null
     const { outcome } = await readNew(workshop, user, newLine(intent))
     if (outcome === 'known') return null
     return outcome === 'corrected' ? 'changed' : 'added'

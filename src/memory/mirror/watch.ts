@@ -5,7 +5,7 @@ import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
 export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
   readonly signal: AbortSignal
-  /** Told of every sync that did something, and of the first that is held. */
+  /** Told of every sync that did something, and of the first that finds what waits for somebody, or finds it gone. */
   readonly onSync: (synced: Synced) => void
   readonly onProblem: (problem: unknown) => void
   /** How often to look without being told. Default 2000. */
@@ -22,14 +22,14 @@ export async function watchMirror(workshop: Workshop, options: WatchOptions): Pr
   const { dir, signal, pollMs = 2_000, quietMs = 120 } = options
   let wake: () => void = () => {}
   const watcher = watching(dir, () => wake())
-  let heldFor: string | null = null
+  let told = standing({ held: null, refused: [], conflicts: [] })
   try {
     while (!signal.aborted) {
       const synced = await syncOnce(workshop, options)
       if (synced !== null) {
-        const isNews = synced.held === null ? didSomething(synced) || heldFor !== null : heldFor !== synced.held.reason
-        heldFor = synced.held?.reason ?? null
-        if (isNews) options.onSync(synced)
+        const now = standing(synced)
+        if (didSomething(synced) || now !== told) options.onSync(synced)
+        told = now
       }
       const woken = new Promise<void>((resolve) => {
         wake = resolve
@@ -51,8 +51,12 @@ async function syncOnce(workshop: Workshop, { dir, user, onProblem }: WatchOptio
   }
 }
 
-const didSomething = ({ written, taken, refused }: Synced): boolean =>
-  written.length > 0 || refused.length > 0 || Object.values(taken).some((count) => count > 0)
+const didSomething = ({ written, taken }: Synced): boolean =>
+  written.length > 0 || Object.values(taken).some((count) => count > 0)
+
+/** What waits for somebody. It is said when it comes and when it goes, and not all the time. */
+const standing = ({ held, refused, conflicts }: Pick<Synced, 'held' | 'refused' | 'conflicts'>): string =>
+  JSON.stringify([held?.file, held?.reason, refused, conflicts])
 
 /** Null where the system gives no signs; then looking has to do. */
 function watching(dir: string, onSign: () => void): FSWatcher | null {

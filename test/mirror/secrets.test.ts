@@ -1,0 +1,91 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../cli/workplace.ts'
+import { mirroredMemory } from './mirrored-memory.ts'
+
+describe('an item that is changed to hold a secret', () => {
+  it('stays in the file as it is, and the store keeps what it knew', async () => {
+    await using place = mirroredMemory()
+    await place.memory.remember({ name: 'bank', content: 'ING' })
+    place.edit((text) => text.replace('ING', 'the password is hunter2secret99'))
+
+    const { taken, refused } = await place.sync()
+
+    expect(taken).toMatchObject({ corrected: 0 })
+    expect(refused).toMatchObject([{ file: 'MEMORY.md', reason: 'It holds a password or key, so it is not taken in.' }])
+    expect(await place.beliefs()).toEqual({ bank: 'ING' })
+    expect(place.text()).toContain('the password is hunter2secret99')
+    expect((await place.status()).waiting).toMatchObject({ changed: 0 })
+  })
+
+  it.each(['why', 'aliases'])('is refused when the secret is among its %s', async (label) => {
+    await using place = mirroredMemory()
+    await place.memory.remember({ name: 'bank', content: 'ING' })
+    place.edit((text) => text.replace(/( <!-- credence:b-.*-->)/u, `$1\n  - ${label}: the password is hunter2secret99`))
+
+    expect((await place.sync()).refused).toHaveLength(1)
+    expect(await place.beliefs()).toEqual({ bank: 'ING' })
+  })
+
+  it('is taken in again once the secret is out of it', async () => {
+    await using place = mirroredMemory()
+    await place.memory.remember({ name: 'bank', content: 'ING' })
+    place.edit((text) => text.replace('ING', 'my PIN is 4821'))
+    await place.sync()
+    place.edit((text) => text.replace('my PIN is 4821', 'ABN'))
+
+    expect(await place.sync()).toMatchObject({ taken: { corrected: 1 }, refused: [] })
+    expect(await place.beliefs()).toEqual({ bank: 'ABN' })
+  })
+
+  it('makes no proposal and no conflict file when the store changed it too', async () => {
+    await using place = mirroredMemory()
+    await place.memory.remember({ name: 'bank', content: 'ING' })
+    const before = place.text()
+    await place.memory.correct('bank', { content: 'ABN' })
+    writeFileSync(place.path(), before.replace('ING', 'my PIN is 4821'))
+
+    const { conflicts, refused } = await place.sync()
+
+    expect(conflicts).toEqual([])
+    expect(refused).toHaveLength(1)
+    expect(readdirSync(place.dir).filter((name) => name.includes('conflict'))).toEqual([])
+    expect(await place.beliefs()).toEqual({ bank: 'ABN' })
+  })
+
+  it('may keep a secret that somebody had told the memory', async () => {
+    await using place = mirroredMemory()
+    await place.memory.remember({ name: 'gate', content: 'The PIN is 4821.' })
+    place.edit((text) => text.replace('The PIN is 4821.', 'The PIN is 4821, on the left.'))
+
+    expect(await place.sync()).toMatchObject({ taken: { corrected: 1 }, refused: [] })
+    expect(await place.beliefs()).toEqual({ gate: 'The PIN is 4821, on the left.' })
+  })
+})
+
+describe('Markdown that is imported', () => {
+  it('is taken in but for its secrets, which are named by line and not shown', async () => {
+    using place = workplace()
+    const file = join(place.work, 'notes.md')
+    writeFileSync(file, '- **region**: eu-west-1\n- my PIN is 4821\n\n| key | value |\n|---|---|\n| PIN | 9913 |\n')
+
+    const { stdout, stderr, exitCode } = await place.run('import', '--markdown', file)
+
+    expect({ exitCode, added: /added +1\b/u.test(stdout) }).toEqual({ exitCode: 0, added: true })
+    expect(stderr).toContain('notes.md, line 2: left out. It holds a number that proves who somebody is')
+    expect(stderr).toContain('notes.md, line 6: left out. It holds')
+    expect(`${stdout}${stderr}`).not.toMatch(/4821|9913/u)
+    expect(existsSync(file) && readFileSync(file, 'utf8')).toContain('4821')
+  })
+
+  it('has to be called Markdown', async () => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'notes.md'), '- **region**: eu-west-1\n')
+
+    const { exitCode, stderr } = await place.run('import', 'notes.md')
+
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('hint: Say so: credence import --markdown notes.md')
+  })
+})
