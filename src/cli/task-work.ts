@@ -7,7 +7,8 @@ import type { Surroundings } from './compose.ts'
 
 /** What commands that put agents to work are made of. */
 export type TaskWork = {
-  readonly agent: (spec: string) => Promise<Agent>
+  /** `passThrough` are variables of the environment that an agent which is a program is to have. */
+  readonly agent: (spec: string, passThrough: readonly string[]) => Promise<Agent>
   /** The model that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
   readonly judgeModel: (spec: string) => Promise<ChatModel>
   readonly places: PrerequisitePlaces
@@ -40,7 +41,7 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
     workingDirectory,
   }
   return {
-    agent: (spec) => agentFrom(spec, parts),
+    agent: (spec, passThrough) => agentFrom(spec, { ...parts, passThrough }),
     judgeModel: async (spec) => (await import('../models/open-chat-model.ts')).openModelOf(spec, env),
     places: { searchPath: env.PATH ?? '', workingDirectory },
     temporary,

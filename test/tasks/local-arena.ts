@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What goes wrong with a request: a status, a connection cut before anything is done, or cut after all of it is. */
-export type Fault = number | 'cut' | 'cut after'
+/**
+ * What goes wrong with a request: a status, a connection cut before anything is done, or cut after all of it is, a web
+ * page instead of an answer, a pointer to another place, or an answer that does not say where the upload is.
+ */
+export type Fault = number | 'cut' | 'cut after' | 'page' | 'elsewhere' | 'nameless'
 
 export type ArenaCall = {
   readonly method: string
@@ -34,11 +37,14 @@ export async function localArena(key: string, faults: Record<string, Fault[]> = 
     }
     const fault = faults[path]?.shift()
     if (fault === 'cut') return void outgoing.destroy()
+    if (fault === 'page') return void outgoing.setHeader('content-type', 'text/html').end('<!doctype html>Log in')
+    if (fault === 'elsewhere')
+      return void outgoing.writeHead(302, { location: 'https://other.example/login?k=1' }).end()
     if (typeof fault === 'number') return answer(fault, { error: `fault ${fault}`, seen: headers.authorization })
     if (headers.authorization !== `Bearer ${key}`) return answer(401, { error: 'who are you?' })
     const done = perform(method, path, body)
     if (fault === 'cut after') return void outgoing.destroy()
-    answer(done.status, done.value)
+    answer(done.status, fault === 'nameless' ? { ok: true } : done.value)
   }
 
   function perform(method: string, path: string, body: Buffer): { readonly status: number; readonly value: unknown } {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { unzipSync } from 'fflate'
 import { describe, expect, it, vi } from 'vitest'
 import { findPython } from '../../src/tasks/grade/python.ts'
@@ -35,6 +36,8 @@ function harbor() {
   }
   return { ...place, task, store, agent, ask: task_, [Symbol.dispose]: () => place[Symbol.dispose]() }
 }
+
+const plainLines = (text: string): readonly string[] => stripVTControlCharacters(text).split('\n')
 
 describe.skipIf(!canGrade)('credence task run', () => {
   it('carries out a task, keeps the evidence and grades it in every way there is', async () => {
@@ -281,10 +284,28 @@ describe.skipIf(!canGrade)('credence task run', () => {
     using place = harbor()
     const { stdout } = await place.run('task', 'run', place.task, '--agent', 'reference', '--store', place.store)
 
-    expect(stdout).toMatch(/task_boat {2}█{10} 1\.00 {2}scored incomplete {2}automated 1\.00 {2}answers 1\.00/u)
+    expect(stdout).toMatch(/^task_boat {2}█{10} 1\.00 {2}scored, incomplete\n {2}automated 1\.00 {2}answers 1\.00/u)
     expect(stdout).toMatch(/back {2}.*✓ memory-read/u)
     expect(stdout).toContain('coverage   0 of 1 graded in every part')
-    expect(stdout).toMatch(/evidence {2}runs\/.*\/evidence\/task_boat\/1/u)
+    expect(stdout).toMatch(/evidence {3}runs\/.*\/evidence\/task_boat\/1/u)
+  })
+
+  it('fits a terminal of 80 columns, in colour, also when all of it failed', async () => {
+    using place = harbor()
+
+    const { stdout } = await place.runWith(
+      { columns: 80, env: { PATH: process.env.PATH ?? '' } },
+      ...['task', 'run', place.task, '--agent', place.agent('forget'), '--controls', '--store', place.store],
+    )
+
+    // Paths and ids are kept whole.
+    const lines = plainLines(stdout).filter((line) => !/evidence|^ *(?:run|store) |runs|\d{8}-\d{6}/u.test(line))
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(lines.filter((line) => line.startsWith('  automated '))[1]).toMatch(
+      /^ {2}automated {2}✗ file 0\.00 {2}✗ facts 0\.00$/u,
+    )
+    expect(stdout).toContain('\u001b[31m✗\u001b[39m')
+    expect(stdout).not.toContain('\u{fffd}')
   })
 })
 
@@ -337,6 +358,21 @@ describe.skipIf(!canGrade)('credence task regrade', () => {
 })
 
 describe.skipIf(!canGrade)('credence task report', () => {
+  it('says when the bundle cannot be written', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', 'none', '--run-id', 'one')
+
+    const over = await place.run('task', 'report', 'one', '--bundle', 'agent.mjs', '--store', place.store)
+    const below = await place.run('task', 'report', 'one', '--bundle', 'agent.mjs/x', '--store', place.store)
+
+    for (const { exitCode, stderr } of [over, below]) {
+      expect(exitCode).toBe(3)
+      expect(stderr).toMatch(
+        /^error: The bundle cannot be written to .*agent\.mjs.*: a file stands in its place\.\nhint: /u,
+      )
+    }
+  })
+
   it('writes a bundle that says what the evidence says, the same bytes every time', async () => {
     using place = harbor()
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
@@ -396,6 +432,21 @@ describe.skipIf(!canGrade)('credence task submit', () => {
     expect(shown.stdout + shown.stderr).not.toContain(key)
     expect(keyless).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('CREDENCE_ARENA_KEY is not set') })
     expect(arena.calls).toEqual([])
+  })
+
+  it('says when the arena does not tell where it put an upload', async () => {
+    using place = harbor()
+    await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': ['nameless'] })
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+
+    const { stderr, exitCode } = await place.runWith(
+      { env: { CREDENCE_ARENA_KEY: key } },
+      ...['task', 'submit', 'one', '--match', '24', '--base-url', arena.url, '--store', place.store, '--send'],
+    )
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('warning: The arena did not say where it put the artifact')
+    expect(arena.kept.reports).toMatchObject([{ markdown_path: 'markdown/1.md', artifact_path: null }])
   })
 
   it('hands in a run from beginning to end, and goes on after a failure', async () => {

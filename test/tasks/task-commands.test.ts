@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
 import { taskText } from './sample-task.ts'
@@ -137,5 +138,22 @@ describe('credence task validate', () => {
 
     expect(aware.stdout).toContain('but the original runner reads')
     expect([aware.exitCode, blind.exitCode]).toEqual([0, 0])
+  })
+})
+
+describe('on a terminal', () => {
+  it.each([
+    ['list', '.'],
+    ['validate', 'a.md', 'broken.md'],
+  ])('credence task %s is in colours that are colours, and fits', async (...argv) => {
+    using place = workplace()
+    writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a\nsession: 1' }))
+    writeFileSync(join(place.work, 'broken.md'), taskText({ frontMatter: 'id: "../../etc/passwd\\u0007"' }))
+
+    const { stdout } = await place.runWith({ columns: 80 }, 'task', ...argv)
+
+    const lines = stripVTControlCharacters(stdout).split('\n')
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(lines.join('')).not.toMatch(/\[\d+m/u)
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type MeanScores, meanScores } from '../../tasks/report/coverage.ts'
 import { harmless, type Style } from '../output.ts'
-import { columns } from '../text-layout.ts'
+import { columns, wrap } from '../text-layout.ts'
 import { type DoneJob, oracleName, performTasks, type TaskRequest, type TaskScene } from './task-job.ts'
 import { figure } from './task-text.ts'
 
@@ -29,8 +29,8 @@ export async function performControls(
   const results = [resultOf(request.agent, own, null)]
   const arms = [
     { name: `${request.agent}, no memory`, changes: { control: 'no-memory' }, problemOf: remembersWithout },
-    { name: 'none', changes: { agent: 'none' }, problemOf: earnsByNothing },
-    { name: oracleName, changes: { agent: oracleName }, problemOf: missesWhatItKnows },
+    { name: 'none', changes: { agent: 'none', passEnv: [] }, problemOf: earnsByNothing },
+    { name: oracleName, changes: { agent: oracleName, passEnv: [] }, problemOf: missesWhatItKnows },
   ] as const
   for (const { name, changes, problemOf } of arms) {
     if (scene.signal.aborted) break
@@ -73,23 +73,35 @@ export function liftOf(results: readonly ControlResult[]): number | null {
 }
 
 export function controlsText(results: readonly ControlResult[], style: Style): string {
-  const rows = results.map(({ name, means, passed, total, runId }) => [
-    name,
+  const rows = results.map(({ name, means, passed, total }) => [
+    shortened(name),
     figure(means.score),
     figure(means.automatedScore),
     figure(means.answerScore),
     figure(means.recallScore),
     `${passed}/${total}`,
-    runId,
   ])
-  const table = columns([['who', 'score', 'automated', 'answers', 'recall', 'passed', 'run'], ...rows], { indent: 0 })
+  const table = columns([['who', 'score', 'automated', 'answers', 'recall', 'passed'], ...rows], { indent: 0 })
   const lift = liftOf(results)
-  const problems = results.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]))
-  return [
-    harmless(table),
+  const liftText =
     lift === null
       ? 'lift of the memory: unknown, as no check expects a fresh session to say what was told before'
-      : `lift of the memory: ${lift >= 0 ? '+' : ''}${figure(lift)} in recall`,
-    ...problems.map((problem) => style.red(harmless(problem))),
+      : `lift of the memory: ${lift >= 0 ? '+' : ''}${figure(lift)} in recall`
+  const problems = results.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]))
+  const runs = results.slice(1).map(({ name, runId }) => [shortened(name), runId])
+  return [
+    harmless(table),
+    ...wrap(liftText, style.width),
+    ...problems.flatMap((problem) => wrap(harmless(problem), style.width).map(style.red)),
+    '',
+    'runs of the controls',
+    harmless(columns(runs, { indent: 2 })),
   ].join('\n')
 }
+
+const longestName = 36
+const keptEnd = ', no memory'.length
+
+/** A program with all its words would push the figures off the screen. What it is compared with stands at the end. */
+const shortened = (name: string): string =>
+  name.length > longestName ? `${name.slice(0, longestName - keptEnd - 1)}…${name.slice(-keptEnd)}` : name

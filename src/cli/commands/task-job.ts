@@ -4,6 +4,7 @@ import { MemoryError } from '../../errors.ts'
 import { optionsOf, type RunContext, resumeBenchmark, runBenchmark } from '../../eval/harness/runner.ts'
 import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
 import { runFolder } from '../../eval/harness/store/layout.ts'
+import { parseModelSpec } from '../../models/model-spec.ts'
 import type { Agent } from '../../tasks/agent.ts'
 import type { Control } from '../../tasks/evidence.ts'
 import { findPython } from '../../tasks/grade/python.ts'
@@ -26,6 +27,8 @@ export type TaskRequest = {
   /** Files, folders, ids or packs. */
   readonly tasks: readonly string[]
   readonly agent: string
+  /** Names of variables of the environment that the agent gets. */
+  readonly passEnv: readonly string[]
   readonly control: Control
   readonly judge: string | null
   readonly votes: number
@@ -71,7 +74,7 @@ export async function performTasks(
 ): Promise<DoneJob> {
   const { session, root, work, evaluation, signal, sandbox } = scene
   const tasks = loadTasks(request.tasks, await taskPlaces(session), { strictUpstream: request.strictUpstream })
-  const agent = request.agent === oracleName ? null : await work.agent(request.agent)
+  const agent = request.agent === oracleName ? null : await work.agent(request.agent, request.passEnv)
   const system = systemOf(agent, request.control)
   const benchmarkId = benchmarkIdOf(tasks)
   const runId = run.runId ?? newRunId(benchmarkId, system.name)
@@ -141,6 +144,7 @@ export function requestOf(root: string, runId: string): TaskRequest {
   return {
     tasks: settings.tasks.map(String),
     agent: text('agent') ?? '',
+    passEnv: Array.isArray(settings.passEnv) ? settings.passEnv.map(String) : [],
     control: settings.control === 'no-memory' ? 'no-memory' : 'none',
     judge: text('judge'),
     votes: number('votes', 1),
@@ -158,7 +162,12 @@ export async function judgeFor(
   { work, root }: Pick<TaskScene, 'work' | 'root'>,
 ): Promise<Judge | null> {
   if (judge === null) return null
-  return { model: await work.judgeModel(judge), votes, cacheFolder: join(root, 'judge-cache') }
+  return {
+    model: await work.judgeModel(judge),
+    endpoint: parseModelSpec(judge).url,
+    votes,
+    cacheFolder: join(root, 'judge-cache'),
+  }
 }
 
 const systemOf = (agent: Agent | null, control: Control): { readonly name: string; readonly version: string } => {

@@ -29,8 +29,8 @@ export const taskList = defineCommand({
       document: { tasks: tasks.map(summaryOf), invalid },
       text: (style) => {
         if (tasks.length === 0) return 'There are no tasks.'
-        const rows = tasks.map((task) => [style.bold(task.id), described(task), task.name])
-        return harmless(columns(rows, { indent: 0, width: style.width }))
+        const rows = tasks.map((task) => [task.id, described(task), task.name].map(harmless))
+        return columns(rows, { indent: 0, width: style.width })
       },
       notes: invalid.map((file) => {
         const path = relative(places.workingDirectory, file)

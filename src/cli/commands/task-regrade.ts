@@ -14,7 +14,7 @@ import { evalStore, storeOptions } from './benchmark-store.ts'
 import { machine } from './benchmark-surroundings.ts'
 import { judgeFor, newRunId, sandboxFor } from './task-job.ts'
 import { judgeOptions, keepResult, taskDocuments } from './task-run.ts'
-import { figure, summaryText } from './task-text.ts'
+import { figure, reasonsText, summaryText } from './task-text.ts'
 
 export const taskRegrade = defineCommand({
   args: { run: one('The run whose evidence is graded again.') },
@@ -103,6 +103,7 @@ export const taskRegrade = defineCommand({
         text: (style) =>
           [
             pairsText(pairs, style),
+            ...reasonsText(grades, style),
             '',
             summaryText(meanScores(grades), coverageOf(grades)),
             `run        ${runId}`,

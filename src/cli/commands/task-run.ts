@@ -5,7 +5,7 @@ import { coverageOf, meanScores } from '../../tasks/report/coverage.ts'
 import { pinchbenchResult } from '../../tasks/report/pinchbench-result.ts'
 import { readTaskRun } from '../../tasks/report/read-task-run.ts'
 import { defaultPassAt } from '../../tasks/task-benchmark.ts'
-import { defineCommand, flag, option, rest, text, wholeNumber } from '../command.ts'
+import { defineCommand, flag, kebab, option, rest, text, texts, wholeNumber } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Style } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -39,8 +39,22 @@ function readMultiplier(given: string): number {
   throw new UsageError(`"${given}" is not a number above 0 and up to 100.`)
 }
 
+function readVariable(given: string): string {
+  if (/^[A-Za-z_]\w*$/u.test(given)) return given
+  // What follows the sign may be a key.
+  const [name = ''] = given.split('=')
+  throw new UsageError(
+    given.includes('=') ? `"${name}=…" has a value.` : `"${given}" is not the name of a variable.`,
+    'Give the name alone, such as MY_AGENT_KEY; the value is read from the environment.',
+  )
+}
+
 const options = {
   agent: text('<agent>', 'Who does the work, such as reference, openai:MODEL or "command:my-agent {prompt}".'),
+  passEnv: {
+    ...texts('<name>', 'A variable of the environment that the agent gets, where it is a program. Its name alone.'),
+    read: (given: readonly string[]) => given.map(readVariable),
+  },
   repeats: wholeNumber('How often every task is carried out.', { min: 1, max: 1_000, default: 1 }),
   seed: wholeNumber('Decides what tasks that draw their facts draw.', { min: 0, max: 2 ** 31, default: 1 }),
   ...judgeOptions,
@@ -78,6 +92,7 @@ export const taskRun = defineCommand({
   ],
   async run({ args: { tasks }, options: given }, session) {
     const isResuming = given.resume !== undefined
+    if (isResuming) refuseChanges(given)
     if (isResuming === tasks.length > 0) {
       throw new UsageError(
         isResuming ? '--resume names the run, and with it the tasks.' : 'No task is given.',
@@ -116,8 +131,37 @@ export const taskRun = defineCommand({
   },
 })
 
+/** A run that is half one thing and half another says nothing, so a resumed one goes on as it was begun. */
+function refuseChanges(given: Readonly<Record<string, unknown>>): void {
+  const isGiven = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+  const [changed] = decided.filter((name) => isGiven(given[name]))
+  if (changed === undefined) return
+  throw new UsageError(
+    `--${kebab(changed)} cannot be given with --resume, which goes on as the run was begun.`,
+    'Leave it out, or begin another run.',
+  )
+}
+
+/** What is decided when a run begins. */
+const decided = [
+  'agent',
+  'passEnv',
+  'repeats',
+  'seed',
+  'judge',
+  'votes',
+  'unsafeGraders',
+  'passAt',
+  'timeoutMultiplier',
+  'strictUpstream',
+  'runId',
+  'notes',
+] as const satisfies (keyof typeof options)[]
+
 type Given = {
   readonly agent: string | undefined
+  readonly passEnv: readonly string[]
   readonly judge: string | undefined
   readonly votes: number | undefined
   readonly repeats: number | undefined
@@ -131,6 +175,7 @@ type Given = {
 const requestFrom = (tasks: readonly string[], given: Given): TaskRequest => ({
   tasks,
   agent: given.agent ?? '',
+  passEnv: given.passEnv,
   control: 'none',
   judge: given.judge ?? null,
   votes: given.votes ?? 1,
@@ -143,7 +188,11 @@ const requestFrom = (tasks: readonly string[], given: Given): TaskRequest => ({
 })
 
 const withoutUndefined = (values: object): object =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== false))
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
 
 type Whole = Awaited<ReturnType<typeof readTaskRun>>
 
@@ -163,35 +212,8 @@ export const taskDocuments = ({ tasks }: Whole) =>
   tasks.map(({ grade, evidence, record }) => ({
     ...grade,
     verdict: record.verdict,
-    sessions: evidence.sessions.map(
-      ({
-        id,
-        isFresh,
-        conversationId,
-        process,
-        priorMessages,
-        outcome,
-        problem,
-        toolCalls,
-        answer,
-        startedAt,
-        endedAt,
-      }) => ({
-        ...{
-          id,
-          isFresh,
-          conversationId,
-          process,
-          priorMessages,
-          outcome,
-          problem,
-          toolCalls,
-          answer,
-          startedAt,
-          endedAt,
-        },
-      }),
-    ),
+    // Prompts and transcripts are long, and lie in the evidence.
+    sessions: evidence.sessions.map(({ index, prompt, transcript, usage, deadlineMs, ...shown }) => shown),
     usage: evidence.usage,
   }))
 

@@ -3,7 +3,7 @@ import { MemoryError } from '../../errors.ts'
 import { runFolder } from '../../eval/harness/store/layout.ts'
 import { bundleOf } from '../../tasks/arena/bundle.ts'
 import { type ArenaRequest, readEntry, requestsFor } from '../../tasks/arena/requests.ts'
-import { journalPath, referencesIn, submit } from '../../tasks/arena/submit.ts'
+import { journalPath, referencesIn, type SubmissionJournal, submit } from '../../tasks/arena/submit.ts'
 import { readTaskRun } from '../../tasks/report/read-task-run.ts'
 import { defineCommand, flag, one, text } from '../command.ts'
 import { harmless } from '../output.ts'
@@ -94,12 +94,22 @@ export const taskSubmit = defineCommand({
           steps: journal.steps,
         },
         text: () => harmless(columns([['step', 'status', 'when', 'reference'], ...rows], { indent: 0 })),
+        notes: missingReferences(journal),
       }
     } finally {
       release()
     }
   },
 })
+
+/** A report that refers to nothing may count for nothing, so that is said. */
+function missingReferences(journal: SubmissionJournal): readonly string[] {
+  const missing = Object.entries(referencesIn(journal)).flatMap(([what, found]) => (found === null ? [what] : []))
+  if (missing.length === 0) return []
+  return [
+    `warning: The arena did not say where it put the ${missing.join(' and the ')}, so the report does not either.`,
+  ]
+}
 
 const longestShown = 400
 

@@ -6,7 +6,7 @@ import { findAsset } from '../../tasks/run/workspace.ts'
 import { defineCommand, flag, rest } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
-import { counted } from '../text-layout.ts'
+import { counted, wrap } from '../text-layout.ts'
 import { taskPlaces } from './task-places.ts'
 
 /** Whether task files can be run, and what is wrong with those that cannot. */
@@ -37,7 +37,7 @@ export const taskValidate = defineCommand({
       text: (style) => {
         const lines = verdicts.flatMap((verdict) => verdictLines(verdict, places.workingDirectory, style))
         const count = `${counted(verdicts.length, 'task')}, ${invalid === 0 ? 'all valid' : `${invalid} invalid`}.`
-        return harmless([...lines, verdicts.length === 0 ? 'There are no tasks.' : count].join('\n'))
+        return [...lines, verdicts.length === 0 ? 'There are no tasks.' : count].join('\n')
       },
       exitCode: invalid === 0 ? exitCodes.fine : exitCodes.invalid,
     }
@@ -69,11 +69,17 @@ async function judge(source: TaskSource, options: ParseOptions): Promise<Verdict
 }
 
 function verdictLines({ file, problems, warnings }: Verdict, from: string, style: Style): readonly string[] {
-  const path = relative(from, file)
   const mark = problems.length === 0 ? style.green('valid') : style.red('invalid')
   return [
-    `${mark}  ${path}`,
-    ...problems.map(({ field, message }) => `  ${style.red('problem:')} ${field} ${message}.`),
-    ...warnings.map((warning) => `  ${style.yellow('warning:')} ${warning}`),
+    `${mark}  ${harmless(relative(from, file))}`,
+    ...problems.flatMap(({ field, message }) => finding(`problem: ${field} ${message}.`, style.red, style)),
+    ...warnings.flatMap((warning) => finding(`warning: ${warning}`, style.yellow, style)),
   ]
+}
+
+/** A finding on as many lines as it needs, with its first word painted. */
+function finding(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
+  const [first = '', ...rest] = wrap(harmless(text), width - 4)
+  const [kind = ''] = first.split(' ')
+  return [`  ${paint(kind)}${first.slice(kind.length)}`, ...rest.map((line) => `    ${line}`)]
 }

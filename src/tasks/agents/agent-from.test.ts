@@ -51,4 +51,21 @@ describe('naming an agent', () => {
   ])('says of %s how it is written', async (spec, hint) => {
     await expect(agentFrom(spec, parts)).rejects.toMatchObject({ code: 'invalid', hint: expect.stringContaining(hint) })
   })
+
+  it.each(['command:sh', 'openclaw', 'claude-code'])('passes variables of the environment to %s', async (spec) => {
+    const environment = { PATH: '/bin', MY_KEY: 'k', EMPTY: '' }
+
+    expect(await agentFrom(spec, { ...parts, environment, passThrough: ['MY_KEY', 'EMPTY'] })).toBeDefined()
+    await expect(
+      agentFrom(spec, { ...parts, environment, passThrough: ['MY_KEY', 'MISSING', 'GONE'] }),
+    ).rejects.toMatchObject({ code: 'invalid', message: 'Not set in the environment: MISSING, GONE.' })
+  })
+
+  it('passes nothing to an agent that is no program', async () => {
+    await expect(agentFrom('reference', { ...parts, passThrough: ['PATH'] })).rejects.toMatchObject({
+      code: 'invalid',
+      message: 'The agent reference is no program, so PATH cannot be passed to it.',
+      hint: 'Variables are passed to command, openclaw, claude-code.',
+    })
+  })
 })

@@ -4,6 +4,7 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
+import type { CommandProfile } from './command/command-agent.ts'
 import { noneAgent } from './none.ts'
 import type { UsedMemory } from './tool-loop/memory-tools.ts'
 
@@ -14,7 +15,7 @@ export type AgentParts = {
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Variables of the environment that a `command` gets besides the usual ones. */
+  /** Variables of the environment that an agent which is a program gets besides the usual ones. */
   readonly passThrough?: readonly string[]
   /** Relative paths begin here. */
   readonly workingDirectory: string
@@ -50,6 +51,7 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
   const name = agentNames.find((known) => known === given)
   if (name === undefined) throw unknownAgent(spec, given)
   const wanted = rest.trim()
+  checkPassed(name, parts)
   switch (name) {
     case 'reference':
     case 'none':
@@ -78,18 +80,40 @@ async function programFrom(
   wanted: string,
   { environment, workingDirectory, passThrough = [] }: AgentParts,
 ): Promise<Agent> {
+  const more = (profile: CommandProfile): CommandProfile => ({
+    ...profile,
+    passThrough: [...profile.passThrough, ...passThrough],
+  })
   const { commandAgent } = await import('./command/command-agent.ts')
   const { anyCommand, claudeCode, openclaw } = await import('./command/profiles.ts')
   const model = wanted === '' ? null : wanted
   switch (name) {
     case 'command':
-      return commandAgent(anyCommand(wanted, { workingDirectory, passThrough }), environment)
+      return commandAgent(more(anyCommand(wanted, { workingDirectory })), environment)
     case 'openclaw':
-      return commandAgent(openclaw(model, environment), environment)
+      return commandAgent(more(openclaw(model, environment)), environment)
     case 'claude-code':
-      return commandAgent(claudeCode(model), environment)
+      return commandAgent(more(claudeCode(model)), environment)
   }
 }
+
+/** A variable that is not there would make an agent fail in its own words, long after. */
+function checkPassed(name: (typeof agentNames)[number], { environment, passThrough = [] }: AgentParts): void {
+  const [first] = passThrough
+  if (first === undefined) return
+  if (!programs.includes(name)) {
+    throw new MemoryError('invalid', `The agent ${name} is no program, so ${first} cannot be passed to it.`, {
+      hint: `Variables are passed to ${programs.join(', ')}.`,
+    })
+  }
+  const missing = passThrough.filter((variable) => environment[variable] === undefined)
+  if (missing.length === 0) return
+  throw new MemoryError('invalid', `Not set in the environment: ${missing.join(', ')}.`, {
+    hint: 'Set it before the command, or do not pass it.',
+  })
+}
+
+const programs: readonly string[] = ['command', 'openclaw', 'claude-code']
 
 const wrongForm = (name: (typeof agentNames)[number], spec: string): MemoryError =>
   new MemoryError('invalid', `"${spec}" is not how the agent ${name} is written.`, {

@@ -116,6 +116,8 @@ describe('a submission', () => {
     ['a server that stays broken', [500, 500, 500, 500], 'upload_artifact failed 4 times: status 500'],
     ['a connection that is always cut', ['cut', 'cut', 'cut', 'cut'], 'upload_artifact failed 4 times'],
     ['a refusal', [422], 'upload_artifact was refused with status 422'],
+    ['a web page', ['page'], 'upload_artifact was answered with a web page'],
+    ['a redirect', ['elsewhere'], 'upload_artifact was sent on to https://other.example/login, which is not followed'],
   ])('stops at %s, and a later call goes on from there', async (_, faults, reason) => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key, { [paths.artifact]: faults })

@@ -102,6 +102,14 @@ export function referencesIn({ steps }: Pick<SubmissionJournal, 'steps'>): Refer
   return { markdown: of('upload_markdown'), artifact: of('upload_artifact') }
 }
 
+type ArenaAnswer = {
+  readonly status: number
+  readonly text: string
+  readonly isPage: boolean
+  /** Where a redirect points to. */
+  readonly location: string | null
+}
+
 /** One request, again when the server or the way to it breaks; nothing else is worth another try. */
 async function take(request: ArenaRequest, options: SubmissionOptions): Promise<DoneStep> {
   const { key, now, signal, wait } = options
@@ -109,7 +117,7 @@ async function take(request: ArenaRequest, options: SubmissionOptions): Promise<
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (attempt > 0) await wait(500 * 2 ** (attempt - 1))
     signal.throwIfAborted()
-    let answer: { readonly status: number; readonly text: string }
+    let answer: ArenaAnswer
     try {
       answer = await sent(request, key, signal)
     } catch (error) {
@@ -118,6 +126,8 @@ async function take(request: ArenaRequest, options: SubmissionOptions): Promise<
       continue
     }
     const { status } = answer
+    if (status >= 300 && status < 400) throw sentOn(request, answer)
+    if (status < 300 && request.method === 'POST' && answer.isPage) throw answeredWithPage(request)
     const text = answer.text.replaceAll(key, '[key]').slice(0, longestAnswer)
     const isThere = status === 409
     if ((status >= 200 && status < 300) || isThere) {
@@ -135,7 +145,7 @@ async function sent(
   { url, method, headers, body }: ArenaRequest,
   key: string,
   signal: AbortSignal,
-): Promise<{ readonly status: number; readonly text: string }> {
+): Promise<ArenaAnswer> {
   const given = new Headers({ ...headers, Authorization: `Bearer ${key}` })
   let content: string | FormData | undefined
   if (body.kind === 'json') {
@@ -152,10 +162,15 @@ async function sent(
     headers: given,
     ...(content === undefined ? {} : { body: content }),
     // The key is for this server and no other.
-    redirect: 'error',
+    redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   })
-  return { status: response.status, text: await textOf(response) }
+  return {
+    status: response.status,
+    text: await textOf(response),
+    isPage: /^text\/html\b/iu.test(response.headers.get('content-type') ?? ''),
+    location: response.headers.get('location'),
+  }
 }
 
 /** As much of an answer as anybody reads. */
@@ -183,6 +198,20 @@ function refused({ step }: ArenaRequest, status: number, text: string): MemoryEr
   if (status === 404) return new MemoryError('not_found', message, { hint: 'Check --base-url and --match.' })
   return new MemoryError('invalid', message, { hint: 'What was done is kept; the same command goes on from here.' })
 }
+
+/** Only where it points to is shown: what follows a question mark may be a key. */
+function sentOn({ step, url }: ArenaRequest, { location }: ArenaAnswer): MemoryError {
+  const target = location === null ? null : URL.parse(location, url)
+  const where = target === null ? 'elsewhere' : `to ${target.origin}${target.pathname}`
+  return new MemoryError('invalid', `${step} was sent on ${where}, which is not followed: the key is not for it.`, {
+    hint: 'If that is the arena, give its address as --base-url.',
+  })
+}
+
+const answeredWithPage = ({ step, url }: ArenaRequest): MemoryError =>
+  new MemoryError('invalid', `${step} was answered with a web page and not by an API: ${url}.`, {
+    hint: 'Check --base-url, and whether something stands before the arena that wants a login.',
+  })
 
 const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', 'url', 'id', 'report_id'] as const
 

@@ -74,9 +74,9 @@ function factCheck(check: AnswerCheck, session: SessionRecord): CheckResult {
   const said = check.forbid.filter((text) => holds(form, text))
   const lacksUnknown = check.mustNotKnow && !saysUnknown(answer)
   const problems = [
-    ...missing.map((ways) => `not "${ways[0]}"`),
-    ...said.map((text) => `but "${text}"`),
-    ...(lacksUnknown ? ['not that it is unknown'] : []),
+    ...missing.map((ways) => `no "${ways[0]}"`),
+    ...said.map((text) => `"${text}"`),
+    ...(lacksUnknown ? ['no word that it is unknown'] : []),
   ]
   return {
     id: check.id,

@@ -1,18 +1,8 @@
-import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Confinement,
-  insideArguments,
-  insideScript,
-  isRoot,
-  nobody,
-  systemFiles,
-  systemFolders,
-  systemPath,
-} from './confinement.ts'
-import { isInSystem } from './namespaces.ts'
+import { type Confinement, insideArguments, insideScript, isRoot, nobody, systemPath } from './confinement.ts'
+import { type Shown, shownSystem } from './shown-system.ts'
 
 /** The same house, built by bubblewrap. `program` is where it is, when not among the system's programs. */
 export function bubblewrap(program = 'bwrap'): Confinement {
@@ -49,14 +39,17 @@ export function bubblewrap(program = 'bwrap'): Confinement {
   }
 }
 
-function folderArguments(prefix: string): readonly string[] {
-  const folders = systemFolders.flatMap((path) => {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) return []
-    return stats.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
-  })
-  const others = systemFiles.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path])
-  return [...folders, ...others, ...(isInSystem(prefix) ? [] : [...above(prefix), '--ro-bind', prefix, prefix])]
+const folderArguments = (prefix: string): readonly string[] => shownSystem(prefix).flatMap(argumentsFor)
+
+function argumentsFor(shown: Shown): readonly string[] {
+  switch (shown.kind) {
+    case 'link':
+      return ['--symlink', shown.target, shown.path]
+    case 'place':
+      return ['--ro-bind', shown.path, shown.path]
+    case 'interpreter':
+      return [...above(shown.path), '--ro-bind', shown.path, shown.path]
+  }
 }
 
 /** Left to itself it makes the folders above closed to everybody but their owner. */

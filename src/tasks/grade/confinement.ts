@@ -62,10 +62,6 @@ export const nobody = 65_534
 
 export const isRoot = (): boolean => process.getuid?.() === 0
 
-/** Folders of the system that programs need, besides the one of the interpreter. Only those that exist are shown. */
-export const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'] as const
-export const systemFiles = ['/etc/ld.so.cache', '/etc/alternatives'] as const
-
 /**
  * What happens inside, once nothing else can be seen: copy the workspace, give it away, drop every privilege, and
  * become Python. Arguments: owner or empty, then the program.

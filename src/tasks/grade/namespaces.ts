@@ -1,17 +1,8 @@
-import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type Confinement,
-  insideArguments,
-  insideScript,
-  isRoot,
-  nobody,
-  systemFiles,
-  systemFolders,
-  systemPath,
-} from './confinement.ts'
+import { type Confinement, insideArguments, insideScript, isRoot, nobody, systemPath } from './confinement.ts'
+import { shownSystem } from './shown-system.ts'
 
 /**
  * Builds a root of its own in memory and changes into it: folders of the system read-only, the workspace read-only
@@ -74,16 +65,9 @@ export function namespaces({ withUser }: { readonly withUser: boolean }): Confin
   }
 }
 
-/** Links stay links, so that every name of the system works as it does outside. */
 function stepsFor(prefix: string): readonly string[] {
-  const folders = systemFolders.flatMap((path) => {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) return []
-    return stats.isSymbolicLink() ? ['link', readlinkSync(path), path] : ['show', path]
-  })
-  const others = systemFiles.filter((path) => existsSync(path)).flatMap((path) => ['show', path])
-  const library = isInSystem(prefix) ? [] : ['show', prefix]
-  return [...folders, ...others, ...library, ...devices.flatMap((path) => ['device', path])]
+  const steps = shownSystem(prefix).flatMap((shown) =>
+    shown.kind === 'link' ? ['link', shown.target, shown.path] : ['show', shown.path],
+  )
+  return [...steps, ...devices.flatMap((path) => ['device', path])]
 }
-
-export const isInSystem = (path: string): boolean => systemFolders.some((folder) => `${path}/`.startsWith(`${folder}/`))

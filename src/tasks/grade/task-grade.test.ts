@@ -72,7 +72,7 @@ async function graded({
     evidence: { ...kept, ...evidence },
     folder: directory.path,
     place: 'runs/r/evidence/t/1',
-    graders: { sandbox, judge: judge === null ? null : { model: judge, votes: 1, cacheFolder: null } },
+    graders: { sandbox, judge: judge === null ? null : { model: judge, endpoint: null, votes: 1, cacheFolder: null } },
     signal: new AbortController().signal,
     now: () => new Date('2026-03-06T10:00:00Z'),
   })

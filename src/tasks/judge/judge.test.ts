@@ -71,7 +71,7 @@ async function judged(model: ChatModel | null, given: Given = {}) {
     task: given.task ?? task,
     evidence,
     folder: directory.path,
-    judge: model === null ? null : { model, votes: 1, cacheFolder: null, ...given.judge },
+    judge: model === null ? null : { model, endpoint: null, votes: 1, cacheFolder: null, ...given.judge },
     signal: new AbortController().signal,
   })
 }
@@ -214,6 +214,18 @@ describe('a judge', () => {
 
     expect(again).toMatchObject({ state: 'scored', score: 1, votes: { fromCache: 1 } })
     expect(model.asked).toHaveLength(5)
+  })
+
+  it('asks a model of the same name at another endpoint', async () => {
+    using directory = temporaryDirectory()
+    const cacheFolder = directory.path
+    const [here, there] = [saying(scores(1, 1, 1, 1, 1)), saying(scores(0, 0, 0, 0, 0))]
+
+    await judged(here, { judge: { cacheFolder, endpoint: 'http://127.0.0.1:1/v1' } })
+    const second = await judged(there, { judge: { cacheFolder, endpoint: 'http://127.0.0.1:2/v1' } })
+
+    expect(there.asked).toHaveLength(1)
+    expect(second).toMatchObject({ state: 'scored', score: 0, votes: { fromCache: 0 } })
   })
 
   it('does not believe a cache that was changed, and keeps no failure', async () => {

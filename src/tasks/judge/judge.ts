@@ -11,6 +11,8 @@ import { type VoteKey, voteCache } from './vote-cache.ts'
 /** A model that scores by rubric, and how often it is asked. */
 export type Judge = {
   readonly model: ChatModel
+  /** Where the model answers; null for the provider's own endpoint. The same name may mean another model elsewhere. */
+  readonly endpoint: string | null
   readonly votes: number
   /** Where votes are kept; null to ask every time. */
   readonly cacheFolder: string | null
@@ -133,6 +135,7 @@ function keyOf({ judge, rubric, material, task, evidence }: Booth, index: number
     promptHash: judgePromptHash,
     provider: judge.model.provider,
     model: judge.model.model,
+    endpoint: judge.endpoint,
     // One vote is as steady as it can be; several are worth having only where they may differ.
     temperature: judge.votes === 1 ? 0 : 0.7,
     vote: index,

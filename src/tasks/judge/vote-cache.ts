@@ -11,6 +11,7 @@ export type VoteKey = {
   readonly promptHash: string
   readonly provider: string
   readonly model: string
+  readonly endpoint: string | null
   readonly temperature: number
   readonly vote: number
   readonly taskSha256: string

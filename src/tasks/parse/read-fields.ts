@@ -1,5 +1,6 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
+import { nearest } from '../../nearest.ts'
 import { type GradingType, gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { type Findings, shown } from './problem.ts'
 
@@ -25,6 +26,7 @@ export function readFields(
   | 'sha256'
   | 'warnings'
 > {
+  warnOfMisspelt(frontMatter, findings)
   const id = readId(frontMatter.id, findings)
   return {
     id,
@@ -36,6 +38,28 @@ export function readFields(
     gradingWeights: readWeights(frontMatter.grading_weights, findings),
     prerequisites: readPrerequisites(frontMatter.prerequisites, findings),
     sessions: readSessions(frontMatter.sessions, findings),
+  }
+}
+
+const knownKeys = [
+  'id',
+  'name',
+  'category',
+  'grading_type',
+  'timeout_seconds',
+  'workspace_files',
+  'grading_weights',
+  'prerequisites',
+  'sessions',
+  'credence',
+]
+
+/** Keys of others are kept and none of our business, unless one of ours is missing that is written nearly like it. */
+function warnOfMisspelt(frontMatter: FrontMatter, findings: Findings): void {
+  const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
+  for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
+    const meant = nearest(key, missing)
+    if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
 }
 

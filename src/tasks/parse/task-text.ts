@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { parseDocument } from 'yaml'
+import { parseDocument, type YAMLError } from 'yaml'
 import { type Findings, shown } from './problem.ts'
 
 /** Larger files are refused before anybody looks into them. */
@@ -43,7 +43,7 @@ function readYaml(text: string, findings: Findings): Readonly<Record<string, unk
   try {
     const document = parseDocument(text, { schema: 'core', uniqueKeys: true, prettyErrors: true, logLevel: 'error' })
     const [error] = document.errors
-    if (error !== undefined) return refuse(findings, field, `is not YAML: ${error.message.split('\n')[0]}`)
+    if (error !== undefined) return refuse(findings, field, `is not YAML: ${saidOf(error)}`)
     // A few hundred bytes of nested aliases can stand for gigabytes; ten copies are plenty for a task.
     value = document.toJS({ maxAliasCount: 10 })
   } catch (cause) {
@@ -55,6 +55,13 @@ function readYaml(text: string, findings: Findings): Readonly<Record<string, unk
   const trouble = troubleIn(value, deepestFrontMatter)
   if (trouble !== null) return refuse(findings, field, trouble)
   return value as Readonly<Record<string, unknown>>
+}
+
+/** What the parser says, with the line of the file, which has one more above the front matter. */
+function saidOf({ message, linePos }: YAMLError): string {
+  const [what = ''] = message.split(/ at line \d+, column \d+:?|\n/u)
+  const [start] = linePos ?? []
+  return start === undefined ? what : `${what} (line ${start.line + 1})`
 }
 
 function troubleIn(value: unknown, depth: number): string | null {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Agent, AgentAtWork, Conversation, Turn } from '../../agent.ts'
 import { AgentFailure } from '../../agent.ts'
+import { endMarked, markName } from '../../run/marked-processes.ts'
 import { findProgram } from '../../run/prerequisites.ts'
 import { type Ending, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './reading.ts'
@@ -79,8 +80,8 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
         known.model ??= model
       }
       const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
-      const place = { profile, env, workspace, notes, onModel }
-      return atWork(place)
+      const mark = randomUUID()
+      return atWork({ profile, env: { ...env, [markName]: mark }, mark, workspace, notes, onModel })
     },
   }
 }
@@ -99,13 +100,15 @@ function environmentFor(
 type Place = {
   readonly profile: CommandProfile
   readonly env: Readonly<Record<string, string>>
+  /** What everything started here has in its environment. */
+  readonly mark: string
   readonly workspace: string
   readonly notes: string
   readonly onModel: (model: string) => void
 }
 
 function atWork(place: Place): AgentAtWork {
-  const { notes } = place
+  const { notes, mark } = place
   // Raised when the agent is stopped, whatever the time of the task says.
   const stopping = new AbortController()
   const running = new Set<Promise<unknown>>()
@@ -122,6 +125,7 @@ function atWork(place: Place): AgentAtWork {
     stop: async () => {
       stopping.abort()
       await Promise.allSettled(running)
+      await endMarked(mark)
       await rm(notes, { recursive: true, force: true })
     },
   }

@@ -10,13 +10,7 @@ import { splitWords } from './split-words.ts'
  * conversation, the workspace and a file with the prompt; without `{prompt}` and `{file}` the prompt comes in on standard
  * input. A program that is not told the session begins anew with every prompt.
  */
-export function anyCommand(
-  line: string,
-  {
-    workingDirectory,
-    passThrough = [],
-  }: { readonly workingDirectory: string; readonly passThrough?: readonly string[] },
-): CommandProfile {
+export function anyCommand(line: string, { workingDirectory }: { readonly workingDirectory: string }): CommandProfile {
   const [first, ...words] = splitWords(line)
   if (first === undefined) {
     throw new MemoryError('invalid', 'The command has no program.', {
@@ -50,7 +44,7 @@ export function anyCommand(
     },
     takesStdin: !has('{prompt}') && !has('{file}'),
     read: readAnything,
-    passThrough,
+    passThrough: [],
   }
 }
 
