@@ -5,6 +5,16 @@ export const longestAnswer = 8 * 1024 * 1024
 
 const longestComplaint = 300
 
+/** Trouble that may be over in a moment. `afterMs` is how long the endpoint asks to be left alone, when it says so. */
+export class PassingTrouble extends MemoryError {
+  readonly afterMs: number | null
+
+  constructor(message: string, details: { readonly hint: string; readonly cause?: unknown }, afterMs: number | null) {
+    super('unavailable', message, details)
+    this.afterMs = afterMs
+  }
+}
+
 export type EndpointRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -79,19 +89,20 @@ function unreachable({ url, signal }: EndpointRequest, cause: unknown): MemoryEr
     )
   }
   const code = codeOf(cause)
-  const reason = code === null ? 'the connection was cut' : (reasons[code] ?? code)
-  return new MemoryError('unavailable', `${placeOf(url)} cannot be used: ${reason}.`, {
-    hint: 'Check the address and that the service is running, then try again.',
-    cause,
-  })
+  const reason = code === null ? cut : (reasons[code] ?? code)
+  const message = `${placeOf(url)} cannot be used: ${reason}.`
+  const details = { hint: 'Check the address and that the service is running, then try again.', cause }
+  return reason === cut ? new PassingTrouble(message, details, null) : new MemoryError('unavailable', message, details)
 }
+
+const cut = 'the connection was cut'
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing answers there',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the host name cannot be looked up',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
+  ECONNRESET: cut,
+  UND_ERR_SOCKET: cut,
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
   UND_ERR_HEADERS_TIMEOUT: 'it did not begin to answer',
@@ -108,7 +119,9 @@ function codeOf(error: unknown): string | null {
 function refused(request: EndpointRequest, response: Response, text: string): MemoryError {
   const { status } = response
   const place = placeOf(request.url)
+  const afterMs = retryAfterMs(response.headers.get('retry-after'))
   const unavailable = (message: string, hint: string): MemoryError => new MemoryError('unavailable', message, { hint })
+  const passing = (message: string, hint: string): MemoryError => new PassingTrouble(message, { hint }, afterMs)
   if (status >= 300 && status < 400)
     return unavailable(
       `${place} sends one elsewhere (${status}), which is not followed.`,
@@ -122,15 +135,20 @@ function refused(request: EndpointRequest, response: Response, text: string): Me
   if (status === 404)
     return unavailable(`${place} does not know this (404)${complaint}`, 'Check the name of the model and the address.')
   if (status === 429) {
-    const after = Number(response.headers.get('retry-after'))
-    const when = Number.isFinite(after) && after > 0 ? `in ${after} seconds` : 'later'
-    return unavailable(`${place} has had too many requests, or the quota is used up (429).`, `Try again ${when}.`)
+    const when = afterMs === null ? 'later' : `in ${Math.ceil(afterMs / 1_000)} seconds`
+    return passing(`${place} has had too many requests, or the quota is used up (429).`, `Try again ${when}.`)
   }
-  if (status >= 500) return unavailable(`${place} has trouble of its own (${status})${complaint}`, 'Try again later.')
+  if (status >= 500) return passing(`${place} has trouble of its own (${status})${complaint}`, 'Try again later.')
   return unavailable(
     `${place} refused the request (${status})${complaint}`,
     'Check the name of the model and what it can do.',
   )
+}
+
+/** In seconds; a date would need a clock, and hardly anybody sends one. */
+function retryAfterMs(header: string | null): number | null {
+  const seconds = header === null || header.trim() === '' ? Number.NaN : Number(header)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null
 }
 
 /** What the endpoint says about it, as far as it can be shown. */

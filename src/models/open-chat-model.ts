@@ -2,6 +2,7 @@ import { MemoryError } from '../errors.ts'
 import type { ChatModel } from './chat-model.ts'
 import { modelFrom } from './model-from.ts'
 import { endpointUrl, isLoopback, type ModelSpec, parseModelSpec } from './model-spec.ts'
+import { patientModel } from './patient-model.ts'
 
 /** Where keys stand in the environment. */
 export const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
@@ -14,7 +15,7 @@ export const otherKeyName = 'CREDENCE_MODEL_KEY'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A model with the key that the environment has for it. */
+/** A model with the key that the environment has for it, asked again when its endpoint has trouble that may pass. */
 export function openChatModel({
   provider,
   model,
@@ -23,12 +24,9 @@ export function openChatModel({
   fetch: given,
 }: ModelSpec & { readonly env: Environment; readonly fetch?: typeof fetch }): ChatModel {
   const endpoint = url === null ? null : endpointUrl(url)
-  return modelFrom(
-    { provider, model, url: endpoint },
-    {
-      key: keyFor(provider, endpoint, env),
-      ...(given === undefined ? {} : { fetch: given }),
-    },
+  const key = keyFor(provider, endpoint, env)
+  return patientModel(
+    modelFrom({ provider, model, url: endpoint }, { key, ...(given === undefined ? {} : { fetch: given }) }),
   )
 }
 
