@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { build } from 'vite'
+import { expect } from 'vitest'
 import { listen } from '../../src/http/listen.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Author } from '../../src/memory/workshop.ts'
@@ -17,6 +18,11 @@ export const noBrowser = existsSync(executablePath)
   : `there is no browser at ${executablePath}; CREDENCE_CHROMIUM names another`
 
 if (noBrowser !== null) console.warn(`The dashboard was not tested: ${noBrowser}.`)
+
+/**
+ * How long a state is waited for. Only what never comes takes so long: a machine with other work to do is slow, not wrong.
+ */
+const patienceMs = 30_000
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const flags = [
@@ -43,15 +49,17 @@ export async function dashboardAtHand() {
     build: { outDir: webDirectory, emptyOutDir: true },
   })
   const server = await serverAtHand({ webDirectory, lookEveryMs: 60 })
-  const listening = await listen((request) => server.app.fetch(request), { host: '127.0.0.1', port: 0 })
+  const serve = (port: number) => listen((request) => server.app.fetch(request), { host: '127.0.0.1', port })
+  let listening = await serve(0)
+  const { url, port } = listening
   const browser = await chromium.launch({ executablePath, args: flags })
   const problems: string[] = []
 
   return {
     server,
     browser,
-    url: listening.url,
-    link: `${listening.url}/#token=${token}`,
+    url,
+    link: `${url}/#token=${token}`,
     /** What went wrong in any page so far: errors in scripts, and whatever the page's policy stopped. */
     problems,
     /** The memory as somebody else sees it, who writes at the same time. */
@@ -60,9 +68,14 @@ export async function dashboardAtHand() {
     /** A window of its own, signed in, at a path. */
     window: async (path = '/beliefs', options: BrowserContextOptions = {}): Promise<Page> => {
       const page = await blankWindow(browser, problems, options)
-      await page.goto(`${listening.url}${path}#token=${token}`)
+      await page.goto(`${url}${path}#token=${token}`)
       await page.locator('.shell').waitFor()
       return page
+    },
+    /** The server goes away, as when somebody stops it, and comes back to the same place. */
+    stop: () => listening.close(),
+    start: async () => {
+      listening = await serve(port)
     },
     /** A window of its own, in which nobody has signed in. */
     stranger: (options: BrowserContextOptions = {}) => blankWindow(browser, problems, options),
@@ -79,7 +92,7 @@ export type Dashboard = Awaited<ReturnType<typeof dashboardAtHand>>
 
 async function blankWindow(browser: Browser, problems: string[], options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   page.on('pageerror', (error) => problems.push(`${error.name}: ${error.message}`))
   page.on('console', (message) => {
@@ -96,6 +109,9 @@ export const sees = async (place: Page | Locator, text: string | RegExp): Promis
 /** Waits until something can no longer be seen. */
 export const missesNow = async (place: Page | Locator, text: string | RegExp): Promise<void> =>
   place.getByText(text).first().waitFor({ state: 'detached' })
+
+/** For what no element of the page tells: waits until it is so. */
+export const eventually = <Value>(read: () => Value | Promise<Value>) => expect.poll(read, { timeout: patienceMs })
 
 /** Goes to another page as its links do, without loading everything anew. */
 export const go = async (page: Page, path: string): Promise<void> => {

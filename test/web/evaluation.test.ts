@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/harness/baselines.ts'
-import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   let dashboard: Dashboard
@@ -52,8 +52,8 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const rows = page.locator('.case-row')
     await rows.first().waitFor()
     await page.getByLabel('Verdict').selectOption('fail')
-    await expect.poll(() => new URL(page.url()).search).toBe('?verdict=fail')
-    await expect.poll(() => rows.getByText('pass', { exact: true }).count()).toBe(0)
+    await eventually(() => new URL(page.url()).search).toBe('?verdict=fail')
+    await eventually(() => rows.getByText('pass', { exact: true }).count()).toBe(0)
     await page.getByLabel('Filter cases').fill('no case has these words')
     await sees(page, 'No case fits.')
 
@@ -106,7 +106,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   it('says what is not there', async () => {
     await go(page, '/evaluation/runs/no-such-run')
     await page.getByRole('alert').getByText('no-such-run').waitFor()
-    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    await page.getByRole('link', { name: 'See all packs' }).waitFor()
     await go(page, '/evaluation/packs/no-such-pack')
     await page.getByRole('alert').getByText('no-such-pack').waitFor()
     await go(page, '/evaluation/nowhere')
@@ -118,8 +118,6 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await page.getByRole('button', { name: 'Run session-drift' }).click()
     await sees(page, /Running session-drift as /)
     await go(page, '/evaluation/packs/session-drift')
-    await expect
-      .poll(() => page.locator('.plot', { hasText: 'Pass rate' }).locator('.point').count(), { timeout: 20_000 })
-      .toBe(3)
+    await eventually(() => page.locator('.plot', { hasText: 'Pass rate' }).locator('.point').count()).toBe(3)
   })
 })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
   let dashboard: Dashboard
@@ -46,7 +46,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
 
     await memory.remember({ name: 'one more', content: 'While older ones are shown.' })
     await row('one more').waitFor()
-    expect(await page.locator('.journal-row').count()).toBe(numbers.length + 1)
+    await eventually(() => page.locator('.journal-row').count()).toBe(numbers.length + 1)
   })
 
   it('shows what the doctor found, and what is in the memory', async () => {

@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
-import { ago } from '../../web/src/format/time.ts'
+import { ago, dayOf, endsOf, namedDay } from '../../web/src/format/time.ts'
 import { address, match } from '../../web/src/navigation/match.ts'
 import { placeChain } from '../../web/src/pages/beliefs/chain-lanes.ts'
 import { inPlace } from '../../web/src/pages/beliefs/in-place.ts'
 import { explainedOf } from '../../web/src/pages/evaluation/explained.ts'
-import { scale, spread, ticks } from '../../web/src/plots/scale.ts'
 import { pieces } from '../../web/src/ui/pieces.ts'
 
 describe('a text with marked stretches', () => {
@@ -84,33 +83,6 @@ describe('a drawn line of supersession', () => {
   })
 })
 
-describe('the scale of a plot', () => {
-  const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { maxLength: 20 })
-
-  it('holds every value, is never empty, and has its marks inside', () => {
-    fc.assert(
-      fc.property(values, (known) => {
-        const [least, most] = spread(known)
-
-        expect(most).toBeGreaterThan(least)
-        for (const value of known) expect(value >= least && value <= most).toBe(true)
-        const marks = ticks([least, most], 3)
-        expect(marks.length).toBeLessThan(9)
-        for (const mark of marks) {
-          expect(mark).toBeGreaterThanOrEqual(least - 1e-6 * Math.abs(most))
-          expect(mark).toBeLessThanOrEqual(most * (1 + 1e-6) + 1e-9)
-        }
-      }),
-    )
-  })
-
-  it('keeps shares within 0 and 1', () => {
-    expect(spread([1, 1], [0, 1])).toEqual([0.9, 1])
-    expect(spread([0, 0], [0, 1])).toEqual([0, 0.05])
-    expect(scale([0, 1], [100, 0])(0.25)).toBe(75)
-  })
-})
-
 describe('addresses', () => {
   it('give back the parts they were made of', () => {
     fc.assert(
@@ -143,6 +115,9 @@ describe('figures', () => {
     expect(signed(3)).toBe('+3')
     expect(milliseconds(0.1234)).toBe('0.12 ms')
     expect(milliseconds(2500)).toBe('2.5 s')
+    expect(milliseconds(50)).toBe('50 ms')
+    expect(milliseconds(100)).toBe('100 ms')
+    expect(milliseconds(0)).toBe('0 ms')
   })
 
   it('tell how long ago something was', () => {
@@ -153,6 +128,23 @@ describe('figures', () => {
     expect(ago('2026-03-05T12:00:00.000Z', now)).toBe('yesterday')
     expect(ago('2025-12-01T12:00:00.000Z', now)).toBe('Dec 1, 2025')
     expect(ago('no time at all', now)).toBe('no time at all')
+    expect(ago('2026-03-06T11:00:20.000Z', now)).toBe('1 hour ago')
+    expect(ago('2026-02-01T12:00:00.000Z', now)).toBe('Feb 1')
+  })
+
+  it('name a day as the reader’s calendar has it, wherever the reader is', () => {
+    expect(dayOf('2026-03-06')).toBe('Mar 6, 2026')
+    const now = new Date(2026, 2, 6, 12).getTime()
+    expect(namedDay(new Date(2026, 2, 6, 1).toISOString(), now)).toBe('Today, Mar 6')
+    expect(namedDay(new Date(2026, 2, 5, 23).toISOString(), now)).toBe('Yesterday, Mar 5')
+    expect(namedDay(new Date(2025, 2, 5).toISOString(), now)).toBe('Mar 5, 2025')
+  })
+
+  it('tell the ends of a stretch of time by day, or by the clock within one', () => {
+    const at = (day: number, hour: number) => new Date(2020, 2, day, hour, 5).toISOString()
+    expect(endsOf(at(5, 1), at(6, 1))).toEqual(['Mar 5, 2020', 'Mar 6, 2020'])
+    expect(endsOf(at(5, 1), at(5, 13))).toEqual(['01:05', '13:05'])
+    expect(endsOf(at(5, 1), at(5, 1))).toEqual(['Mar 5, 2020', 'Mar 5, 2020'])
   })
 })
 

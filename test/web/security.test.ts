@@ -134,7 +134,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
       await go(page, path)
       await page
         .locator('main')
-        .getByText(/not here|no pack|Nothing fits|Try again|no such page/)
+        .getByText(/not here|no pack|Nothing fits|Try again|See all packs|no such page/)
         .first()
         .waitFor()
       await unharmed(page)

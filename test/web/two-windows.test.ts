@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, dashboardAtHand, go, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
   let dashboard: Dashboard
@@ -20,7 +20,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
   }
   const whyIn = async (page: Page, id: string, text: string): Promise<void> => {
     await go(page, `/beliefs/${id}`)
-    await page.locator('.detail-head').waitFor()
+    await page.locator('.detail code', { hasText: id }).waitFor()
     await page.keyboard.press('e')
     await page.getByLabel('Why it matters').fill(text)
   }
@@ -119,16 +119,11 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     await sees(mine, '120 beliefs')
     const rows = mine.locator('.belief-row')
     await rows.first().hover()
-    await expect
-      .poll(
-        async () => {
-          await mine.locator('.belief-row').last().scrollIntoViewIfNeeded()
-          await mine.mouse.wheel(0, 400)
-          return rows.count()
-        },
-        { timeout: 10_000 },
-      )
-      .toBe(120)
+    await eventually(async () => {
+      await rows.last().scrollIntoViewIfNeeded()
+      await mine.mouse.wheel(0, 400)
+      return rows.count()
+    }).toBe(120)
     const names = mine.locator('.belief-name .clip')
     const before = await names.allTextContents()
     await rows.nth(60).locator('a').click()

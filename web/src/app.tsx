@@ -15,6 +15,7 @@ import { isKeysHelpOpen, KeysHelp } from './shell/keys-help.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { health } from './state/memory-facts.ts'
+import { subject } from './state/subject.ts'
 import { EmptyState } from './ui/notice.tsx'
 import { ToastRegion } from './ui/toast-region.tsx'
 
@@ -52,9 +53,9 @@ function SignedIn() {
     if (path.peek() === '/') navigate('/beliefs', { replace: true })
   }, [])
   useEffect(() => {
-    document.title = page === undefined ? 'Credence' : `${page.title} – Credence`
-    window.scrollTo(0, 0)
-  }, [name])
+    const names = [subject.value, page?.title ?? null, 'Credence']
+    document.title = names.filter((one) => one !== null).join(' – ')
+  }, [name, subject.value])
   useKeys({
     '?': {
       does: 'Show these shortcuts',

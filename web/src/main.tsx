@@ -1,5 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { keepFocus } from './navigation/kept-focus.ts'
 import { signIn } from './state/session.ts'
 
 const root = document.getElementById('app')
@@ -8,6 +9,7 @@ if (root !== null) {
   window.addEventListener('hashchange', () => {
     if (window.location.hash.includes('token=')) window.location.reload()
   })
+  keepFocus(root)
   const signInError = await signIn()
   render(<App signInError={signInError} />, root)
 }

@@ -14,7 +14,11 @@ export function figure(value: number): string {
   return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : size >= 0.001 ? trim(value.toFixed(3)) : '~0'
 }
 
-const trim = (digits: string): string => digits.replace(/\.?0+$/, '')
+/** `1.50` as `1.5`, `2.0` as `2`, `100` as it is. */
+const trim = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits)
+
+/** Scores stand below each other, so that all have the same number of digits. */
+export const score = (value: number): string => value.toFixed(3)
 
 /** 1 is 100 %, and nothing below 1 is rounded up to it. */
 export function percent(share: number): string {
@@ -23,16 +27,10 @@ export function percent(share: number): string {
   return `${Number.isInteger(rounded) ? rounded : rounded.toFixed(1)} %`
 }
 
-export const milliseconds = (value: number): string =>
-  value === 0
-    ? '0 ms'
-    : value >= 1000
-      ? `${(value / 1000).toFixed(1)} s`
-      : value >= 100
-        ? `${value.toFixed(0)} ms`
-        : value >= 1
-          ? `${value.toFixed(1)} ms`
-          : `${value.toFixed(2)} ms`
+export function milliseconds(value: number): string {
+  if (value >= 1000) return `${trim((value / 1000).toFixed(1))} s`
+  return `${trim(value.toFixed(value >= 100 ? 0 : value >= 1 ? 1 : 2))} ms`
+}
 
 /** With its sign, for differences. */
 export const signed = (value: number): string => (value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−'))

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { standWhereLeft, startEntry } from './scroll.ts'
 
 /** Where the page is: the path and the question after it. The fragment is never part of a route. */
 type Place = { readonly path: string; readonly query: string }
@@ -12,22 +13,29 @@ export const query = computed(() => new URLSearchParams(place.value.query))
 
 window.addEventListener('popstate', () => {
   place.value = read()
+  standWhereLeft()
 })
 
 /** Goes to another page. `replace` leaves no step to go back to, for what is still being typed. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (to === window.location.pathname + window.location.search) return
-  if (replace) window.history.replaceState(null, '', to)
-  else window.history.pushState(null, '', to)
+  const before = window.location.pathname
+  if (replace) window.history.replaceState(window.history.state, '', to)
+  else window.history.pushState(startEntry(), '', to)
   place.value = read()
+  if (!replace && window.location.pathname !== before) window.scrollTo(0, 0)
 }
 
 /** A page with what stands after the question mark now, but for these changes; null takes one away. */
-export function withQuery(changes: Readonly<Record<string, string | null>>, base: string = path.value): string {
+export function withQuery(
+  changes: Readonly<Record<string, string | readonly string[] | null>>,
+  base: string = path.value,
+): string {
   const next = new URLSearchParams(query.value)
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null || value === '') next.delete(name)
-    else next.set(name, value)
+    next.delete(name)
+    if (value === null || value === '') continue
+    for (const one of typeof value === 'string' ? [value] : value) next.append(name, one)
   }
   const text = next.toString()
   return text === '' ? base : `${base}?${text}`

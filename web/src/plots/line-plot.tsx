@@ -1,9 +1,13 @@
 import { useState } from 'preact/hooks'
-import { fixed, type Range, scale, spread, ticks } from './scale.ts'
+import { endsOf, timeOf } from '../format/time.ts'
+import { acrossPlot, endWords, PlotFrame, upPlot } from './plot-frame.tsx'
+import { axis, fixed, type Range, reachOf, scale, spread } from './scale.ts'
 
 /** A value at one moment, with the interval it is uncertain by, where one is known. */
 export type PlotPoint = {
   readonly key: string
+  /** When: a moment or a day. */
+  readonly at: string
   readonly value: number
   readonly low: number | null
   readonly high: number | null
@@ -20,12 +24,12 @@ type LinePlotProps = {
   readonly limits?: Range | null
   /** For what is compared by its size, such as time. */
   readonly startsAtZero?: boolean
+  /** Whether points stand apart as their moments do, or one step each. */
+  readonly isByTime?: boolean
   /** What the values are compared with. */
   readonly reference?: { readonly value: number; readonly label: string } | null
   readonly onChoose?: (key: string) => void
 }
-
-const size = { width: 360, height: 150, left: 54, right: 12, top: 10, bottom: 12 }
 
 /** Values over time with their intervals. The caption tells the value under the pointer, or the latest. */
 export function LinePlot({
@@ -34,6 +38,7 @@ export function LinePlot({
   format,
   limits = null,
   startsAtZero = false,
+  isByTime = false,
   reference = null,
   onChoose,
 }: LinePlotProps) {
@@ -44,72 +49,63 @@ export function LinePlot({
     [...bounds, ...(startsAtZero ? [0] : []), ...(reference === null ? [] : [reference.value])],
     limits,
   )
-  const y = scale(range, [size.height - size.bottom, size.top])
-  const span = scale([0, Math.max(1, points.length - 1)], [size.left + 8, size.width - size.right - 6])
-  const x = (index: number): number => (points.length === 1 ? (size.left + size.width - size.right) / 2 : span(index))
-  const nearest = (event: MouseEvent & { currentTarget: SVGSVGElement }): number => {
-    const box = event.currentTarget.getBoundingClientRect()
-    const at = ((event.clientX - box.left) / box.width) * size.width
-    return points.reduce((best, _, index) => (Math.abs(x(index) - at) < Math.abs(x(best) - at) ? index : best), 0)
+  const marks = axis(range, { limits })
+  const y = scale(reachOf(marks, range), upPlot)
+  const x = placesOf(points, isByTime)
+  const nearest = (at: number): number =>
+    points.reduce((best, _, index) => (Math.abs(x(index) - at) < Math.abs(x(best) - at) ? index : best), 0)
+  const choose = (at: number) => {
+    const point = points[nearest(at)]
+    if (point !== undefined) onChoose?.(point.key)
   }
+  const [first, last] = [points[0], points.at(-1)]
+  const [left, right] = acrossPlot
   return (
-    <figure class="plot">
-      <figcaption>
-        <span class="plot-title">{title}</span>
-        <span class="plot-value number">{shown === undefined ? '–' : format(shown.value)}</span>
-        <span class="plot-note">{shown === undefined ? 'no value yet' : noteOf(shown, format)}</span>
-      </figcaption>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut for the pointer; the table of runs has the same links. */}
-      <svg
-        viewBox={`0 0 ${size.width} ${size.height}`}
-        role="img"
-        aria-label={summary(title, points, format)}
-        class={onChoose === undefined ? undefined : 'choosable'}
-        onMouseMove={(event) => setChosen(nearest(event))}
-        onMouseLeave={() => setChosen(null)}
-        onClick={(event) => {
-          const point = points[nearest(event)]
-          if (point !== undefined) onChoose?.(point.key)
-        }}
-      >
-        {ticks(range, 3).map((tick) => (
-          <g key={tick}>
-            <line class="grid" x1={size.left} x2={size.width - size.right} y1={fixed(y(tick))} y2={fixed(y(tick))} />
-            <text x={size.left - 8} y={fixed(y(tick) + 3.5)} text-anchor="end">
-              {format(tick)}
-            </text>
-          </g>
-        ))}
-        {reference === null ? null : (
-          <line
-            class="reference"
-            x1={size.left}
-            x2={size.width - size.right}
-            y1={fixed(y(reference.value))}
-            y2={fixed(y(reference.value))}
-          />
-        )}
-        <polygon class="band" points={bandOf(points, x, y)} />
-        <polyline
-          class="line"
-          points={points.map(({ value }, index) => `${fixed(x(index))},${fixed(y(value))}`).join(' ')}
-        />
-        {points.map(({ key, value, low, high }, index) => (
-          <g key={key} class={index === chosen ? 'point chosen' : 'point'}>
-            {low === null || high === null ? null : (
-              <line class="whisker" x1={fixed(x(index))} x2={fixed(x(index))} y1={fixed(y(low))} y2={fixed(y(high))} />
-            )}
-            <circle cx={fixed(x(index))} cy={fixed(y(value))} r={index === chosen ? 4.5 : points.length > 24 ? 2 : 3} />
-          </g>
-        ))}
-      </svg>
+    <PlotFrame
+      title={title}
+      value={shown === undefined ? '–' : format(shown.value)}
+      note={shown === undefined ? 'no value yet' : noteOf(shown, format)}
+      summary={summary(title, points, format)}
+      marks={marks.map((value) => ({ value, at: y(value), label: format(value) }))}
+      ends={first === undefined || last === undefined ? [] : endWords(endsOf(first.at, last.at))}
+      onPoint={(at) => setChosen(at === null || points.length === 0 ? null : nearest(at))}
+      onChoose={onChoose === undefined ? undefined : choose}
+      legend={
+        reference === null ? null : (
+          <p class="plot-legend">
+            <span class="dash" aria-hidden="true" /> {reference.label} {format(reference.value)}
+          </p>
+        )
+      }
+    >
       {reference === null ? null : (
-        <p class="plot-legend">
-          <span class="dash" aria-hidden="true" /> {reference.label} {format(reference.value)}
-        </p>
+        <line class="reference" x1={left} x2={right} y1={fixed(y(reference.value))} y2={fixed(y(reference.value))} />
       )}
-    </figure>
+      <polygon class="band" points={bandOf(points, x, y)} />
+      <polyline
+        class="line"
+        points={points.map(({ value }, index) => `${fixed(x(index))},${fixed(y(value))}`).join(' ')}
+      />
+      {points.map(({ key, value, low, high }, index) => (
+        <g key={key} class={index === chosen ? 'point chosen' : 'point'}>
+          {low === null || high === null ? null : (
+            <line class="whisker" x1={fixed(x(index))} x2={fixed(x(index))} y1={fixed(y(low))} y2={fixed(y(high))} />
+          )}
+          <circle cx={fixed(x(index))} cy={fixed(y(value))} r={index === chosen ? 4.5 : points.length > 24 ? 2 : 3} />
+        </g>
+      ))}
+    </PlotFrame>
   )
+}
+
+/** Where the points stand from left to right. One alone, or all at one moment, stand in the middle. */
+function placesOf(points: readonly PlotPoint[], isByTime: boolean): (index: number) => number {
+  const [left, right] = acrossPlot
+  const places = points.map(({ at }, index) => (isByTime ? timeOf(at) : index))
+  const [first, last] = [places[0] ?? 0, places.at(-1) ?? 0]
+  if (!(last > first)) return () => (left + right) / 2
+  const across = scale([first, last], [left + 8, right - 6])
+  return (index) => across(places[index] ?? last)
 }
 
 function bandOf(points: readonly PlotPoint[], x: (index: number) => number, y: (value: number) => number): string {

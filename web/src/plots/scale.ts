@@ -6,27 +6,51 @@ export const scale =
   (value: number): number =>
     start + ((value - from) / (to - from)) * (end - start)
 
-/** From the least to the most value with some air, never empty, and never beyond what a value can be. */
+/**
+ * From the least to the most value with some air, never empty, and never beyond what a value can be. Where all values
+ * are one, everything they could have been: coming closer would make a difference of what is none.
+ */
 export function spread(values: readonly number[], limits: Range | null = null): Range {
   const known = values.filter(Number.isFinite)
   if (known.length === 0) return limits ?? [0, 1]
   const [least, most] = [Math.min(...known), Math.max(...known)]
-  const margin = most - least > 1e-9 ? (most - least) * 0.12 : Math.max(Math.abs(least) * 0.1, 0.05)
+  const isOne = most - least <= 1e-9
+  if (isOne && limits !== null) return limits
+  const margin = isOne ? Math.max(Math.abs(least) * 0.1, 0.05) : (most - least) * 0.12
   const [lowest, highest] = limits ?? [least >= 0 ? 0 : Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   return [Math.max(lowest, least - margin), Math.min(highest, most + margin)]
 }
 
-/** Round values inside a range, about as many as asked for. */
-export function ticks([least, most]: Range, wanted: number): readonly number[] {
-  const rough = (most - least) / Math.max(1, wanted)
+type AxisOptions = {
+  /** About how many steps there should be. */
+  readonly steps?: number
+  /** The smallest step that means something; 1 for what is counted. */
+  readonly leastStep?: number
+  readonly limits?: Range | null
+}
+
+/** Round values around a range: from at or below its start to at or above its end, as far as values can be. */
+export function axis(
+  [least, most]: Range,
+  { steps = 3, leastStep = 0, limits = null }: AxisOptions = {},
+): readonly number[] {
+  const rough = Math.max((most - least) / Math.max(1, steps), leastStep)
   if (!(rough > 0) || !Number.isFinite(rough)) return [least]
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power
-  const first = Math.ceil(least / step - 1e-9)
-  const last = Math.floor(most / step + 1e-9)
-  return Array.from({ length: Math.max(0, last - first) + 1 }, (_, index) =>
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power
+  const first = Math.floor(least / step + 1e-9)
+  const last = Math.ceil(most / step - 1e-9)
+  const marks = Array.from({ length: Math.max(0, last - first) + 1 }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   )
+  const [lowest, highest] = limits ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  return marks.filter((mark) => mark >= lowest - 1e-9 && mark <= highest + 1e-9)
 }
+
+/** What an axis with these marks has to reach over. */
+export const reachOf = (marks: readonly number[], [least, most]: Range): Range => [
+  Math.min(least, marks[0] ?? least),
+  Math.max(most, marks.at(-1) ?? most),
+]
 
 export const fixed = (value: number): string => (Math.round(value * 100) / 100).toString()

@@ -70,13 +70,13 @@ export function Sidebar() {
 const isUnder = (href: string): boolean => path.value === href || path.value.startsWith(`${href}/`)
 
 function LiveState() {
-  const words = isLive.value ? 'Live' : 'Reconnecting'
+  const words = isLive.value === null ? 'Connecting' : isLive.value ? 'Live' : 'Reconnecting'
   return (
     <p
       class="live"
-      title={isLive.value ? 'Changes by other programs appear by themselves.' : 'The server does not answer.'}
+      title={isLive.value === false ? 'The server does not answer.' : 'Changes by other programs appear by themselves.'}
     >
-      <span class={isLive.value ? 'live-dot' : 'live-dot waiting'} aria-hidden="true" />
+      <span class={isLive.value === false ? 'live-dot waiting' : 'live-dot'} aria-hidden="true" />
       <span class="live-words" role="status">
         {words}
       </span>

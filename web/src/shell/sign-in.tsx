@@ -1,9 +1,21 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { Refusal } from '../api/refusal.ts'
-import { Refused } from '../ui/notice.tsx'
+import { comeBack } from '../state/session.ts'
+import { FailedState, Refused } from '../ui/notice.tsx'
 import { Logo } from './logo.tsx'
 
 /** For whoever opened the address without the link: how to get one. */
-export function SignIn({ error }: { readonly error: Refusal | null }) {
+export function SignIn({ error: first }: { readonly error: Refusal | null }) {
+  const [error, setError] = useState(first)
+  const retry = () => void comeBack().then(setError)
+  // The link may have been opened in another window; then this one goes on where it was.
+  useEffect(() => {
+    window.addEventListener('focus', retry)
+    return () => window.removeEventListener('focus', retry)
+  }, [])
+  useEffect(() => {
+    document.title = 'Credence'
+  }, [])
   return (
     <main class="sign-in">
       <div class="panel panel-pad stack">
@@ -11,19 +23,28 @@ export function SignIn({ error }: { readonly error: Refusal | null }) {
           <Logo />
           <span>Credence</span>
         </div>
-        <h1>Open your login link</h1>
-        <Refused error={error} />
-        <p>
-          This memory belongs to the person whose machine it is on, so the page needs the link that the server printed
-          when it started. It looks like this:
-        </p>
-        <code class="command">http://127.0.0.1:4777/#token=…</code>
-        <p>Cannot find it? Stop the server and start it again in a terminal. It prints the same link:</p>
-        <code class="command">credence serve</code>
-        <p class="soft small">
-          The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
-        </p>
+        {error?.status === 0 ? <FailedState error={error} retry={retry} /> : <HowToSignIn error={error} />}
       </div>
     </main>
+  )
+}
+
+function HowToSignIn({ error }: { readonly error: Refusal | null }) {
+  return (
+    <>
+      <h1>Open your login link</h1>
+      <Refused error={error} />
+      <p>
+        This memory belongs to the person whose machine it is on, so the page needs the link that the server printed
+        when it started. It looks like this:
+      </p>
+      <code class="command">http://127.0.0.1:4777/#token=…</code>
+      <p>Cannot find it? Stop the server and start it again in a terminal. It prints the same link:</p>
+      <code class="command">credence serve</code>
+      <p class="soft small">
+        The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
+        Opened in another tab, it lets this one go on too.
+      </p>
+    </>
   )
 }

@@ -20,7 +20,8 @@ effect(() => {
     (value: Value) => {
       if (!signal.aborted) into.value = value
     }
-  ask('health', { signal }).then(keep(health), () => undefined)
+  // Signing in has asked for it already.
+  if (health.peek()?.journalHead !== journalHead.peek()) ask('health', { signal }).then(keep(health), () => undefined)
   ask('scopes', { signal }).then(keep(scopes), () => undefined)
   ask('listBeliefs', { query: { proposals: true, limit: 1 }, signal }).then(
     ({ total }) => keep(waiting)(total),

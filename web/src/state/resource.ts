@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { comebacks } from '../api/live.ts'
 import { asRefusal, type Refusal } from '../api/refusal.ts'
 
 /**
@@ -28,6 +29,8 @@ export function useResource<Value>(
   const [isLoading, setLoading] = useState(true)
   const latest = useRef(load)
   latest.current = load
+  const reload = () => setAttempt((before) => before + 1)
+  useRetry(answer?.error ?? null, reload)
 
   useEffect(() => {
     const controller = new AbortController()
@@ -54,6 +57,16 @@ export function useResource<Value>(
     value: isMine ? answer.value : null,
     error: isMine ? answer.error : null,
     isLoading,
-    reload: () => setAttempt((before) => before + 1),
+    reload,
   }
+}
+
+/** Tries again by itself when a server that did not answer is back. */
+export function useRetry(error: Refusal | null, reload: () => void): void {
+  const seen = useRef(comebacks.value)
+  useEffect(() => {
+    if (seen.current === comebacks.value) return
+    seen.current = comebacks.value
+    if (error?.status === 0) reload()
+  }, [comebacks.value])
 }

@@ -1,5 +1,7 @@
 import { ask, isSignedIn } from '../api/client.ts'
+import { sawEvent } from '../api/live.ts'
 import { asRefusal, type Refusal } from '../api/refusal.ts'
+import { health } from './memory-facts.ts'
 
 /**
  * Takes the token out of the address before anything else, so that it stays in no history and on no screenshot, and
@@ -16,8 +18,15 @@ export async function signIn(): Promise<Refusal | null> {
       return asRefusal(error)
     }
   }
+  return comeBack()
+}
+
+/** Whether the browser is let in as it is: with the cookie it may have, perhaps from another window. */
+export async function comeBack(): Promise<Refusal | null> {
   try {
-    await ask('health')
+    // Known before the first page is drawn, so that nothing moves or is asked for twice when it comes.
+    health.value = await ask('health')
+    sawEvent(health.value.journalHead)
     isSignedIn.value = true
     return null
   } catch (error) {

@@ -36,14 +36,19 @@ export function ChipEditor({ items, noun, placeholder, isReadOnly, suggestions =
     if (await act(() => add(word))) setTyped('')
     input.current?.focus()
   }
+  const drop = async (item: string, event: MouseEvent) => {
+    const isByKey = event.detail === 0
+    // The button goes with its chip, and the focus would go with the button.
+    if ((await act(() => remove(item))) && isByKey) input.current?.focus()
+  }
   return (
     <div class="stack tight">
       <ul class="chips">
         {items.map((item) => (
           <li key={item} class={isReadOnly ? 'chip plain' : 'chip'}>
-            <span>{item}</span>
+            <span dir="auto">{item}</span>
             {isReadOnly ? null : (
-              <button type="button" aria-label={`Remove ${noun} ${item}`} onClick={() => void act(() => remove(item))}>
+              <button type="button" aria-label={`Remove ${noun} ${item}`} onClick={(event) => void drop(item, event)}>
                 <Icon name="close" size={12} />
               </button>
             )}
@@ -59,6 +64,7 @@ export function ChipEditor({ items, noun, placeholder, isReadOnly, suggestions =
                 aria-label={`Add ${noun}`}
                 placeholder={placeholder}
                 maxLength={200}
+                dir="auto"
                 autocomplete="off"
                 list={suggestions.length === 0 ? undefined : listId}
                 value={typed}

@@ -15,7 +15,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     }
   }
   return (
-    <Button icon={isCopied ? 'check' : 'copy'} onClick={copy}>
+    <Button icon={isCopied ? 'check' : 'copy'} onClick={copy} disabled={text === ''}>
       <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
     </Button>
   )

@@ -9,17 +9,25 @@ type DialogProps = {
   readonly isWide?: boolean
 }
 
+/** Where the focus was before the first of the dialogs that follow each other. */
+let opener: Element | null = null
+
 /** The browser's own modal: it holds the focus, Esc closes it, and focus returns to where it was. */
 export function Dialog({ title, onClose, children, isWide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
     const before = document.activeElement
-    element.current?.showModal()
-    // Whoever opens a form wants to write.
-    element.current?.querySelector<HTMLElement>('.dialog-body :is(input:not([type=checkbox]), textarea)')?.focus()
+    if (before?.closest('dialog') == null) opener = before === document.body ? null : before
+    const dialog = element.current
+    dialog?.showModal()
+    firstStop(dialog)?.focus()
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      // Nothing behind it can have the focus as long as it is open.
+      dialog?.close()
+      // What opened it may be gone by then: a belief that is no longer recalled, a row that was forgotten.
+      const target = opener instanceof HTMLElement && opener.isConnected ? opener : document.getElementById('main')
+      target?.focus({ preventScroll: true })
     }
   }, [])
   return (
@@ -46,3 +54,9 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
     </dialog>
   )
 }
+
+/** Whoever opens a form wants to write; where something else is safer, that says so. Otherwise it is the way out. */
+const firstStop = (dialog: HTMLElement | null): HTMLElement | null =>
+  dialog?.querySelector<HTMLElement>('[data-first]') ??
+  dialog?.querySelector<HTMLElement>('.dialog-body :is(input:not([type=checkbox]), textarea)') ??
+  null

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
 type FieldProps = {
@@ -8,34 +9,18 @@ type FieldProps = {
   readonly help?: string
   readonly placeholder?: string
   readonly isRequired?: boolean
-  readonly suggestions?: readonly string[]
 }
 
-export function Field({
-  label,
-  value,
-  onInput,
-  maxLength,
-  help,
-  placeholder,
-  isRequired,
-  suggestions = [],
-}: FieldProps) {
+/** One line to write. */
+export function Field({ suggestions = [], ...field }: FieldProps & { readonly suggestions?: readonly string[] }) {
   const id = useId()
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <Labelled id={id} label={field.label} help={field.help}>
       <input
-        id={id}
+        {...sharedBy(id, field)}
         class="input"
-        value={value}
-        maxLength={maxLength}
-        placeholder={placeholder}
-        required={isRequired}
         autocomplete="off"
         list={suggestions.length === 0 ? undefined : `${id}-list`}
-        aria-describedby={help === undefined ? undefined : `${id}-help`}
-        onInput={(event) => onInput(event.currentTarget.value)}
       />
       {suggestions.length === 0 ? null : (
         <datalist id={`${id}-list`}>
@@ -44,30 +29,44 @@ export function Field({
           ))}
         </datalist>
       )}
-      {help === undefined ? null : (
-        <p class="help" id={`${id}-help`}>
-          {help}
-        </p>
-      )}
-    </div>
+    </Labelled>
   )
 }
 
-export function TextArea({ label, value, onInput, maxLength, help, placeholder, isRequired }: FieldProps) {
+/** Several lines to write. */
+export function TextArea(field: FieldProps) {
   const id = useId()
+  return (
+    <Labelled id={id} label={field.label} help={field.help}>
+      <textarea {...sharedBy(id, field)} class="area" />
+    </Labelled>
+  )
+}
+
+const sharedBy = (id: string, { value, onInput, maxLength, help, placeholder, isRequired }: FieldProps) => ({
+  id,
+  value,
+  maxLength,
+  placeholder,
+  required: isRequired,
+  // Whoever writes from right to left sees it so.
+  dir: 'auto' as const,
+  'aria-describedby': help === undefined ? undefined : `${id}-help`,
+  onInput: (event: { readonly currentTarget: { readonly value: string } }) => onInput(event.currentTarget.value),
+})
+
+type LabelledProps = {
+  readonly id: string
+  readonly label: string
+  readonly help?: string | undefined
+  readonly children: ComponentChildren
+}
+
+function Labelled({ id, label, help, children }: LabelledProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <textarea
-        id={id}
-        class="area"
-        value={value}
-        maxLength={maxLength}
-        placeholder={placeholder}
-        required={isRequired}
-        aria-describedby={help === undefined ? undefined : `${id}-help`}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
+      {children}
       {help === undefined ? null : (
         <p class="help" id={`${id}-help`}>
           {help}
@@ -77,21 +76,18 @@ export function TextArea({ label, value, onInput, maxLength, help, placeholder, 
   )
 }
 
-export function Choice<Value extends string>({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
+type ChoiceProps<Value extends string> = {
   readonly label: string
   readonly value: Value
   readonly options: readonly (readonly [Value, string])[]
   readonly onChoose: (value: Value) => void
-}) {
+}
+
+/** One of a few. */
+export function Choice<Value extends string>({ label, value, options, onChoose }: ChoiceProps<Value>) {
   const id = useId()
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <Labelled id={id} label={label}>
       <select
         id={id}
         class="select"
@@ -107,6 +103,6 @@ export function Choice<Value extends string>({
           </option>
         ))}
       </select>
-    </div>
+    </Labelled>
   )
 }

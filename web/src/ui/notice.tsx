@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { Refusal } from '../api/refusal.ts'
+import { Link } from '../navigation/link.tsx'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
+import { Worded } from './worded.tsx'
 
 /** What to see where nothing is yet: what would be here, and the next step towards it. */
 export function EmptyState({
@@ -32,10 +34,34 @@ export function FailedState({ error, retry }: { readonly error: Refusal; readonl
         <Icon name="warn" size={22} />
       </span>
       <h3>{error.message}</h3>
-      <div class="empty-text">{error.hint}</div>
+      <div class="empty-text">
+        <p>
+          <Worded text={error.hint} />
+        </p>
+      </div>
       <Button icon="sync" onClick={retry}>
         Try again
       </Button>
+    </div>
+  )
+}
+
+export type Way = { readonly href: string; readonly name: string }
+
+/** What an old address or a removed thing leaves: trying again would not bring it, so there is a way on. */
+export function MissingState({ error, elsewhere }: { readonly error: Refusal; readonly elsewhere: Way }) {
+  return (
+    <div class="empty" role="alert">
+      <span class="empty-sign">
+        <Icon name="question" size={22} />
+      </span>
+      <h3 class="break">{error.message}</h3>
+      <div class="empty-text">
+        <p>It may have been removed, or the address is not right.</p>
+      </div>
+      <Link class="button" href={elsewhere.href}>
+        {elsewhere.name}
+      </Link>
     </div>
   )
 }
@@ -47,7 +73,7 @@ export function Refused({ error }: { readonly error: Refusal | null }) {
     <p class="refused" role="alert">
       <Icon name="warn" />
       <span>
-        {error.message} {error.hint}
+        <Worded text={`${error.message} ${error.hint}`} />
       </span>
     </p>
   )

@@ -15,7 +15,7 @@ export function SkeletonRows({ rows, label }: { readonly rows: number; readonly 
 
 export function SkeletonBlock({ label, kind }: { readonly label: string; readonly kind: 'detail' | 'plot' | 'cards' }) {
   return (
-    <div class={`skeleton-block ${kind}`} role="status">
+    <div class={`skeleton-block like-${kind}`} role="status">
       <span class="unseen">{label}</span>
       <span class="skeleton line-title" aria-hidden="true" />
       <span class="skeleton line-long" aria-hidden="true" />

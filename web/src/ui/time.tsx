@@ -1,8 +1,12 @@
 import { ago, moment } from '../format/time.ts'
+import { tick } from '../state/clock.ts'
 
-/** How long ago; the exact moment on hover and for programs. */
-export const Time = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={moment(at)}>
-    {ago(at)}
-  </time>
-)
+/** How long ago, as long as the page is open; the exact moment on hover and for programs. */
+export function Time({ at }: { readonly at: string }) {
+  tick.value
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at)}
+    </time>
+  )
+}

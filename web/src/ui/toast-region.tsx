@@ -1,16 +1,29 @@
+import { isLive } from '../api/live.ts'
 import { dismiss, hold, letFade, type Toast, toasts } from '../state/toasts.ts'
 import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
+import { Worded } from './worded.tsx'
 
 /** What has just been done, and the way back. */
 export function ToastRegion() {
   return (
     <div class="toasts" role="status" aria-live="polite">
+      {isLive.value === false ? <LostCard /> : null}
       {toasts.value.map((toast) => (
         <ToastCard key={toast.id} toast={toast} />
       ))}
     </div>
   )
 }
+
+/** Stays until the server answers again. */
+const LostCard = () => (
+  <div class="toast failed">
+    <span class="row">
+      <Icon name="sync" /> The server does not answer. Trying again…
+    </span>
+  </div>
+)
 
 function ToastCard({ toast }: { readonly toast: Toast }) {
   const { id, tone, text, action } = toast
@@ -23,7 +36,9 @@ function ToastCard({ toast }: { readonly toast: Toast }) {
       onFocusIn={() => hold(id)}
       onFocusOut={() => letFade(id)}
     >
-      <span class="break">{text}</span>
+      <span class="break">
+        <Worded text={text} />
+      </span>
       {action === null ? null : (
         <Button
           tone="quiet"

@@ -4,7 +4,7 @@ import { ask } from '../../api/client.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { makeOrSay } from '../../state/changes.ts'
 import { Button } from '../../ui/button.tsx'
-import { isOpenToChange } from './belief-state.ts'
+import { isOpenToChange, isUnconfirmed } from './belief-state.ts'
 import { CorrectDialog } from './correct-dialog.tsx'
 import { ForgetDialog } from './forget-dialog.tsx'
 import { ResolveDialog } from './resolve-dialog.tsx'
@@ -16,12 +16,13 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: Belief
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const isOpen = isOpenToChange(belief)
+  const canConfirm = isOpen && isUnconfirmed(belief)
   const params = { id: belief.id }
   const pin = () =>
     void makeOrSay(belief.pinned ? 'Unpinned.' : 'Pinned. It is recalled in its scope whatever the message says.', () =>
       ask('editBelief', { params, body: { pinned: !belief.pinned } }),
     )
-  const confirm = () => void makeOrSay('Confirmed.', () => ask('confirmBelief', { params }))
+  const confirm = () => void makeOrSay('Confirmed. It is your own word now.', () => ask('confirmBelief', { params }))
   const correct = () => setOpen('correct')
   const forget = () => setOpen('forget')
   useKeys({
@@ -29,14 +30,14 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: Belief
       ? {
           p: { does: belief.pinned ? 'Unpin' : 'Pin', act: pin },
           c: { does: 'Correct', act: correct },
-          y: { does: 'Confirm', act: confirm },
+          ...(canConfirm ? { y: { does: 'Confirm', act: confirm } } : {}),
           a: { does: 'Add an alias', act: () => document.querySelector<HTMLElement>('[data-chip=alias]')?.focus() },
         }
       : {}),
     f: { does: 'Forget', act: forget },
   })
   return (
-    <div class="row detail-actions" role="toolbar" aria-label="Actions">
+    <fieldset class="row detail-actions" aria-label="Actions">
       {isOpen ? (
         <>
           <Button icon="pin" onClick={pin} aria-pressed={belief.pinned} title="Pin (p)">
@@ -45,9 +46,11 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: Belief
           <Button icon="edit" onClick={correct} title="Correct (c)">
             Correct
           </Button>
-          <Button icon="check" onClick={confirm} title="Say that it still holds (y)">
-            Confirm
-          </Button>
+          {canConfirm ? (
+            <Button icon="check" onClick={confirm} title="Make it your own word (y)">
+              Confirm
+            </Button>
+          ) : null}
           {belief.type === 'open_question' ? (
             <Button icon="question" onClick={() => setOpen('resolve')}>
               Settle
@@ -61,6 +64,6 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: Belief
       {open === 'correct' ? <CorrectDialog belief={belief} onClose={close} /> : null}
       {open === 'forget' ? <ForgetDialog belief={belief} chainLength={chainLength} onClose={close} /> : null}
       {open === 'resolve' ? <ResolveDialog question={belief} onClose={close} /> : null}
-    </div>
+    </fieldset>
   )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
+import { asRefusal } from '../../api/refusal.ts'
 import { counted } from '../../format/numbers.ts'
 import { subtypeWords, typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
@@ -9,6 +10,7 @@ import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { navigate, withQuery } from '../../navigation/router.ts'
 import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/subject.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -28,10 +30,11 @@ import { WhyEditor } from './why-editor.tsx'
 /** One belief, whole. What is being edited stays as it is while the rest keeps up with the store. */
 export function BeliefDetail({ id }: { readonly id: string }) {
   const freshness = journalHead.value
-  const found = useResource(id, (signal) => ask('getBelief', { params: { id }, signal }), { freshness })
+  const found = useResource(id, (signal) => loadBelief(id, signal), { freshness })
   const history = useResource(id, (signal) => ask('beliefHistory', { params: { id }, signal }), { freshness })
   const close = () => navigate(withQuery({}, '/beliefs'))
   useKeys({ Escape: { does: 'Close', act: close } })
+  useSubject(found.value?.belief.name ?? null)
   if (found.value === null && found.error?.status === 404)
     return (
       <EmptyState icon="question" title="This belief is not here">
@@ -41,7 +44,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
     )
   if (found.value === null && found.error !== null) return <FailedState error={found.error} retry={found.reload} />
   if (found.value === null) return <SkeletonBlock kind="detail" label="Loading the belief" />
-  const { belief, proposals } = found.value
+  const { belief, proposals, target } = found.value
   const chain = history.value?.chain ?? []
   return (
     <article class="detail" aria-busy={found.isLoading}>
@@ -51,14 +54,18 @@ export function BeliefDetail({ id }: { readonly id: string }) {
       <GoneNote isGone={found.error?.status === 404} />
       <ForgettingNote belief={belief} />
       <header class="detail-head">
-        <h2 class="break">{belief.name}</h2>
+        <h2 class="break" dir="auto">
+          {belief.name}
+        </h2>
         <Marks belief={belief} />
       </header>
       {belief.proposedFor === null ? <BeliefActions belief={belief} chainLength={chain.length} /> : null}
       {belief.proposedFor === null ? (
         <Whole belief={belief} proposals={proposals} />
       ) : (
-        <OwnProposal proposal={belief} targetId={belief.proposedFor} />
+        <section class="detail-part waiting" aria-label="Proposal">
+          <Proposal proposal={belief} target={target} onDecided={goTo} />
+        </section>
       )}
       <Part title="Provenance">
         <Provenance belief={belief} />
@@ -92,7 +99,9 @@ function Whole({ belief, proposals }: { readonly belief: Belief; readonly propos
           ))}
         </section>
       )}
-      <p class="prose content">{belief.content}</p>
+      <p class="prose content" dir="auto">
+        {belief.content}
+      </p>
       <WhyEditor belief={belief} />
       <Part title="Also known as">
         <AliasEditor belief={belief} />
@@ -108,26 +117,19 @@ const goTo = (id: string): void => {
   if (id !== '') navigate(withQuery({}, address('beliefs', id)), { replace: true })
 }
 
-function OwnProposal({ proposal, targetId }: { readonly proposal: Belief; readonly targetId: string }) {
-  const target = useResource(
-    targetId,
-    (signal) =>
-      ask('getBelief', { params: { id: targetId }, signal }).then(
-        (found) => ({ belief: found.belief }),
-        (error) => {
-          if (error.status === 404) return { belief: null }
-          throw error
-        },
-      ),
-    { freshness: journalHead.value },
+/** A belief, and for a proposal what it would replace: one picture, which changes at once. */
+async function loadBelief(id: string, signal: AbortSignal) {
+  const found = await ask('getBelief', { params: { id }, signal })
+  const { proposedFor } = found.belief
+  if (proposedFor === null) return { ...found, target: null }
+  const target = await ask('getBelief', { params: { id: proposedFor }, signal }).then(
+    ({ belief }) => belief,
+    (error: unknown) => {
+      if (asRefusal(error).status === 404) return null
+      throw error
+    },
   )
-  return (
-    <section class="detail-part waiting" aria-label="Proposal">
-      <Loaded resource={target} waiting={<SkeletonRows rows={2} label="Loading what it would replace" />}>
-        {({ belief }) => <Proposal proposal={proposal} target={belief} onDecided={goTo} />}
-      </Loaded>
-    </section>
-  )
+  return { ...found, target }
 }
 
 function Marks({ belief }: { readonly belief: Belief }) {
@@ -142,9 +144,8 @@ function Marks({ belief }: { readonly belief: Belief }) {
           <Icon name="pin" size={12} /> pinned
         </Badge>
       ) : null}
-      {belief.scopes.map((scope) => (
-        <Badge key={scope}>{scope}</Badge>
-      ))}
+      {/* Elsewhere they stand under "Holds in", where they can be changed. */}
+      {belief.proposedFor === null ? null : belief.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
       {belief.supersededBy === null ? null : (
         <Link href={address('beliefs', belief.supersededBy)}>See what replaced it</Link>
       )}

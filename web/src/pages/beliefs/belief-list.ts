@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer, Query } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { useRetry } from '../../state/resource.ts'
 import { inPlace } from './in-place.ts'
 
 export type Listed = Answer<'listBeliefs'>['items'][number]
@@ -31,6 +32,8 @@ export function useBeliefList(question: Query<'listBeliefs'>, freshness: number)
   const current = useRef<Shown | null>(null)
   current.current = shown
   const isExtending = useRef(false)
+  const reload = () => setAttempt((before) => before + 1)
+  useRetry(error, reload)
 
   useEffect(() => {
     const controller = new AbortController()
@@ -76,7 +79,7 @@ export function useBeliefList(question: Query<'listBeliefs'>, freshness: number)
     total: shown?.total ?? 0,
     error,
     isLoading,
-    reload: () => setAttempt((before) => before + 1),
+    reload,
     loadMore: () => void loadMore(),
   }
 }

@@ -1,5 +1,6 @@
 import { typeWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
+import { address } from '../../navigation/match.ts'
 import { withQuery } from '../../navigation/router.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Highlighted } from '../../ui/highlighted.tsx'
@@ -17,11 +18,11 @@ export function BeliefRow({ item, isChosen }: { readonly item: Listed; readonly 
     <li class="belief-row" data-id={belief.id}>
       <Link
         class="belief-link"
-        href={withQuery({}, `/beliefs/${encodeURIComponent(belief.id)}`)}
+        href={withQuery({}, address('beliefs', belief.id))}
         aria-current={isChosen ? 'true' : undefined}
       >
         <span class="belief-name">
-          <span class="clip">
+          <span class="clip" dir="auto">
             <Highlighted text={belief.name} stretches={found('name')} />
           </span>
           {belief.pinned ? (
@@ -31,7 +32,7 @@ export function BeliefRow({ item, isChosen }: { readonly item: Listed; readonly 
             </span>
           ) : null}
         </span>
-        <span class="belief-line clip">
+        <span class="belief-line clip" dir="auto">
           <Highlighted text={belief.content} stretches={found('content')} />
         </span>
         <span class="belief-meta">

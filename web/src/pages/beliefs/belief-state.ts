@@ -11,6 +11,9 @@ export function stateOf(belief: Belief): { readonly word: string; readonly tone:
   return null
 }
 
+/** Whether a person has yet to make it their own word. */
+export const isUnconfirmed = ({ status, editedByPerson }: Belief): boolean => status !== 'active' || !editedByPerson
+
 /** Whether it can still be changed: not replaced, not settled, not merely proposed. */
 export const isOpenToChange = (belief: Belief): boolean =>
   belief.supersededBy === null &&

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { journalHead } from '../../api/live.ts'
 import { counted } from '../../format/numbers.ts'
 import { useKeys } from '../../navigation/keys.ts'
+import { address } from '../../navigation/match.ts'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -26,7 +27,7 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
     const at = chosen === null ? -1 : ids.indexOf(chosen)
     const next = ids[at === -1 ? (by === 1 ? 0 : ids.length - 1) : at + by]
     if (next === undefined) return
-    navigate(withQuery({}, `/beliefs/${encodeURIComponent(next)}`), { replace: chosen !== null })
+    navigate(withQuery({}, address('beliefs', next)), { replace: chosen !== null })
     const row = rows.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(next)}"] a`)
     row?.focus({ preventScroll: true })
     row?.scrollIntoView({ block: 'nearest' })
@@ -53,8 +54,12 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
         <FilterBar filters={filters} onEnterList={() => step(1)} />
         <Rows list={list} rows={rows} chosen={chosen} filters={filters} onCreate={() => setCreating(true)} />
       </section>
-      <section class="beliefs-detail" aria-label="The chosen belief">
-        {chosen === null ? <NothingChosen /> : <BeliefDetail id={chosen} key={chosen} />}
+      <section class="beliefs-detail" aria-label="The chosen belief" key={chosen ?? ''}>
+        {chosen === null ? (
+          <NothingChosen isEmpty={list.items === null ? list.error !== null : list.items.length === 0} />
+        ) : (
+          <BeliefDetail id={chosen} />
+        )}
       </section>
       {isCreating ? <CreateDialog onClose={() => setCreating(false)} scope={filters.scope} /> : null}
     </div>
@@ -117,7 +122,9 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
   )
 }
 
-function NothingChosen() {
+function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
+  // Where there is nothing to choose, the list says what to do.
+  if (isEmpty) return null
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
       <p>

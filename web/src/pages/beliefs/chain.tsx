@@ -49,7 +49,9 @@ export function Chain({ chain, current }: { readonly chain: readonly Belief[]; r
               )}
               {link.supersededBy === null ? <Badge tone="good">current</Badge> : null}
             </span>
-            <span class="chain-text">{link.content}</span>
+            <span class="chain-text" dir="auto">
+              {link.content}
+            </span>
             <span class="chain-time soft small">
               <Time at={link.createdAt} />
             </span>

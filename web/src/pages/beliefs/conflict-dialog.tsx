@@ -28,11 +28,15 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
         <div key={label} class="sides">
           <div class="side-text">
             <h3>{label}: theirs</h3>
-            <p class="prose">{theirs === '' ? <span class="soft">empty</span> : theirs}</p>
+            <p class="prose" dir="auto">
+              {theirs === '' ? <span class="soft">empty</span> : theirs}
+            </p>
           </div>
           <div class="side-text mine">
             <h3>{label}: yours, not saved</h3>
-            <p class="prose">{own === '' ? <span class="soft">empty</span> : own}</p>
+            <p class="prose" dir="auto">
+              {own === '' ? <span class="soft">empty</span> : own}
+            </p>
           </div>
         </div>
       ))}

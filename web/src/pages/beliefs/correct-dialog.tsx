@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
-import type { Refusal } from '../../api/refusal.ts'
+import { address } from '../../navigation/match.ts'
 import { navigate, withQuery } from '../../navigation/router.ts'
 import { make } from '../../state/changes.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
-import { Refused } from '../../ui/notice.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { ConflictDialog } from './conflict-dialog.tsx'
 
 /** Replaces a belief by a newer one. What was written survives whatever happens to the belief meanwhile. */
@@ -16,12 +14,9 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; re
   const [seen, setSeen] = useState(belief)
   const [content, setContent] = useState(belief.content)
   const [name, setName] = useState(belief.name)
-  const [error, setError] = useState<Refusal | null>(null)
   const [conflict, setConflict] = useState<{ readonly current: Belief | null } | null>(null)
-  const [isBusy, setBusy] = useState(false)
   const isSame = content.trim() === seen.content && name.trim() === seen.name
   const save = async (expectedVersion: number) => {
-    setBusy(true)
     const { result, error: refusal } = await make(
       ({ outcome }) => (outcome === 'proposed' ? 'Proposed.' : 'Corrected. The old one is kept in the chain.'),
       () =>
@@ -30,14 +25,13 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; re
           body: { content, expectedVersion, ...(name.trim() === seen.name ? {} : { name }) },
         }),
     )
-    setBusy(false)
     const isConflict =
       refusal?.code === 'conflict' && refusal.current !== null && hasMoved(refusal.current, expectedVersion)
     setConflict(isConflict ? { current: refusal.current } : null)
-    setError(isConflict ? null : refusal)
-    if (result === null) return
+    if (result === null) return isConflict ? null : refusal
     onClose()
-    navigate(withQuery({}, `/beliefs/${encodeURIComponent(result.belief.id)}`), { replace: true })
+    navigate(withQuery({}, address('beliefs', result.belief.id)), { replace: true })
+    return null
   }
   if (conflict !== null)
     return (
@@ -56,35 +50,26 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; re
       />
     )
   return (
-    <Dialog title="Correct this belief" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save(seen.version)
-        }}
-      >
-        <p class="soft">
-          What you write takes its place. The old statement is kept for the record and never recalled again.
-        </p>
-        <TextArea label="What is true now" value={content} onInput={setContent} maxLength={20_000} isRequired />
-        <Field
-          label="Name"
-          value={name}
-          onInput={setName}
-          maxLength={200}
-          help="Another name keeps the old one as an alias."
-          isRequired
-        />
-        <Refused error={error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="main" isBusy={isBusy} disabled={isSame}>
-            Replace
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Correct this belief"
+      submit="Replace"
+      isIdle={isSame}
+      onClose={onClose}
+      onSubmit={() => save(seen.version)}
+    >
+      <p class="soft">
+        What you write takes its place. The old statement is kept for the record and never recalled again.
+      </p>
+      <TextArea label="What is true now" value={content} onInput={setContent} maxLength={20_000} isRequired />
+      <Field
+        label="Name"
+        value={name}
+        onInput={setName}
+        maxLength={200}
+        help="Another name keeps the old one as an alias."
+        isRequired
+      />
+    </FormDialog>
   )
 }
 

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks'
 import { type BeliefType, beliefTypes } from '../../../../src/beliefs/belief.ts'
 import { ask } from '../../api/client.ts'
-import type { Refusal } from '../../api/refusal.ts'
 import { typeWords } from '../../format/words.ts'
+import { address } from '../../navigation/match.ts'
 import { navigate } from '../../navigation/router.ts'
 import { make } from '../../state/changes.ts'
 import { health, scopes } from '../../state/memory-facts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, TextArea } from '../../ui/field.tsx'
-import { Refused } from '../../ui/notice.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 
 const outcomes = {
   remembered: 'Remembered.',
@@ -26,12 +24,8 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
   const [aliases, setAliases] = useState('')
   const [type, setType] = useState<BeliefType>('entity')
   const [place, setPlace] = useState(scope ?? health.value?.homeScopes[0] ?? 'user:universal')
-  const [error, setError] = useState<Refusal | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const save = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    const { result, error: refusal } = await make(
+  const save = async () => {
+    const { result, error } = await make(
       ({ outcome }) => outcomes[outcome],
       () =>
         ask('createBelief', {
@@ -48,63 +42,53 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
           },
         }),
     )
-    setBusy(false)
-    setError(refusal)
-    if (result === null) return
+    if (result === null) return error
     onClose()
-    navigate(`/beliefs/${encodeURIComponent(result.belief.id)}`)
+    navigate(address('beliefs', result.belief.id))
+    return null
   }
   return (
-    <Dialog title="New belief" onClose={onClose}>
-      <form class="stack" onSubmit={save}>
+    <FormDialog title="New belief" submit="Remember" onClose={onClose} onSubmit={save}>
+      <Field
+        label="Name"
+        value={name}
+        onInput={setName}
+        maxLength={200}
+        placeholder="staging database"
+        help="What people call it. It is recalled when a message says this."
+        isRequired
+      />
+      <TextArea label="What is true" value={content} onInput={setContent} maxLength={20_000} isRequired />
+      <div class="two">
+        <Choice
+          label="Type"
+          value={type}
+          options={beliefTypes.map((one) => [one, typeWords[one]] as const)}
+          onChoose={setType}
+        />
         <Field
-          label="Name"
-          value={name}
-          onInput={setName}
+          label="Scope"
+          value={place}
+          onInput={setPlace}
           maxLength={200}
-          placeholder="staging database"
-          help="What people call it. It is recalled when a message says this."
+          suggestions={(scopes.value?.items ?? []).map((one) => one.scope)}
           isRequired
         />
-        <TextArea label="What is true" value={content} onInput={setContent} maxLength={20_000} isRequired />
-        <div class="two">
-          <Choice
-            label="Type"
-            value={type}
-            options={beliefTypes.map((one) => [one, typeWords[one]] as const)}
-            onChoose={setType}
-          />
-          <Field
-            label="Scope"
-            value={place}
-            onInput={setPlace}
-            maxLength={200}
-            suggestions={(scopes.value?.items ?? []).map((one) => one.scope)}
-            isRequired
-          />
-        </div>
-        <Field
-          label="Other names"
-          value={aliases}
-          onInput={setAliases}
-          maxLength={2_000}
-          help="Separated by commas. Optional."
-        />
-        <TextArea
-          label="Why it matters"
-          value={why}
-          onInput={setWhy}
-          maxLength={4_000}
-          help="What an agent should do about it. Optional."
-        />
-        <Refused error={error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="main" isBusy={isBusy}>
-            Remember
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      </div>
+      <Field
+        label="Other names"
+        value={aliases}
+        onInput={setAliases}
+        maxLength={2_000}
+        help="Separated by commas. Optional."
+      />
+      <TextArea
+        label="Why it matters"
+        value={why}
+        onInput={setWhy}
+        maxLength={4_000}
+        help="What an agent should do about it. Optional."
+      />
+    </FormDialog>
   )
 }

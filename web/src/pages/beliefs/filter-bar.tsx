@@ -1,23 +1,40 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { beliefTypes } from '../../../../src/beliefs/belief.ts'
 import { count } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { navigate, withQuery } from '../../navigation/router.ts'
 import { scopes, waiting } from '../../state/memory-facts.ts'
-import { Icon } from '../../ui/icon.tsx'
+import { SearchBox } from '../../ui/search-box.tsx'
 import { type Filters, shows, showWords } from './filters.ts'
-
-const typingPauseMs = 160
 
 /** Search and filters of the list. They live in the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
   const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
+  const search = useRef<HTMLInputElement>(null)
+  useKeys({
+    '/': {
+      does: 'Search',
+      act: () => {
+        search.current?.focus()
+        search.current?.select()
+      },
+    },
+  })
   const known = scopes.value?.items ?? []
   const isKnown = filters.scope === null || known.some(({ scope }) => scope === filters.scope)
   return (
     <search class="filter-bar" aria-label="Beliefs">
-      <SearchBox text={filters.text} onChange={(q) => set({ q })} onEnterList={onEnterList} />
+      <SearchBox
+        input={search}
+        label="Search beliefs"
+        placeholder="Search names, aliases, texts"
+        maxLength={2_000}
+        shortcut="/"
+        text={filters.text}
+        onChange={(q) => set({ q })}
+        onEnter={onEnterList}
+      />
       <div class="filter-row">
         <select
           class="select"
@@ -25,7 +42,7 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
           value={filters.scope ?? ''}
           onChange={(event) => set({ scope: event.currentTarget.value })}
         >
-          <option value="">Every scope</option>
+          <option value="">All scopes</option>
           {isKnown ? null : <option value={filters.scope ?? ''}>{filters.scope}</option>}
           {known.map(({ scope, beliefs }) => (
             <option key={scope} value={scope}>
@@ -39,7 +56,7 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
           value={filters.type ?? ''}
           onChange={(event) => set({ type: event.currentTarget.value })}
         >
-          <option value="">Every type</option>
+          <option value="">All types</option>
           {beliefTypes.map((type) => (
             <option key={type} value={type}>
               {typeWords[type]}
@@ -71,67 +88,5 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         </label>
       </div>
     </search>
-  )
-}
-
-type SearchBoxProps = {
-  readonly text: string
-  readonly onChange: (text: string) => void
-  readonly onEnterList: () => void
-}
-
-/** Asks when the person pauses; what is being typed is never replaced by what has been asked. */
-function SearchBox({ text, onChange, onEnterList }: SearchBoxProps) {
-  const input = useRef<HTMLInputElement>(null)
-  const [typed, setTyped] = useState(text)
-  const asked = useRef(text)
-  useEffect(() => {
-    if (text !== asked.current) setTyped(text)
-    asked.current = text
-  }, [text])
-  useEffect(() => {
-    if (typed === asked.current) return
-    const timer = setTimeout(() => {
-      asked.current = typed
-      onChange(typed)
-    }, typingPauseMs)
-    return () => clearTimeout(timer)
-  }, [typed])
-  useKeys({
-    '/': {
-      does: 'Search',
-      act: () => {
-        input.current?.focus()
-        input.current?.select()
-      },
-    },
-  })
-  return (
-    <div class="search-box">
-      <Icon name="recall" />
-      <input
-        ref={input}
-        class="input"
-        type="search"
-        aria-label="Search beliefs"
-        placeholder="Search names, aliases, texts"
-        autocomplete="off"
-        maxLength={2_000}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') {
-            event.stopPropagation()
-            if (typed === '') input.current?.blur()
-            else setTyped('')
-          }
-          if (event.key === 'ArrowDown' || event.key === 'Enter') {
-            event.preventDefault()
-            onEnterList()
-          }
-        }}
-      />
-      <kbd>/</kbd>
-    </div>
   )
 }

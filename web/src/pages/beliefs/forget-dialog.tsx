@@ -23,7 +23,10 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
         </label>
       ) : null}
       <div class="actions">
-        <Button onClick={onClose}>Cancel</Button>
+        {/* What cannot be taken back is not one Enter away. */}
+        <Button data-first onClick={onClose}>
+          Cancel
+        </Button>
         <Button
           tone="danger"
           class="main"

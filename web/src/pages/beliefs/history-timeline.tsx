@@ -1,9 +1,8 @@
 import type { Revision } from '../../../../src/http/api/contract.ts'
 import { eventWords, throughWords, whoWords } from '../../format/words.ts'
-import { undo } from '../../state/changes.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/time.tsx'
+import { UndoButton } from '../../ui/undo-button.tsx'
 import { changesBetween } from './revision-changes.ts'
 
 /** Everything that happened to a belief, newest first, each with what it changed. */
@@ -43,17 +42,7 @@ function Step({ revision, before }: { readonly revision: Revision; readonly befo
           {throughWords(event)}, <Time at={event.at} />, change {event.number}
         </span>
         {event.undoneBy === null ? null : <Badge>undone</Badge>}
-        {event.undoneBy === null && event.kind !== 'forget' ? (
-          <Button
-            tone="quiet"
-            icon="undo"
-            class="small"
-            aria-label={`Undo change ${event.number}`}
-            onClick={() => void undo(event.number)}
-          >
-            Undo
-          </Button>
-        ) : null}
+        <UndoButton event={event} />
       </p>
       {outcome === 'erased' ? <p class="soft">Its text was erased.</p> : null}
       {changes.length === 0 ? null : (
@@ -63,13 +52,13 @@ function Step({ revision, before }: { readonly revision: Revision; readonly befo
               <dt>{field}</dt>
               <dd>
                 {was === '' ? null : (
-                  <del>
+                  <del dir="auto">
                     <span class="unseen">before: </span>
                     {was}
                   </del>
                 )}
                 {after === '' ? null : (
-                  <ins>
+                  <ins dir="auto">
                     <span class="unseen">after: </span>
                     {after}
                   </ins>

@@ -40,11 +40,15 @@ export function Proposal({ proposal, target, onDecided }: ProposalProps) {
         <div key={field} class="sides">
           <div class="side-text">
             <h3>{field}: now</h3>
-            <p class="prose">{before === '' ? <span class="soft">nothing</span> : before}</p>
+            <p class="prose" dir="auto">
+              {before === '' ? <span class="soft">nothing</span> : before}
+            </p>
           </div>
           <div class="side-text mine">
             <h3>{field}: proposed</h3>
-            <p class="prose">{after === '' ? <span class="soft">nothing</span> : after}</p>
+            <p class="prose" dir="auto">
+              {after === '' ? <span class="soft">nothing</span> : after}
+            </p>
           </div>
         </div>
       ))}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Belief } from '../../../../src/http/api/contract.ts'
-import { counted } from '../../format/numbers.ts'
+import { counted, percent } from '../../format/numbers.ts'
 import { throughWords, whoWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
@@ -17,13 +17,13 @@ export function Provenance({ belief }: { readonly belief: Belief }) {
         {provenance.model === null ? '' : `, derived by ${provenance.model}`}
       </Fact>
       {provenance.sourceId === null ? null : <Fact name="Source">{provenance.sourceId}</Fact>}
-      <Fact name="Confirmed">
-        {reinforcement.count === 0 ? 'not since' : `${counted(reinforcement.count, 'time')}, last `}
+      <Fact name="Said again">
+        {reinforcement.count === 0 ? 'not yet' : `${counted(reinforcement.count, 'time')}, last `}
         {reinforcement.count === 0 ? null : <Time at={reinforcement.at} />}
       </Fact>
-      <Fact name="Confidence">{belief.confidence}</Fact>
+      <Fact name="Confidence">{percent(belief.confidence)}</Fact>
       {belief.editedByPerson ? (
-        <Fact name="Authority">a person has edited it; agents can only propose changes</Fact>
+        <Fact name="Authority">a person has said or edited it, so agents can only propose changes</Fact>
       ) : null}
       {belief.agent === null ? null : <Fact name="Only for">the agent {belief.agent}</Fact>}
       {belief.relation === null ? null : <Fact name="Relation">{belief.relation}</Fact>}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import type { Refusal } from '../../api/refusal.ts'
@@ -17,13 +17,20 @@ export function WhyEditor({ belief }: { readonly belief: Belief }) {
   const begin = () => keepDraft(key, { text: belief.why, baseVersion: belief.version })
   const canEdit = isOpenToChange(belief)
   useKeys(canEdit && draft === null ? { e: { does: 'Edit the why', act: begin } } : {})
+  const edit = useRef<HTMLButtonElement>(null)
+  const wasEditing = useRef(false)
+  useLayoutEffect(() => {
+    // The form takes the focus with it when it goes.
+    if (wasEditing.current && draft === null && document.activeElement === document.body) edit.current?.focus()
+    wasEditing.current = draft !== null
+  }, [draft === null])
   if (draft !== null) return <WhyForm belief={belief} draftKey={key} />
   return (
     <section class="detail-part">
       <div class="part-head">
         <h3 class="part-title">Why it matters</h3>
         {canEdit ? (
-          <Button tone="quiet" icon="edit" class="small" onClick={begin} title="Edit (e)">
+          <Button ref={edit} tone="quiet" icon="edit" class="small" onClick={begin} title="Edit (e)">
             Edit
           </Button>
         ) : null}
@@ -31,7 +38,9 @@ export function WhyEditor({ belief }: { readonly belief: Belief }) {
       {belief.why === '' ? (
         <p class="soft">Nothing is said about what an agent should do with this.</p>
       ) : (
-        <p class="prose">{belief.why}</p>
+        <p class="prose" dir="auto">
+          {belief.why}
+        </p>
       )}
     </section>
   )
@@ -73,6 +82,7 @@ function WhyForm({ belief, draftKey }: { readonly belief: Belief; readonly draft
         <textarea
           id="why-text"
           class="area"
+          dir="auto"
           ref={area}
           maxLength={4_000}
           value={draft.text}

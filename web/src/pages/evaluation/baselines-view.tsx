@@ -33,9 +33,9 @@ export function BaselinesView() {
                     {gitRef === null ? '' : `, ${gitRef}`}
                   </span>
                 </header>
-                {notes === null ? null : <p class="panel-pad prose">{notes}</p>}
+                {notes === null ? null : <p class="panel-pad prose lines">{notes}</p>}
                 <div class="table-scroll">
-                  <table>
+                  <table class="folding">
                     <thead>
                       <tr>
                         <th>Pack</th>
@@ -47,19 +47,21 @@ export function BaselinesView() {
                     <tbody>
                       {benchmarks.map((one) => (
                         <tr key={one.benchmarkId}>
-                          <td>
+                          <td class="main-cell">
                             <Link href={packAddress(one.benchmarkId)}>{one.benchmarkId}</Link>
                             <span class="cell-note">{one.system ?? ''}</span>
                           </td>
-                          <td class="number">{percent(one.passRate)}</td>
-                          <td class="small">
+                          <td class="number" data-label="passed">
+                            {percent(one.passRate)}
+                          </td>
+                          <td class="small whole-cell">
                             {Object.entries(one.metrics).map(([name, value]) => (
                               <span key={name} class="metric">
                                 {metricName(name)} <b class="number">{figure(value)}</b>
                               </span>
                             ))}
                           </td>
-                          <td>
+                          <td class="whole-cell">
                             <Link class="mono break" href={runAddress(one.runId)}>
                               {one.runId}
                             </Link>

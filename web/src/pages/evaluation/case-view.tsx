@@ -1,35 +1,44 @@
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
-import { figure, milliseconds } from '../../format/numbers.ts'
-import { Link } from '../../navigation/link.tsx'
+import { figure, milliseconds, score as scoreWords } from '../../format/numbers.ts'
+import { Crumbs } from '../../navigation/crumbs.tsx'
 import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/subject.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { type Explained, explainedOf } from './explained.ts'
-import { metricName, packAddress, runAddress } from './run-words.ts'
+import { allPacks, metricName, packAddress, runAddress } from './run-words.ts'
 import { CaseVerdict } from './verdict.tsx'
 
 /** One case of a run: what was asked, what came back and why, and what was expected. */
 export function CaseView({ runId, caseId }: { readonly runId: string; readonly caseId: string }) {
   const found = useResource(`${runId}/${caseId}`, (signal) => ask('case', { params: { id: runId, caseId }, signal }))
+  useSubject(caseId)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the case" />}>
+    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the case" />} elsewhere={allPacks}>
       {({ run, prompt, expectedSignals, notes, records }) => (
         <div class="stack">
           <div>
-            <nav class="crumbs" aria-label="Where you are">
-              <Link href="/evaluation">Packs</Link> <span aria-hidden="true">/</span>
-              <Link href={packAddress(run.benchmarkId)}>{run.benchmarkId}</Link> <span aria-hidden="true">/</span>
-              <Link href={runAddress(runId)}>run</Link> <span aria-hidden="true">/</span> <span>case</span>
-            </nav>
+            <Crumbs
+              steps={[
+                { name: 'Packs', href: '/evaluation' },
+                { name: run.benchmarkId, href: packAddress(run.benchmarkId) },
+                { name: 'Run', href: runAddress(runId) },
+                { name: 'Case' },
+              ]}
+            />
             <header class="page-head flush">
               <h1 class="break">{caseId}</h1>
               {notes === null ? null : <p>{notes}</p>}
             </header>
           </div>
-          {prompt === null ? null : <blockquote class="asked prose">{prompt}</blockquote>}
+          {prompt === null ? null : (
+            <blockquote class="asked prose" dir="auto">
+              {prompt}
+            </blockquote>
+          )}
           {expectedSignals.length === 0 ? null : (
             <section class="panel panel-pad">
               <h2 class="small-title">Expected</h2>
@@ -43,7 +52,7 @@ export function CaseView({ runId, caseId }: { readonly runId: string; readonly c
             </section>
           )}
           {records.map((record) => (
-            <Repeat key={record.repeat} record={record} isOnly={records.length === 1} />
+            <Repeat key={record.repeat} record={record} prompt={prompt} isOnly={records.length === 1} />
           ))}
         </div>
       )}
@@ -53,7 +62,9 @@ export function CaseView({ runId, caseId }: { readonly runId: string; readonly c
 
 type Record = Answer<'case'>['records'][number]
 
-function Repeat({ record, isOnly }: { readonly record: Record; readonly isOnly: boolean }) {
+type RepeatProps = { readonly record: Record; readonly prompt: string | null; readonly isOnly: boolean }
+
+function Repeat({ record, prompt, isOnly }: RepeatProps) {
   const { verdict, failures, error, repeat, seed, returned, explanation, scores, timings } = record
   const explained = explainedOf(explanation)
   return (
@@ -69,13 +80,13 @@ function Repeat({ record, isOnly }: { readonly record: Record; readonly isOnly: 
             <Icon name="warn" /> <span>{failure}</span>
           </p>
         ))}
-        {explained === null ? <Raw given={explanation} /> : <Reached explained={explained} />}
+        {explained === null ? <Raw given={explanation} /> : <Reached explained={explained} prompt={prompt} />}
         <Returned items={returned} explained={explained} />
         <dl class="figures small-figures">
           {Object.entries(scores).map(([name, value]) => (
             <div key={name}>
               <dt>{metricName(name)}</dt>
-              <dd class="number">{value === null ? 'does not apply' : figure(value)}</dd>
+              {value === null ? <dd class="soft">does not apply</dd> : <dd class="number">{figure(value)}</dd>}
             </div>
           ))}
           {Object.entries(timings).map(([stage, ms]) => (
@@ -95,7 +106,7 @@ function Raw({ given }: { readonly given: unknown }) {
   return <pre class="rendered">{JSON.stringify(given, null, 2)}</pre>
 }
 
-function Reached({ explained }: { readonly explained: Explained }) {
+function Reached({ explained, prompt }: { readonly explained: Explained; readonly prompt: string | null }) {
   const { group, query, prelude, nearMisses } = explained
   return (
     <dl class="facts">
@@ -105,7 +116,7 @@ function Reached({ explained }: { readonly explained: Explained }) {
           <dd class="break">{group}</dd>
         </div>
       )}
-      {query === null ? null : (
+      {query === null || query === prompt ? null : (
         <div>
           <dt>Searched for</dt>
           <dd class="break">{query}</dd>
@@ -139,7 +150,7 @@ function Returned({ items, explained }: { readonly items: Record['returned']; re
   if (items.length === 0) return <p class="soft">Nothing was returned.</p>
   return (
     <div class="table-scroll bordered">
-      <table>
+      <table class="folding returned">
         <thead>
           <tr>
             <th>Tier</th>
@@ -153,13 +164,17 @@ function Returned({ items, explained }: { readonly items: Record['returned']; re
           {items.map(({ id, tier, rank, score }) => (
             <tr key={`${tier ?? ''}-${id}`}>
               <td>{tier === undefined ? '' : <Badge>{tier}</Badge>}</td>
-              <td class="number">{rank}</td>
-              <td class="mono break">{id}</td>
-              <td class="number">{score === null ? '' : figure(score)}</td>
-              <td>
+              <td class="number" data-label="rank">
+                {rank}
+              </td>
+              <td class="mono break main-cell">{id}</td>
+              <td class="number" data-label="score">
+                {score === null ? '' : scoreWords(score)}
+              </td>
+              <td class="whole-cell">
                 {(explained?.clauses.get(id) ?? []).map(({ field, form, score: part }) => (
                   <div key={`${field}-${form}`} class="break">
-                    {field} “{form}” <span class="soft number">{figure(part)}</span>
+                    {field} “{form}” <span class="soft number">{scoreWords(part)}</span>
                   </div>
                 ))}
               </td>

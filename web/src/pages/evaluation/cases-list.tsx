@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { ListedCase } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange } from '../../api/live.ts'
@@ -7,15 +6,14 @@ import { Link } from '../../navigation/link.tsx'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
 import { useResource } from '../../state/resource.ts'
 import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { SearchBox } from '../../ui/search-box.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { caseAddress } from './run-words.ts'
 import { CaseVerdict } from './verdict.tsx'
 
 const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
 const pageSize = 50
-const typingPauseMs = 160
 
 type CasesListProps = { readonly runId: string; readonly verdicts: Readonly<Record<string, number>> }
 
@@ -46,7 +44,13 @@ export function CasesList({ runId, verdicts: counts }: CasesListProps) {
       <header class="panel-head">
         <h2>Cases</h2>
         <div class="row case-filters">
-          <TextFilter text={text} onChange={(next) => set({ text: next })} />
+          <SearchBox
+            label="Filter cases"
+            placeholder="Id, message, failure"
+            maxLength={200}
+            text={text}
+            onChange={(next) => set({ text: next })}
+          />
           <select
             class="select"
             aria-label="Verdict"
@@ -110,7 +114,11 @@ function CaseRow({ runId, one }: { readonly runId: string; readonly one: ListedC
           <span class="mono break">{caseId}</span>
           {repeat === 0 ? '' : ` · repeat ${repeat + 1}`}
         </Link>
-        {prompt === null ? null : <p class="clip-two">{prompt}</p>}
+        {prompt === null ? null : (
+          <p class="clip-two" dir="auto">
+            {prompt}
+          </p>
+        )}
         {[...(error === null ? [] : [error]), ...failures].slice(0, 3).map((failure) => (
           <p key={failure} class="case-failure">
             {failure}
@@ -121,29 +129,5 @@ function CaseRow({ runId, one }: { readonly runId: string; readonly one: ListedC
         {count(returned)} returned, {milliseconds(totalMs)}
       </span>
     </li>
-  )
-}
-
-function TextFilter({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }) {
-  const [typed, setTyped] = useState(text)
-  useEffect(() => {
-    if (typed === text) return
-    const timer = setTimeout(() => onChange(typed), typingPauseMs)
-    return () => clearTimeout(timer)
-  }, [typed])
-  return (
-    <div class="search-box">
-      <Icon name="recall" />
-      <input
-        class="input"
-        type="search"
-        aria-label="Filter cases"
-        placeholder="Id, message, failure"
-        maxLength={200}
-        autocomplete="off"
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-    </div>
   )
 }

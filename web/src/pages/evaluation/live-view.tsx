@@ -1,6 +1,7 @@
+import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange } from '../../api/live.ts'
-import { count, milliseconds, percent } from '../../format/numbers.ts'
+import { count, figure, milliseconds, percent } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { BarPlot } from '../../plots/bar-plot.tsx'
 import { LinePlot } from '../../plots/line-plot.tsx'
@@ -9,6 +10,9 @@ import { Badge } from '../../ui/badge.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { EmptyState } from '../../ui/notice.tsx'
 import { SkeletonBlock } from '../../ui/skeleton.tsx'
+import { everyDay } from './every-day.ts'
+
+type Report = Answer<'shadow'>
 
 /** What live recalls were like, in numbers only. */
 export function LiveView() {
@@ -17,74 +21,14 @@ export function LiveView() {
     <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading live recalls" />}>
       {(report) =>
         report.records === 0 ? (
-          <div class="panel">
-            <EmptyState
-              icon="health"
-              title={report.isRecording ? 'No recall has been recorded yet' : 'Live recalls are not recorded'}
-            >
-              <p>
-                Shadow mode keeps the ids, times and counts of every recall, never its text. With it, this page shows
-                how often recall finds nothing and how long it takes.
-              </p>
-              {report.isRecording ? null : (
-                <code class="command">{'{ "evalHarnessEnabled": true, "evalShadowModeEnabled": true }'}</code>
-              )}
-            </EmptyState>
-          </div>
+          <NoRecords isRecording={report.isRecording} />
         ) : (
           <div class="stack">
-            <p class="row">
-              <Badge tone={report.isRecording ? 'good' : 'odd'}>
-                {report.isRecording ? 'recording' : 'not recording now'}
-              </Badge>
-              {report.invalid === 0 ? null : <Badge tone="bad">{count(report.invalid)} unreadable</Badge>}
-              {Object.entries(report.bySource).map(([source, records]) => (
-                <Badge key={source}>
-                  {source} {count(records)}
-                </Badge>
-              ))}
-            </p>
-            <div class="plots">
-              <BarPlot
-                title="Recalls"
-                bars={report.days.map(({ day, records }) => ({ key: day, value: records, label: dayOf(day) }))}
-                format={count}
-                total={count(report.records)}
-              />
-              <LinePlot
-                title="Recalls that found nothing"
-                points={report.days.map(({ day, emptyRate, empty, records }) => ({
-                  key: day,
-                  value: emptyRate,
-                  low: null,
-                  high: null,
-                  label: `${dayOf(day)}: ${count(empty)} of ${count(records)}`,
-                }))}
-                format={percent}
-                limits={[0, 1]}
-              />
-              <LinePlot
-                title="Time, 95 % within"
-                points={report.days.flatMap(({ day, durationMs }) =>
-                  durationMs.p95 === null
-                    ? []
-                    : [
-                        {
-                          key: day,
-                          value: durationMs.p95,
-                          low: null,
-                          high: null,
-                          label: `${dayOf(day)}: median ${durationMs.p50 === null ? '–' : milliseconds(durationMs.p50)}`,
-                        },
-                      ],
-                )}
-                format={milliseconds}
-                startsAtZero
-              />
-            </div>
+            <Kinds report={report} />
+            <OverDays days={report.days} total={report.records} />
             <dl class="figures">
               <Spread name="Time" value={report.durationMs} format={milliseconds} />
-              <Spread name="Beliefs recalled" value={report.recalledMemoryCount} format={(value) => value.toFixed(1)} />
+              <Spread name="Beliefs recalled" value={report.recalledMemoryCount} format={figure} />
               <Spread
                 name="Characters injected"
                 value={report.contextChars}
@@ -100,6 +44,95 @@ export function LiveView() {
         )
       }
     </Loaded>
+  )
+}
+
+function NoRecords({ isRecording }: { readonly isRecording: boolean }) {
+  return (
+    <div class="panel">
+      <EmptyState
+        icon="health"
+        title={isRecording ? 'No recall has been recorded yet' : 'Live recalls are not recorded'}
+      >
+        <p>
+          Shadow mode keeps the ids, times and counts of every recall, never its text. With it, this page shows how
+          often recall finds nothing and how long it takes.
+        </p>
+        {isRecording ? (
+          <p>Ask an agent something, or try it in a terminal:</p>
+        ) : (
+          <p>
+            Turn it on in <code>config.json</code> of the memory directory:
+          </p>
+        )}
+        <code class="command">
+          {isRecording
+            ? 'credence recall "where is the staging database?"'
+            : '{ "evalHarnessEnabled": true, "evalShadowModeEnabled": true }'}
+        </code>
+      </EmptyState>
+    </div>
+  )
+}
+
+function Kinds({ report: { isRecording, invalid, bySource } }: { readonly report: Report }) {
+  return (
+    <p class="row">
+      <Badge tone={isRecording ? 'good' : 'odd'}>{isRecording ? 'recording' : 'not recording now'}</Badge>
+      {invalid === 0 ? null : <Badge tone="bad">{count(invalid)} unreadable</Badge>}
+      {Object.entries(bySource).map(([source, records]) => (
+        <Badge key={source}>
+          {source === 'none' ? `${count(records)} named nothing` : `${count(records)} answered by ${source}`}
+        </Badge>
+      ))}
+    </p>
+  )
+}
+
+function OverDays({ days, total }: { readonly days: Report['days']; readonly total: number }) {
+  return (
+    <div class="plots">
+      <BarPlot
+        title="Recalls"
+        bars={everyDay(days.map(({ day, records }) => ({ day, value: records })))}
+        format={count}
+        total={count(total)}
+      />
+      <LinePlot
+        title="Recalls that found nothing"
+        isByTime
+        points={days.map(({ day, emptyRate, empty, records }) => ({
+          key: day,
+          at: day,
+          value: emptyRate,
+          low: null,
+          high: null,
+          label: `${dayOf(day)}: ${count(empty)} of ${count(records)}`,
+        }))}
+        format={percent}
+        limits={[0, 1]}
+      />
+      <LinePlot
+        title="Time, 95 % within"
+        isByTime
+        points={days.flatMap(({ day, durationMs: { p50, p95 } }) =>
+          p95 === null
+            ? []
+            : [
+                {
+                  key: day,
+                  at: day,
+                  value: p95,
+                  low: null,
+                  high: null,
+                  label: `${dayOf(day)}: median ${p50 === null ? '–' : milliseconds(p50)}`,
+                },
+              ],
+        )}
+        format={milliseconds}
+        startsAtZero
+      />
+    </div>
   )
 }
 

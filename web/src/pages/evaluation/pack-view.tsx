@@ -3,15 +3,17 @@ import { ask } from '../../api/client.ts'
 import { evalsChange } from '../../api/live.ts'
 import { Refusal } from '../../api/refusal.ts'
 import { counted } from '../../format/numbers.ts'
-import { Link } from '../../navigation/link.tsx'
+import { Crumbs } from '../../navigation/crumbs.tsx'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
 import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/subject.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { EmptyState } from '../../ui/notice.tsx'
 import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { RunButton } from './packs-view.tsx'
 import { type Accepted, RunPlots } from './run-plots.tsx'
+import { allPacks } from './run-words.ts'
 import { RunsTable } from './runs-table.tsx'
 import { PackVerdict } from './verdict.tsx'
 
@@ -31,7 +33,6 @@ export function PackView({ id }: { readonly id: string }) {
           status: 404,
           code: 'not_found',
           message: `There is no pack “${id}”.`,
-          hint: 'See the list of packs.',
         })
       const accepted =
         baselines.items.flatMap(({ benchmarks }) => benchmarks).find((one) => one.benchmarkId === id) ?? null
@@ -39,12 +40,11 @@ export function PackView({ id }: { readonly id: string }) {
     },
     { freshness: evalsChange.value },
   )
+  useSubject(found.value?.pack?.title ?? id)
   return (
     <>
-      <nav class="crumbs" aria-label="Where you are">
-        <Link href="/evaluation">Packs</Link> <span aria-hidden="true">/</span> <span>{id}</span>
-      </nav>
-      <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the pack" />}>
+      <Crumbs steps={[{ name: 'Packs', href: '/evaluation' }, { name: id }]} />
+      <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the pack" />} elsewhere={allPacks}>
         {({ pack, runs, accepted }) => (
           <div class="stack">
             <header class="page-head flush">

@@ -61,7 +61,8 @@ function PackRow({ pack }: { readonly pack: ListedPack }) {
           <>
             <PassBar listed={latest} />
             <span class="soft small number">
-              {percent(latest.passRate)} of {counted(latest.run.totalCases, 'case')}, <Time at={whenOf(latest)} />
+              {percent(latest.passRate)} of {counted(latest.run.totalCases, 'case')} passed,{' '}
+              <Time at={whenOf(latest)} />
             </span>
           </>
         )}

@@ -58,8 +58,9 @@ export function RunPlots({
   )
 }
 
-const pointOf = (listed: ListedRun): Pick<PlotPoint, 'key' | 'label'> => ({
+const pointOf = (listed: ListedRun): Pick<PlotPoint, 'key' | 'at' | 'label'> => ({
   key: listed.run.runId,
+  at: whenOf(listed),
   label: moment(whenOf(listed)),
 })
 

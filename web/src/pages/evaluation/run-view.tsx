@@ -3,27 +3,32 @@ import { ask } from '../../api/client.ts'
 import { evalsChange } from '../../api/live.ts'
 import { count, figure, milliseconds, percent } from '../../format/numbers.ts'
 import { moment } from '../../format/time.ts'
+import { Crumbs } from '../../navigation/crumbs.tsx'
 import { Link } from '../../navigation/link.tsx'
 import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/subject.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { CasesList } from './cases-list.tsx'
-import { compareAddress, metricName, packAddress, systemOf, whenOf } from './run-words.ts'
+import { allPacks, compareAddress, metricName, packAddress, systemOf, whenOf } from './run-words.ts'
 import { RunStatus } from './verdict.tsx'
 
 /** One run: what it came to, where it took place, and its cases. */
 export function RunView({ id }: { readonly id: string }) {
   const found = useResource(id, (signal) => ask('run', { params: { id }, signal }), { freshness: evalsChange.value })
+  useSubject(found.value === null ? null : `Run of ${found.value.run.benchmarkId}`)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the run" />}>
+    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the run" />} elsewhere={allPacks}>
       {(run) => (
         <div class="stack">
           <div>
-            <nav class="crumbs" aria-label="Where you are">
-              <Link href="/evaluation">Packs</Link> <span aria-hidden="true">/</span>
-              <Link href={packAddress(run.run.benchmarkId)}>{run.run.benchmarkId}</Link>
-              <span aria-hidden="true">/</span> <span>run</span>
-            </nav>
+            <Crumbs
+              steps={[
+                { name: 'Packs', href: '/evaluation' },
+                { name: run.run.benchmarkId, href: packAddress(run.run.benchmarkId) },
+                { name: 'Run' },
+              ]}
+            />
             <header class="page-head flush">
               <h1>Run of {moment(whenOf(run))}</h1>
               <RunStatus status={run.run.status} />

@@ -5,6 +5,9 @@ export const runAddress = (id: string): string => address('evaluation', 'runs', 
 export const packAddress = (id: string): string => address('evaluation', 'packs', id)
 export const caseAddress = (run: string, id: string): string => address('evaluation', 'runs', run, 'cases', id)
 
+/** Where to go from what is not there. */
+export const allPacks = { href: '/evaluation', name: 'See all packs' } as const
+
 export const compareAddress = (before: string, after: string): string =>
   `/evaluation/compare?${new URLSearchParams({ before, after })}`
 

@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks'
 import type { ListedRun } from '../../../../src/http/api/contract.ts'
 import { count, milliseconds, percent } from '../../format/numbers.ts'
 import { Link } from '../../navigation/link.tsx'
-import { navigate } from '../../navigation/router.ts'
+import { navigate, query, withQuery } from '../../navigation/router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/time.tsx'
 import { PassBar } from './pass-bar.tsx'
@@ -11,9 +10,11 @@ import { RunStatus } from './verdict.tsx'
 
 /** Runs, newest first. Any two of the same pack can be laid beside each other. */
 export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedRun[]; readonly showsPack: boolean }) {
-  const [chosen, setChosen] = useState<readonly string[]>([])
-  const toggle = (id: string) =>
-    setChosen((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-2)))
+  const chosen = query.value.getAll('run')
+  const toggle = (id: string) => {
+    const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2)
+    navigate(withQuery({ run: next }), { replace: true })
+  }
   const pair = runs.filter(({ run }) => chosen.includes(run.runId))
   const [after, before] = pair
   const isPair = before !== undefined && after !== undefined

@@ -4,6 +4,7 @@ import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
 import { count } from '../../format/numbers.ts'
+import { health } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { say } from '../../state/toasts.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -11,12 +12,12 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { Refused } from '../../ui/notice.tsx'
-import { SkeletonBlock, SkeletonRows } from '../../ui/skeleton.tsx'
+import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { Time } from '../../ui/time.tsx'
 
 /** Whether the memory is sound, where it is, and how MEMORY.md stands to it. */
 export function HealthPage() {
-  const facts = useResource('health', (signal) => ask('health', { signal }), { freshness: journalHead.value })
+  const facts = health.value
   return (
     <>
       <header class="page-head">
@@ -24,24 +25,22 @@ export function HealthPage() {
         <p>Whether the memory is sound, where it is kept, and how MEMORY.md stands to it.</p>
       </header>
       <div class="stack">
-        <Loaded resource={facts} waiting={<SkeletonBlock kind="cards" label="Loading" />}>
-          {(health) => <Counts health={health} />}
-        </Loaded>
+        {facts === null ? null : <Counts facts={facts} />}
         <div class="halves">
           <Doctor />
-          <Mirror />
+          <div class="stack">
+            {facts === null ? null : <Store facts={facts} />}
+            <Mirror />
+          </div>
         </div>
-        <Loaded resource={facts} waiting={null}>
-          {(health) => <Store health={health} />}
-        </Loaded>
       </div>
     </>
   )
 }
 
-type Health = Answer<'health'>
+type Facts = Answer<'health'>
 
-function Counts({ health: { counts } }: { readonly health: Health }) {
+function Counts({ facts: { counts } }: { readonly facts: Facts }) {
   const rows = [
     ['Current beliefs', counts.current],
     ['Pinned', counts.pinned],
@@ -75,7 +74,7 @@ function Doctor() {
           Check again
         </Button>
       </header>
-      <Loaded resource={found} waiting={<SkeletonRows rows={5} label="Checking the whole store" />}>
+      <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Checking the whole store" />}>
         {({ findings, checkedAt }) => (
           <>
             <ul class="findings">
@@ -166,8 +165,8 @@ function MirrorState({ mirror: { exists, isInSync } }: { readonly mirror: Answer
   return isInSync ? <Badge tone="good">in line</Badge> : <Badge tone="odd">differs</Badge>
 }
 
-function Store({ health }: { readonly health: Health }) {
-  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes } = health
+function Store({ facts }: { readonly facts: Facts }) {
+  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes } = facts
   const rows = [
     ['Version', version],
     ['Directory', dir],
@@ -183,7 +182,7 @@ function Store({ health }: { readonly health: Health }) {
       <header class="panel-head">
         <h2>Where it is kept</h2>
       </header>
-      <dl class="facts panel-pad wide-facts">
+      <dl class="facts panel-pad">
         {rows.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -3,7 +3,7 @@ import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
-import { dayOf } from '../../format/time.ts'
+import { dayOf, namedDay } from '../../format/time.ts'
 import { useResource } from '../../state/resource.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -77,7 +77,7 @@ function Changes({ latest }: { readonly latest: Page }) {
     <>
       {days.map((day) => (
         <section key={day} aria-label={day}>
-          <h2 class="journal-day">{day}</h2>
+          <h2 class="journal-day">{namedDay(entries.find(({ event }) => dayOf(event.at) === day)?.event.at ?? day)}</h2>
           <ol>
             {entries
               .filter(({ event }) => dayOf(event.at) === day)

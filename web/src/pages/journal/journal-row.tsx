@@ -1,13 +1,11 @@
-import { useState } from 'preact/hooks'
 import type { Answer, JournalEntry } from '../../../../src/http/api/contract.ts'
 import { counted } from '../../format/numbers.ts'
 import { eventWords, throughWords, whoWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
-import { undo } from '../../state/changes.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Time } from '../../ui/time.tsx'
+import { UndoButton } from '../../ui/undo-button.tsx'
 
 export type Entry = Answer<'journal'>['items'][number]
 
@@ -26,15 +24,8 @@ const mostNames = 3
 /** One change: who did what to which beliefs. */
 export function JournalRow({ entry }: { readonly entry: Entry }) {
   const { event } = entry
-  const [isBusy, setBusy] = useState(false)
-  const takeBack = async () => {
-    setBusy(true)
-    await undo(event.number)
-    setBusy(false)
-  }
   return (
     <li class={event.undoneBy === null ? 'journal-row' : 'journal-row undone'}>
-      <span class="journal-number number soft small">{event.number}</span>
       <Badge tone={tones[event.kind] ?? 'plain'}>{event.kind}</Badge>
       <p class="journal-text break">
         {whoWords(event)} {eventWords[event.kind]} <Names entry={entry} />
@@ -42,22 +33,14 @@ export function JournalRow({ entry }: { readonly entry: Entry }) {
         {event.undoes === null ? null : <span class="soft"> (change {event.undoes})</span>}
         {event.undoneBy === null ? null : <span class="soft"> Undone by change {event.undoneBy}.</span>}
       </p>
+      <span class="journal-number number soft small" title="The number of this change">
+        {event.number}
+      </span>
       <span class="soft small journal-time">
         <Time at={event.at} />
       </span>
       <span class="journal-undo">
-        {event.undoneBy === null && event.kind !== 'forget' ? (
-          <Button
-            tone="quiet"
-            icon="undo"
-            class="small"
-            isBusy={isBusy}
-            onClick={() => void takeBack()}
-            aria-label={`Undo change ${event.number}`}
-          >
-            Undo
-          </Button>
-        ) : null}
+        <UndoButton event={event} />
       </span>
     </li>
   )
@@ -81,7 +64,9 @@ function Names({ entry: { event, names } }: { readonly entry: Entry }) {
             {name === null ? (
               <span class="soft">something that is gone</span>
             ) : (
-              <Link href={address('beliefs', id)}>{name}</Link>
+              <Link href={address('beliefs', id)}>
+                <bdi>{name}</bdi>
+              </Link>
             )}
           </span>
         )

@@ -15,14 +15,30 @@ import { ScoreBar } from './score-bar.tsx'
 export type Wish = 'absent' | 'present'
 export type OnWish = (belief: Belief, wish: Wish) => void
 
+type ContextViewProps = {
+  readonly answer: Answer<'recall'>
+  /** Whether anything was asked at all. */
+  readonly isAsked: boolean
+  readonly onWish: OnWish
+}
+
 /** What the message itself brings about comes first: what was named, and what was named in vain. Then what is always there. */
-export function ContextView({ answer, onWish }: { readonly answer: Answer<'recall'>; readonly onWish: OnWish }) {
+export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   const { context, leftOut } = answer
   const { prelude, pinned, relevant, questions } = context
   const best = Math.max(0, ...relevant.map(({ score }) => score))
   return (
     <>
-      <Tier title="Relevant to this message" note="Named by the message, best first" count={relevant.length}>
+      <Tier
+        title="Relevant to this message"
+        note="Named by the message, best first"
+        count={relevant.length}
+        empty={
+          isAsked
+            ? 'The message names nothing that is remembered here.'
+            : 'Write a message to see which beliefs it brings, and why.'
+        }
+      >
         {relevant.map((one) => (
           <Relevant key={one.belief.id} relevant={one} best={best} onWish={onWish} all={relevant} />
         ))}
@@ -49,7 +65,7 @@ export function ContextView({ answer, onWish }: { readonly answer: Answer<'recal
       >
         {prelude === null ? null : (
           <li class="recalled">
-            <p class="prose">{prelude.text}</p>
+            <p class="prose lines">{prelude.text}</p>
           </li>
         )}
       </Tier>
@@ -62,12 +78,13 @@ type TierProps = {
   readonly note: string
   readonly count: number
   readonly isAside?: boolean
+  /** What is said when nothing is in it; without it the tier is not shown then. */
+  readonly empty?: string
   readonly children: ComponentChildren
 }
 
-/** A tier with nothing in it is not shown, but for the two that answer the question of the page. */
-function Tier({ title, note, count, isAside = false, children }: TierProps) {
-  if (count === 0 && title !== 'Relevant to this message') return null
+function Tier({ title, note, count, isAside = false, empty, children }: TierProps) {
+  if (count === 0 && empty === undefined) return null
   return (
     <section class={isAside ? 'panel tier aside' : 'panel tier'}>
       <header class="tier-head">
@@ -75,11 +92,7 @@ function Tier({ title, note, count, isAside = false, children }: TierProps) {
         <span class="soft small">{note}</span>
         <Badge>{count}</Badge>
       </header>
-      {count === 0 ? (
-        <p class="tier-empty soft">The message names nothing that is remembered here.</p>
-      ) : (
-        <ul>{children}</ul>
-      )}
+      {count === 0 ? <p class="tier-empty soft">{empty}</p> : <ul>{children}</ul>}
     </section>
   )
 }
@@ -143,7 +156,9 @@ function LeftOut({ miss, onWish }: { readonly miss: NearMiss; readonly onWish: O
   return (
     <li class="recalled">
       <Head belief={belief} onWish={onWish} wish="present" />
-      <p class="clip">{belief.content}</p>
+      <p class="clip" dir="auto">
+        {belief.content}
+      </p>
       <p class="reason">
         <Icon name="filter" /> <span>{reasonWords(reason)}</span>
         {score === null ? null : <span class="soft small number">score {figure(score)}</span>}
@@ -157,13 +172,14 @@ function Head({ belief, onWish, wish }: { readonly belief: Belief; readonly onWi
   return (
     <div class="recalled-head">
       <Link class="recalled-name break" href={address('beliefs', belief.id)}>
-        {belief.name}
+        <bdi>{belief.name}</bdi>
       </Link>
-      <span class="soft small">
+      <span class="soft small break">
         {typeWords[belief.type]} · {belief.scopes.join(', ')}
       </span>
       <Button
         tone="quiet"
+        icon={wish === 'absent' ? 'close' : 'plus'}
         class="small wish"
         onClick={() => onWish(belief, wish)}
         aria-label={`${words}: ${belief.name}`}
@@ -177,8 +193,14 @@ function Head({ belief, onWish, wish }: { readonly belief: Belief; readonly onWi
 function Words({ belief }: { readonly belief: Belief }) {
   return (
     <>
-      <p class="prose">{belief.content}</p>
-      {belief.why === '' ? null : <p class="prose soft small">{belief.why}</p>}
+      <p class="prose" dir="auto">
+        {belief.content}
+      </p>
+      {belief.why === '' ? null : (
+        <p class="prose soft small" dir="auto">
+          {belief.why}
+        </p>
+      )}
     </>
   )
 }

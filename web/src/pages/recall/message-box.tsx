@@ -20,7 +20,7 @@ export function MessageBox({ highlights }: { readonly highlights: Highlights }) 
         Message
       </label>
       <div class="message-frame">
-        <div class="message-back" ref={backdrop} aria-hidden="true">
+        <div class="message-back" ref={backdrop} dir="auto" aria-hidden="true">
           {pieces(message.value, highlights).map(({ words, isMarked, start }) =>
             isMarked ? (
               <mark key={start} class={isPointed(highlights, start) ? 'pointed' : undefined}>
@@ -36,6 +36,7 @@ export function MessageBox({ highlights }: { readonly highlights: Highlights }) 
           id="message"
           class="message-area"
           ref={area}
+          dir="auto"
           rows={5}
           maxLength={100_000}
           spellcheck={false}

@@ -1,23 +1,19 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { useResource } from '../../state/resource.ts'
+import { Badge } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
+import { SearchBox } from '../../ui/search-box.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
-
-const typingPauseMs = 160
+import { stateOf } from '../beliefs/belief-state.ts'
 
 type MissingDialogProps = { readonly onClose: () => void; readonly onChoose: (belief: Belief) => void }
 
 /** Finds the belief that should have come. */
 export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
-  const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed), typingPauseMs)
-    return () => clearTimeout(timer)
-  }, [typed])
   const found = useResource(
     asked,
     (signal) =>
@@ -29,32 +25,23 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
   )
   return (
     <Dialog title="Which belief is missing?" onClose={onClose}>
-      <div class="field">
-        <label for="missing-search">Search everything that is remembered</label>
-        <input
-          id="missing-search"
-          class="input"
-          type="search"
-          maxLength={2_000}
-          autocomplete="off"
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-      </div>
+      <SearchBox
+        label="Search everything that is remembered"
+        placeholder="Search everything that is remembered"
+        maxLength={2_000}
+        text={asked}
+        onChange={setAsked}
+      />
       <div class="missing-rows">
         <Loaded resource={found} waiting={<SkeletonRows rows={4} label="Searching" />}>
           {({ items }) =>
             items.length === 0 ? (
               <p class="soft">Nothing is remembered under these words. Remember it first, on the page of beliefs.</p>
             ) : (
-              <ul>
+              <ul aria-busy={found.isLoading}>
                 {items.map(({ belief }) => (
                   <li key={belief.id}>
-                    <button type="button" class="missing-row" onClick={() => onChoose(belief)}>
-                      <b class="clip">{belief.name}</b>
-                      <span class="clip soft small">{belief.content}</span>
-                      <span class="clip soft small">{belief.scopes.join(', ')}</span>
-                    </button>
+                    <MissingRow belief={belief} onChoose={onChoose} />
                   </li>
                 ))}
               </ul>
@@ -63,5 +50,23 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
         </Loaded>
       </div>
     </Dialog>
+  )
+}
+
+function MissingRow({ belief, onChoose }: { readonly belief: Belief; readonly onChoose: (belief: Belief) => void }) {
+  const state = stateOf(belief)
+  return (
+    <button type="button" class="missing-row" onClick={() => onChoose(belief)}>
+      <span class="row">
+        <b class="clip" dir="auto">
+          {belief.name}
+        </b>
+        {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
+      </span>
+      <span class="clip soft small" dir="auto">
+        {belief.content}
+      </span>
+      <span class="clip soft small">{belief.scopes.join(', ')}</span>
+    </button>
   )
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
@@ -12,7 +12,7 @@ import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
 import { MessageBox } from './message-box.tsx'
 import { MissingDialog } from './missing-dialog.tsx'
-import { activeScopes, message } from './recall-state.ts'
+import { activeScopes, adoptScopes, message } from './recall-state.ts'
 import { RemedyDialog } from './remedy-dialog.tsx'
 import { ScopeChooser } from './scope-chooser.tsx'
 
@@ -20,6 +20,7 @@ const typingPauseMs = 180
 
 /** What an agent would be given for a message, and why; asked again at every pause of the typing. */
 export function RecallPage() {
+  useLayoutEffect(adoptScopes, [])
   const asked = useSettled(message.value)
   const scopes = activeScopes.value
   const [wished, setWished] = useState<{ readonly belief: Belief; readonly wish: Wish } | null>(null)
@@ -63,7 +64,7 @@ export function RecallPage() {
         </div>
         <div class="stack recall-answer" aria-busy={recalled.isLoading}>
           <Loaded resource={recalled} waiting={<SkeletonBlock kind="cards" label="Recalling" />}>
-            {({ answer: given }) =>
+            {({ asked: text, answer: given }) =>
               given === null ? (
                 <div class="panel">
                   <EmptyState icon="filter" title="No scope is in view">
@@ -71,7 +72,11 @@ export function RecallPage() {
                   </EmptyState>
                 </div>
               ) : (
-                <ContextView answer={given} onWish={(belief, wish) => setWished({ belief, wish })} />
+                <ContextView
+                  answer={given}
+                  isAsked={text.trim() !== ''}
+                  onWish={(belief, wish) => setWished({ belief, wish })}
+                />
               )
             }
           </Loaded>

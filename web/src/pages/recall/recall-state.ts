@@ -1,17 +1,55 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
+import { navigate, path, query, withQuery } from '../../navigation/router.ts'
 import { scopes } from '../../state/memory-facts.ts'
 
-/** What is asked. It outlives a look at another page, and is never part of an address: messages are private. */
-export const message = signal('')
+const key = 'credence-message'
+
+/**
+ * What is asked. It outlives a look at another page and a reload, in this tab alone, and is never part of an address:
+ * messages are private.
+ */
+export const message = signal(kept())
+
+effect(() => {
+  const text = message.value
+  try {
+    if (text === '') sessionStorage.removeItem(key)
+    else sessionStorage.setItem(key, text)
+  } catch {
+    // Without storage it lasts as long as the page.
+  }
+})
+
+function kept(): string {
+  try {
+    return sessionStorage.getItem(key) ?? ''
+  } catch {
+    return ''
+  }
+}
 
 /** Null while nobody has chosen: then what the server takes for granted. */
 export const chosenScopes = signal<readonly string[] | null>(null)
 
 export const activeScopes = computed(() => chosenScopes.value ?? scopes.value?.active ?? [])
 
+/** Changes what is in view, here and in the address. No scope at all is a choice too, written as an empty one. */
+export function chooseScopes(next: readonly string[] | null): void {
+  chosenScopes.value = next
+  if (path.peek() !== '/recall') return
+  navigate(withQuery({ scope: next !== null && next.length === 0 ? [''] : next }), { replace: true })
+}
+
+/** What the address says wins over what was chosen before; without a word in it, that is written into it. */
+export function adoptScopes(): void {
+  const given = query.peek().getAll('scope')
+  if (given.length > 0) chosenScopes.value = given.filter((scope) => scope !== '')
+  else if (chosenScopes.peek() !== null) chooseScopes(chosenScopes.peek())
+}
+
 export function toggleScope(scope: string): void {
   const before = activeScopes.peek()
-  chosenScopes.value = before.includes(scope) ? before.filter((one) => one !== scope) : [...before, scope]
+  chooseScopes(before.includes(scope) ? before.filter((one) => one !== scope) : [...before, scope])
 }
 
 /** The belief under the pointer, whose words are shown stronger in the message. */

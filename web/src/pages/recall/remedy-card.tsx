@@ -4,7 +4,7 @@ import { navigate } from '../../navigation/router.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { chosenScopes } from './recall-state.ts'
+import { chooseScopes } from './recall-state.ts'
 
 type RemedyCardProps = {
   readonly remedy: Remedy
@@ -58,7 +58,7 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
       {ask?.scopes === undefined ? null : (
         <Button
           onClick={() => {
-            chosenScopes.value = [...(ask.scopes ?? [])]
+            chooseScopes([...(ask.scopes ?? [])])
             onClose()
           }}
         >

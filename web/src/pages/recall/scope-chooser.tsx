@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { count } from '../../format/numbers.ts'
 import { scopes } from '../../state/memory-facts.ts'
 import { Button } from '../../ui/button.tsx'
-import { activeScopes, chosenScopes, toggleScope } from './recall-state.ts'
+import { activeScopes, chooseScopes, chosenScopes, toggleScope } from './recall-state.ts'
 
 /** More are found by typing. */
 const mostShown = 12
@@ -59,13 +59,7 @@ export function ScopeChooser() {
           ))}
         </datalist>
         {chosenScopes.value === null ? null : (
-          <Button
-            tone="quiet"
-            class="small"
-            onClick={() => {
-              chosenScopes.value = null
-            }}
-          >
+          <Button tone="quiet" class="small" onClick={() => chooseScopes(null)}>
             Reset
           </Button>
         )}

@@ -1,5 +1,5 @@
 import type { RelevantBelief } from '../../../../src/http/api/contract.ts'
-import { figure } from '../../format/numbers.ts'
+import { score as scoreWords } from '../../format/numbers.ts'
 import { fixed } from '../../plots/scale.ts'
 
 /** As many as there are colours; later ones share the last. */
@@ -21,7 +21,7 @@ const clausesOf = ({ matches, score }: RelevantBelief): readonly Clause[] =>
 /** A score as a bar, one piece for each name or alias that was found, against the best score of this recall. */
 export function ScoreBar({ relevant, best }: { readonly relevant: RelevantBelief; readonly best: number }) {
   const clauses = clausesOf(relevant)
-  const total = figure(relevant.score)
+  const total = scoreWords(relevant.score)
   let at = 0
   return (
     <div class="score">
@@ -31,7 +31,7 @@ export function ScoreBar({ relevant, best }: { readonly relevant: RelevantBelief
           viewBox="0 0 100 10"
           preserveAspectRatio="none"
           role="img"
-          aria-label={`Score ${total}: ${clauses.map(({ label, value }) => `${label} ${figure(value)}`).join(', ')}`}
+          aria-label={`Score ${total}: ${clauses.map(({ label, value }) => `${label} ${scoreWords(value)}`).join(', ')}`}
         >
           <rect class="score-ground" x="0" y="0" width="100" height="10" />
           {clauses.map(({ key, label, value }, index) => {
@@ -47,7 +47,7 @@ export function ScoreBar({ relevant, best }: { readonly relevant: RelevantBelief
                 width={fixed(Math.max(0, width - 0.4))}
                 height="10"
               >
-                <title>{`${label}: ${figure(value)}`}</title>
+                <title>{`${label}: ${scoreWords(value)}`}</title>
               </rect>
             )
           })}
@@ -58,7 +58,7 @@ export function ScoreBar({ relevant, best }: { readonly relevant: RelevantBelief
         {clauses.map(({ key, label, value }, index) => (
           <li key={key}>
             <span class={`clause-dot ${clauseClass(index)}`} aria-hidden="true" />
-            <span class="break">{label}</span> <span class="number soft">{figure(value)}</span>
+            <span class="break">{label}</span> <span class="number soft">{scoreWords(value)}</span>
           </li>
         ))}
       </ul>

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, go, noBrowser, sees } from './dashboard-at-hand.ts'
+
+describe.skipIf(noBrowser !== null)('the dashboard when the server goes and comes back', () => {
+  let dashboard: Dashboard
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+
+  /** A browser notes every request that nobody answers; that is what these tests are about. */
+  const otherProblems = () => dashboard.problems.splice(0).filter((one) => !/net::ERR_/.test(one))
+
+  it('says that a page cannot be had, and tries again when asked to', async () => {
+    const page = await dashboard.window('/beliefs')
+    await page.locator('.belief-row').first().waitFor()
+    await page.route('**/api/v1/journal*', (route) => route.abort())
+    await page.keyboard.press('4')
+    const notice = page.locator('main').getByRole('alert')
+    await notice.getByText('The server does not answer.').waitFor()
+    expect(await notice.locator('code').textContent()).toBe('credence serve')
+    await page.unroute('**/api/v1/journal*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('.journal-row').first().waitFor()
+    expect(otherProblems()).toEqual([])
+    await page.context().close()
+  })
+
+  it('says that the server is gone, keeps what is shown, and goes on by itself when it is back', async () => {
+    const page = await dashboard.window('/beliefs')
+    await page.locator('.belief-row').first().waitFor()
+    await sees(page, 'Live')
+    await dashboard.stop()
+    const lost = page.locator('.toasts', { hasText: 'The server does not answer. Trying again…' })
+    await lost.waitFor()
+    expect(await page.locator('.belief-row').count()).toBeGreaterThan(5)
+    await page.keyboard.press('4')
+    await page.locator('main').getByRole('alert').waitFor()
+
+    await dashboard.memoryAs().remember({ name: 'said meanwhile', content: 'While nobody listened.' })
+    await dashboard.start()
+    await page.locator('.journal-row', { hasText: 'said meanwhile' }).waitFor()
+    await lost.waitFor({ state: 'detached' })
+    await sees(page, 'Live')
+    expect(otherProblems()).toEqual([])
+    await page.context().close()
+  })
+
+  it('goes on, with what was written, when the link was opened in another tab', async () => {
+    const page = await dashboard.window('/beliefs')
+    const { id } = await dashboard.memoryAs().get('Redis')
+    await go(page, `/beliefs/${id}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('textbox', { name: 'Why it matters' }).fill('half a sentence')
+    await page.context().clearCookies()
+    await dashboard.memoryAs().remember({ name: 'after the end', content: 'Nobody is signed in.' })
+    await page.getByRole('heading', { name: 'Open your login link' }).waitFor()
+
+    const other: Page = await page.context().newPage()
+    await other.goto(dashboard.link)
+    await other.locator('.shell').waitFor()
+    await page.evaluate('dispatchEvent(new Event("focus"))')
+    await page.getByRole('textbox', { name: 'Why it matters' }).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Why it matters' }).inputValue()).toBe('half a sentence')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    expect(otherProblems()).toEqual([])
+    await page.context().close()
+  })
+})

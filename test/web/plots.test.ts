@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { everyDay } from '../../web/src/pages/evaluation/every-day.ts'
+import { axis, reachOf, scale, spread } from '../../web/src/plots/scale.ts'
+
+describe('the scale of a plot', () => {
+  const values = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { maxLength: 20 })
+
+  it('holds every value, is never empty, and has round marks from end to end', () => {
+    fc.assert(
+      fc.property(values, (known) => {
+        const range = spread(known)
+        const marks = axis(range)
+        const [least, most] = reachOf(marks, range)
+
+        expect(most).toBeGreaterThan(least)
+        for (const value of known) expect(value >= least && value <= most).toBe(true)
+        expect(marks.length).toBeGreaterThan(1)
+        expect(marks.length).toBeLessThan(8)
+        expect(marks[0]).toBeLessThanOrEqual(range[0] + 1e-6 * most)
+        expect(marks.at(-1)).toBeGreaterThanOrEqual(range[1] - 1e-6 * most)
+        expect(marks).toEqual(marks.toSorted((one, other) => one - other))
+      }),
+    )
+  })
+
+  it('has no mark beyond what a value can be', () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true })
+    fc.assert(
+      fc.property(fc.array(share, { maxLength: 20 }), (known) => {
+        const limits = [0, 1] as const
+        for (const mark of axis(spread(known, limits), { limits })) expect(mark >= 0 && mark <= 1).toBe(true)
+      }),
+    )
+  })
+
+  it('counts in whole steps', () => {
+    expect(axis([0, 1], { leastStep: 1 })).toEqual([0, 1])
+    expect(axis([0, 2], { leastStep: 1 })).toEqual([0, 1, 2])
+    expect(axis([0, 56], { leastStep: 1 })).toEqual([0, 20, 40, 60])
+  })
+
+  it('shows all that could have been where all values are one, and comes closer where they differ', () => {
+    expect(spread([1, 1], [0, 1])).toEqual([0, 1])
+    expect(spread([0, 0], [0, 1])).toEqual([0, 1])
+    expect(spread([0.9, 1], [0, 1])).toEqual([0.888, 1])
+    expect(scale([0, 1], [100, 0])(0.25)).toBe(75)
+  })
+})
+
+describe('days in a row', () => {
+  it('leaves none out: where nothing was, there is nothing', () => {
+    expect(
+      everyDay([
+        { day: '2026-02-27', value: 3 },
+        { day: '2026-03-02', value: 4 },
+      ]),
+    ).toEqual([
+      { day: '2026-02-27', value: 3 },
+      { day: '2026-02-28', value: 0 },
+      { day: '2026-03-01', value: 0 },
+      { day: '2026-03-02', value: 4 },
+    ])
+  })
+
+  it('shows the latest when there are too many, and what it cannot read as it stands', () => {
+    const long = everyDay([
+      { day: '2020-01-01', value: 1 },
+      { day: '2026-01-01', value: 2 },
+    ])
+    expect(long).toHaveLength(90)
+    expect(long.at(-1)).toEqual({ day: '2026-01-01', value: 2 })
+    expect(everyDay([{ day: 'some day', value: 1 }])).toEqual([{ day: 'some day', value: 1 }])
+    expect(everyDay([])).toEqual([])
+  })
+})

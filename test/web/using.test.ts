@@ -1,0 +1,226 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
+
+/** Notes everything that changes its place without anybody having done something. */
+const shifts = `
+  globalThis.moved = []
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries())
+      if (value > 0.01) globalThis.moved.push([value, ...sources.map(({ node }) => node?.className ?? '')])
+  }).observe({ type: 'layout-shift', buffered: true })
+`
+
+describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
+  let dashboard: Dashboard
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  const focused = (page: Page) =>
+    page.evaluate<string>(
+      '((one) => one.getAttribute("aria-label") || one.id || one.textContent.trim())(document.activeElement)',
+    )
+  const opened = async (page: Page, name: string): Promise<void> => {
+    const { id } = await dashboard.memoryAs().get(name)
+    await go(page, `/beliefs/${id}`)
+    await page.getByRole('button', { name: 'Forget' }).waitFor()
+  }
+
+  it('can be used from the keyboard alone, and shows where the focus is', async () => {
+    const page = await dashboard.window('/beliefs')
+    await page.locator('.belief-row').first().waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Skip to the page')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true)
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
+    await page.keyboard.press('3')
+    await page.getByRole('heading', { name: 'Evaluation' }).waitFor()
+    await eventually(() => page.title()).toBe('Evaluation – Credence')
+    await page.keyboard.press('1')
+    await page.locator('.belief-row').first().waitFor()
+    await page.keyboard.press('j')
+    // The key means something as soon as what it acts on is drawn.
+    await page.getByRole('button', { name: 'Forget' }).waitFor()
+    await page.keyboard.press('f')
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await eventually(() => focused(page)).toBe('Cancel')
+    for (let at = 0; at < 6; at += 1) await page.keyboard.press('Tab')
+    expect(
+      await page.evaluate(
+        'document.activeElement === document.body || document.activeElement.closest("dialog") !== null',
+      ),
+    ).toBe(true)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await eventually(() => page.evaluate('document.activeElement.closest(".belief-row") !== null')).toBe(true)
+    await page.context().close()
+  })
+
+  it('gives the focus back to what opened a dialog, and to the page when that is gone', async () => {
+    const page = await dashboard.window('/beliefs')
+    await opened(page, 'Redis')
+    await page.getByRole('button', { name: 'Correct' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Correct this belief' }).waitFor()
+    await eventually(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
+    await page.keyboard.press('Escape')
+    await eventually(() => focused(page)).toBe('Correct')
+
+    await page.getByRole('button', { name: 'Edit' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Why it matters' }).waitFor()
+    await page.keyboard.press('Escape')
+    await eventually(() => focused(page)).toBe('Edit')
+
+    await page.getByRole('button', { name: 'Remove alias session cache' }).focus()
+    await page.keyboard.press('Enter')
+    await eventually(() => focused(page)).toBe('Add alias')
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove alias session cache' }).waitFor()
+
+    await go(page, '/recall')
+    await page.getByRole('textbox', { name: 'Message' }).fill('Where is the session cache?')
+    await page.getByRole('button', { name: 'Should not be here: Redis' }).click()
+    await page.getByRole('checkbox', { name: /Keep this as a case/ }).uncheck()
+    await page
+      .locator('.remedy', { hasText: 'session cache' })
+      .getByRole('button', { name: /^Apply/ })
+      .click()
+    await page.getByRole('button', { name: 'Should not be here: Redis' }).waitFor({ state: 'detached' })
+    await eventually(() => focused(page)).toBe('main')
+    await page.context().close()
+  })
+
+  it('keeps what is being written while others change the same thing', async () => {
+    const page = await dashboard.window('/beliefs')
+    await opened(page, 'release day')
+    await page.keyboard.press('c')
+    await page.getByLabel('What is true now').fill('Releases go out when they are ready.')
+    await dashboard.memoryAs().pin('release day')
+    await page.locator('.belief-row', { hasText: 'release day' }).locator('.pin-sign').waitFor({ state: 'attached' })
+    expect(await page.getByLabel('What is true now').inputValue()).toBe('Releases go out when they are ready.')
+    await page.keyboard.press('Escape')
+    await page.context().close()
+  })
+
+  it('keeps its place in the address: back, forward and reload show the same again', async () => {
+    const page = await dashboard.window('/beliefs?q=Postgres&type=decision')
+    const rows = page.locator('.belief-row')
+    await rows.locator('mark').first().waitFor()
+    await rows.first().locator('a').click()
+    await page.getByRole('heading', { level: 2, name: 'Postgres' }).waitFor()
+    await eventually(() => page.title()).toBe('Postgres – Beliefs – Credence')
+    await page.goBack()
+    await sees(page, 'Choose a belief')
+    expect(await page.getByLabel('Search beliefs').inputValue()).toBe('Postgres')
+    await page.goForward()
+    await page.getByRole('heading', { level: 2, name: 'Postgres' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { level: 2, name: 'Postgres' }).waitFor()
+    expect(await page.getByLabel('Search beliefs').inputValue()).toBe('Postgres')
+    expect(await page.getByLabel('Type').inputValue()).toBe('decision')
+
+    await go(page, '/recall')
+    await page.getByRole('textbox', { name: 'Message' }).fill('What is the colour palette?')
+    await page.locator('.scope-chip', { hasText: 'project:website' }).click()
+    await page.locator('.recalled-name', { hasText: 'colour palette' }).waitFor()
+    await page.reload()
+    await page.locator('.recalled-name', { hasText: 'colour palette' }).waitFor()
+    expect(await page.locator('.scope-chip[aria-pressed=true]').count()).toBe(3)
+    expect(page.url()).toContain('website')
+    expect(page.url()).not.toContain('palette')
+    await page.context().close()
+  })
+
+  it('comes back to where a long page was left', async () => {
+    const lines = Array.from({ length: 40 }, (_, at) => JSON.stringify({ name: `line ${at}`, content: 'One of many.' }))
+    await dashboard.memoryAs().import(lines.join('\n'))
+    const page = await dashboard.window('/beliefs', { viewport: { width: 360, height: 640 } })
+    const row = page.locator('.belief-row').nth(30)
+    await row.scrollIntoViewIfNeeded()
+    const depth = await page.evaluate<number>('scrollY')
+    expect(depth).toBeGreaterThan(500)
+    await row.locator('a').click()
+    await page.getByRole('button', { name: 'All beliefs' }).waitFor()
+    expect(await page.evaluate('scrollY')).toBe(0)
+    await page.goBack()
+    await eventually(() => page.evaluate('Math.abs(scrollY)')).toBe(depth)
+    await page.context().close()
+  })
+
+  it('keeps its shape while it loads', async () => {
+    const page = await dashboard.window('/recall')
+    let answer = () => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/api/v1/beliefs?*current*', async (route) => {
+      await answered
+      await route.continue()
+    })
+    await page.keyboard.press('1')
+    await page.locator('.skeleton-row').first().waitFor()
+    const box = async (selector: string) => {
+      const found = await page.locator(selector).first().boundingBox()
+      return [found?.y, found?.height]
+    }
+    const before = await box('.skeleton-row')
+    answer()
+    await page.locator('.belief-row').first().waitFor()
+    expect(await box('.belief-row')).toEqual(before)
+    await page.context().close()
+  })
+
+  it('moves nothing on any page when what was waited for comes', { timeout: 180_000 }, async () => {
+    const { id } = await dashboard.memoryAs().get('Postgres')
+    const page = await dashboard.window('/journal')
+    await page.addInitScript(shifts)
+    for (const [path, ready] of [
+      ['/beliefs', '.belief-row'],
+      [`/beliefs/${id}`, '.timeline-step'],
+      ['/evaluation', '.pack-row'],
+      ['/journal', '.journal-row'],
+      ['/health', '.finding'],
+    ] as const) {
+      let answer = () => {}
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      const slow = /\/api\/v1\/(?!login|health|events)/
+      await page.route(slow, async (route) => {
+        await answered
+        await route.continue()
+      })
+      await page.goto(`${dashboard.url}${path}`)
+      await page.locator('.skeleton').first().waitFor()
+      answer()
+      await page.locator(ready).first().waitFor()
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+      // What moved is told with the next picture.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      expect({ path, moved: await page.evaluate('globalThis.moved') }).toEqual({ path, moved: [] })
+      await page.unroute(slow)
+    }
+    await page.context().close()
+  })
+
+  it('moves nothing for whoever wants no motion', async () => {
+    const page = await dashboard.window('/beliefs', { reducedMotion: 'reduce' })
+    await opened(page, 'money')
+    await page.keyboard.press('p')
+    await page.locator('.toast').first().waitFor()
+    const moving = await page.evaluate(
+      `document.getAnimations().filter((one) => one.effect.getComputedTiming().activeDuration > 0).length`,
+    )
+    expect(moving).toBe(0)
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await sees(page, 'Undone.')
+    await page.context().close()
+  })
+})

@@ -1,0 +1,62 @@
+import type { FigureComparison } from '../../../../src/http/api/contract.ts'
+import { figure, signed } from '../../format/numbers.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { metricName } from './run-words.ts'
+
+const tones: Readonly<Record<FigureComparison['verdict'], Tone>> = {
+  better: 'good',
+  worse: 'bad',
+  same: 'plain',
+  'no evidence': 'plain',
+  underpowered: 'odd',
+  dropped: 'bad',
+  new: 'accent',
+}
+
+/** Each figure of two runs, how far it moved, and whether that means anything. */
+export function ComparedFigures({ figures }: { readonly figures: readonly FigureComparison[] }) {
+  if (figures.length === 0) return null
+  return (
+    <section class="panel">
+      <header class="panel-head">
+        <h2>Figures</h2>
+      </header>
+      <div class="table-scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Figure</th>
+              <th class="number">Before</th>
+              <th class="number">After</th>
+              <th class="number">Change</th>
+              <th>Verdict</th>
+            </tr>
+          </thead>
+          <tbody>
+            {figures.map(({ figure: name, base, candidate, delta, verdict, direction, interval }) => (
+              <tr key={name}>
+                <td>
+                  {metricName(name)}
+                  {direction === 'lower' ? <span class="cell-note">lower is better</span> : null}
+                </td>
+                <td class="number">{base === null ? '–' : figure(base)}</td>
+                <td class="number">{candidate === null ? '–' : figure(candidate)}</td>
+                <td class="number">
+                  {delta === null ? '–' : delta === 0 ? '0' : signed(delta)}
+                  {interval === null ? null : (
+                    <span class="cell-note">
+                      {signed(interval.low)} to {signed(interval.high)}
+                    </span>
+                  )}
+                </td>
+                <td>
+                  <Badge tone={tones[verdict]}>{verdict}</Badge>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
