@@ -400,6 +400,23 @@ describe('evaluation', () => {
     expect((await refused('GET', path)).status).toBe(404)
   })
 
+  it('lists what can be run, and what was run without a pack that is here', async () => {
+    const runs = join(server.dir, 'state', 'evals', 'runs')
+    const good = JSON.parse(readFileSync(join(runs, 'good.json'), 'utf8'))
+    const elsewhere = { ...good, runId: 'of-tasks', benchmarkId: 'tasks-elsewhere' }
+    writeFileSync(join(runs, 'of-tasks.json'), JSON.stringify(elsewhere))
+
+    const { items } = await get<'packs'>('/evals/packs')
+
+    expect(items.find(({ id }) => id === 'learning')).toMatchObject({ isRunnable: true, source: 'shipped' })
+    expect(items.find(({ id }) => id === 'tasks-elsewhere')).toMatchObject({
+      isRunnable: false,
+      cases: 12,
+      verdict: 'passed',
+    })
+    expect((await refused('POST', '/evals/run', { pack: 'tasks-elsewhere' })).status).toBe(404)
+  })
+
   it('runs only packs that there are', async () => {
     for (const pack of ['nothing', '../packs/session-drift', '/etc', '']) {
       expect((await refused('POST', '/evals/run', { pack })).status).toBe(404)

@@ -89,5 +89,5 @@ function parsed(text: string): unknown {
 /** Sorts by time, can be read, and is never given twice. */
 function newRunId(pack: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
-  return `${stamp}-${pack.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(0, 60)}-bm25-${randomBytes(2).toString('hex')}`
+  return `${stamp}-${pack.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(0, 60)}-${randomBytes(2).toString('hex')}`
 }

@@ -9,7 +9,7 @@ import type { RunSummary } from '../../../eval/harness/schemas/run-summary.ts'
 import { casesOf } from '../../../eval/harness/store/case-log.ts'
 import { caseLogPath, storeTrees, treePath } from '../../../eval/harness/store/layout.ts'
 import { scan } from '../../../eval/harness/store/scan.ts'
-import { findPacks } from '../../../eval/manifest.ts'
+import { packFolders } from '../../../eval/manifest.ts'
 
 /** A pack that was found, readable or not. */
 export type FoundPack = {
@@ -67,10 +67,10 @@ export class EvalArchive {
     return this.#list('benchmarks', async () => {
       const own = statSync(treePath(this.#root, 'benchmarks'), { throwIfNoEntry: false })
       const directories = [
-        ...(own === undefined ? [] : findPacks(treePath(this.#root, 'benchmarks'))).map(
+        ...(own === undefined ? [] : packFolders(treePath(this.#root, 'benchmarks'))).map(
           (path) => ['store', path] as const,
         ),
-        ...findPacks(this.#shipped).map((path) => ['shipped', path] as const),
+        ...packFolders(this.#shipped).map((path) => ['shipped', path] as const),
       ]
       const packs = new Map<string, FoundPack>()
       for (const [source, directory] of directories) {

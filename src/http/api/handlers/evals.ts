@@ -7,6 +7,7 @@ import type { Manifest } from '../../../eval/harness/schemas/manifest.ts'
 import type { RunSummary } from '../../../eval/harness/schemas/run-summary.ts'
 import { readEnvironment } from '../../../eval/harness/store/documents.ts'
 import { summariseCases } from '../../../eval/harness/summarise-cases.ts'
+import { learningRunner } from '../../../eval/learning/learning-pack.ts'
 import { wilsonInterval } from '../../../eval/statistics.ts'
 import { kept } from '../../kept.ts'
 import type { Answer, ListedCase, ListedPack, ListedRun } from '../contract.ts'
@@ -26,8 +27,8 @@ export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRou
   const shadows = kept(() => shadowReport(root), { clock, keptMs: shadowKeptMs })
   return {
     packs: async () => {
-      const runs = await archive.runs()
-      return { items: (await archive.packs()).map((pack) => listedPack(pack, runs)) }
+      const [runs, packs] = [await archive.runs(), await archive.packs()]
+      return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
     runs: async ({ query: { benchmark, system, status, limit, offset } }) => {
       const wanted = (await archive.runs()).filter(
@@ -109,8 +110,16 @@ const listedRun = (run: RunSummary): ListedRun => ({
   passInterval: wilsonInterval(run.passedCases, run.totalCases),
 })
 
-const isRunnable = ({ manifest }: FoundPack): boolean =>
-  manifest?.runner !== undefined && ['retrieval', 'session', 'calibration'].includes(manifest.runner)
+/** What was run without a pack that is here: tasks, and results that were made elsewhere. */
+const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): readonly FoundPack[] => {
+  const known = new Set(packs.map(({ id }) => id))
+  const ids = new Set(runs.map(({ benchmarkId }) => benchmarkId).filter((id) => !known.has(id)))
+  return [...ids].map((id) => ({ id, source: 'store', manifest: null, problem: null }))
+}
+
+const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', learningRunner]
+
+const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manifest?.runner)
 
 /** `runs` are newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
@@ -135,7 +144,7 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
     description: manifest?.description ?? null,
     tags: manifest?.tags ?? [],
     benchmarkType: manifest?.benchmarkType ?? 'standard',
-    cases: manifest?.cases.length ?? 0,
+    cases: manifest?.cases.length ?? latest?.totalCases ?? 0,
     source,
     isRunnable: isRunnable(pack),
     verdict,
