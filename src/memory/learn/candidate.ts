@@ -39,6 +39,7 @@ export type Refusal = {
     | 'hypothetical'
     | 'quotation'
     | 'do_not_store'
+    | 'forget_request'
     | 'instruction'
     | 'secret'
     | 'taken_back'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { kindsOfValue } from './kinds-of-value.ts'
+import { kindsOfValue, valuesIn } from './kinds-of-value.ts'
 
 describe('kinds of value', () => {
   it.each([
@@ -14,5 +14,18 @@ describe('kinds of value', () => {
     ['Ida likes tea.', []],
   ])('%s', (text, kinds) => {
     expect(kindsOfValue(text)).toEqual(kinds)
+  })
+})
+
+describe('the values of a text', () => {
+  it.each([
+    ['The hearing is on 14 April 2026 at 10:30.', ['clock: 10:30', 'day: 14 April 2026']],
+    ['We train on Mondays, Wednesdays and Fridays.', ['weekday: Mondays, Wednesdays and Fridays']],
+    ['It costs 870 euros a month.', ['money: 870 euros']],
+    ['The tank holds 90 litres and weighs 12.5 kg.', ['measure: litre: 90 litres', 'measure: kg: 12.5 kg']],
+    ['Write to ada@example.org', ['mail: ada@example.org']],
+    ['Quay Street 88b, flat 3', []],
+  ])('%s', (text, values) => {
+    expect(valuesIn(text).map(({ kind, text: value }) => `${kind}: ${value}`)).toEqual(values)
   })
 })

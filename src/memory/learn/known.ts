@@ -14,7 +14,9 @@ export type View = { readonly user: string; readonly agent: string | null; reado
 export async function knownBelief(workshop: Workshop, view: View, candidate: Candidate): Promise<Belief | null> {
   const scopes = visibleScopes(view.scopes)
   const inView = { ...view, scopes }
-  const sharing = await sharingForms(workshop, inView, [candidate.name, ...candidate.aliases])
+  const counted = countedIn(candidate)
+  const forms = [candidate.name, ...candidate.aliases, ...(counted === null ? [] : [`${counted}s`])]
+  const sharing = await sharingForms(workshop, inView, forms)
   const same = sharing.find(({ belief }) => isSameStatement(belief.content, candidate.content))
   if (same !== undefined) return same.belief
   const named = sharing.find(({ belief }) => nameKey(belief.name) === nameKey(candidate.name))
@@ -67,10 +69,14 @@ async function meantBy(
   for (const { belief, forms } of sharing) {
     if (nameKey(belief.name) === nameKey(candidate.name)) add(belief, 4)
     const telling = forms.filter((form) => !asksOnly.test(form)).map((form) => analyse(form).length)
-    if (telling.length > 0) add(belief, Math.min(Math.max(...telling), 3) + likeness(belief, candidate))
+    const alike = likeness(belief, candidate)
+    if (telling.length > 0) add(belief, Math.min(Math.max(...telling), 3) + alike)
+    // "I climb on Tuesdays": the same is done, and the same kind of value is given.
+    else if (alike > 0 && forms.length > 0) add(belief, 1 + alike)
   }
   for (const old of candidate.replaces ?? []) {
-    for (const { belief } of await sharingForms(workshop, view, [old])) add(belief, 3)
+    // A corrected belief is still found by the old value, which it no longer gives.
+    for (const { belief } of await sharingForms(workshop, view, [old])) if (speaksOf(belief, old)) add(belief, 3)
     for (const belief of await holding(workshop, view, old)) add(belief, 3)
   }
   const least = candidate.replaces === undefined ? 2 : 3
@@ -97,11 +103,24 @@ function likeness(belief: Belief, candidate: Candidate): number {
     /\sworks$/u.test(candidate.name) &&
     working.test(belief.content) &&
     !kin.test(belief.content)
-  return isSameKind || isSameSide || isWork ? 1 : 0
+  const noun = countedIn(candidate)
+  const isCount = noun !== null && new RegExp(String.raw`\d (?:\p{L}+ )?${noun}s?\b`, 'iu').test(belief.content)
+  return isSameKind || isSameSide || isWork || isCount ? 1 : 0
+}
+
+/** "The guest count is 91" is about "we invited 84 guests". */
+function countedIn({ name }: Candidate): string | null {
+  const { some, all } = /^(?:number of (?<some>\p{L}+)|(?<all>\p{L}+) count)$/iu.exec(name)?.groups ?? {}
+  return (some ?? all)?.replace(/s$/iu, '').toLowerCase() ?? null
 }
 
 /** "Tuesdays" takes back "every Tuesday", too. */
 const wordsOf = (text: string): readonly string[] => analyse(text).map(({ word }) => word.replace(/days$/u, 'day'))
+
+const speaksOf = ({ name, content }: Belief, phrase: string): boolean => {
+  const said = new Set(wordsOf(`${name} ${content}`))
+  return wordsOf(phrase).some((word) => said.has(word))
+}
 
 /** Beliefs in view whose statement has the words, one after the other. */
 async function holding({ store }: Workshop, view: View, phrase: string): Promise<readonly Belief[]> {

@@ -6,7 +6,8 @@ import { type BeliefDraft, limits, parseDraft } from '../draft.ts'
 import { newBelief, type Remembered, remember } from '../remember.ts'
 import type { Author, Workshop } from '../workshop.ts'
 import type { Candidate, Extractor, Refusal } from './candidate.ts'
-import { gate } from './gate.ts'
+import { gate, longestStatement } from './gate.ts'
+import { keptDetails } from './kept-details.ts'
 import { knownBelief, type View } from './known.ts'
 import { rulesExtractor } from './rules.ts'
 import { bracketed } from './stand-alone.ts'
@@ -79,8 +80,9 @@ async function takeIn(workshop: Workshop, task: Task, candidate: Candidate): Pro
       ? candidate.content
       : bracketed(candidate.content, candidate.pronoun, known.name)
   const said = { ...candidate, content }
+  const whole = known === null ? said : { ...said, ...after(known, said) }
   const result =
-    task.dryRun === true ? foreseen(workshop, task, said, known) : await written(workshop, task, said, known)
+    task.dryRun === true ? foreseen(workshop, task, whole, known) : await written(workshop, task, whole, known)
   return { candidate: said, ...result, because: becauseOf(said, result) }
 }
 
@@ -108,7 +110,7 @@ async function written(workshop: Workshop, task: Task, candidate: Candidate, kno
       content,
       aliases: name === known.name ? [candidate.name, ...aliases] : aliases,
       status: statusOf(candidate),
-      ...(why === '' ? {} : { why }),
+      ...whyAfter(known, why),
       ...(name === known.name ? {} : { name }),
       ...origin,
     })
@@ -123,6 +125,25 @@ async function written(workshop: Workshop, task: Task, candidate: Candidate, kno
   })
   return { outcome, belief, replaced }
 }
+
+/**
+ * What stands after a change: the new words, or the old ones with the new value where they say more than that. The words
+ * that changed it are given as the reason then, since they are what the person said.
+ */
+function after(known: Belief, candidate: Candidate): Pick<Candidate, 'content' | 'why'> {
+  const { content, why } = candidate
+  if (candidate.kind === 'retraction') return { content, why }
+  const kept = keptDetails(known.content, content, candidate.replaces)
+  if (kept === null || kept.length > longestStatement) return { content, why }
+  const isOwn = kept === known.content || kept.startsWith(content)
+  return { content: kept, why: isOwn ? why : `${changedBy} "${content}"` }
+}
+
+const changedBy = 'Changed by the words:'
+
+/** Words that changed an old statement say nothing about the next one. */
+const whyAfter = ({ why: before }: Belief, why: string): { readonly why?: string } =>
+  why !== '' || before.startsWith(changedBy) ? { why } : {}
 
 /** What `written` would do. */
 function foreseen(workshop: Workshop, task: Task, candidate: Candidate, known: Belief | null): Result {

@@ -16,6 +16,19 @@ const one = (text: string): Candidate => {
 
 const reasons = (text: string): readonly Refusal['reason'][] => extractByRules(text).refused.map(({ reason }) => reason)
 
+describe('a first name that begins a sentence', () => {
+  it.each(['Sarah plays the cello.', 'Michael drinks oat milk.', 'Emma likes hiking.', 'Lucy handles invoices.'])(
+    'is a name, although word lists have it: %s',
+    (text) => {
+      expect(taken(text)).toEqual([text])
+    },
+  )
+
+  it('is whoever speaks, before a colon', () => {
+    expect(reasons('Sarah: I live in Rome.')).toEqual(['quotation'])
+  })
+})
+
 describe('the words of a statement', () => {
   it('are kept as they were said, each statement by itself', () => {
     expect(

@@ -6,7 +6,7 @@ const request = String.raw`(?:(?:hey|hi|hello|ok(?:ay)?|so|and|also|just|please|
 
 /** "Save this to my notes, together with the following: …": what is to be kept stands behind the colon. */
 const before = new RegExp(
-  String.raw`^(?:${request}[^:\n]{0,160}?\b(?:following|below|these|this|that|it|them|${place})\b[^:\n]{0,80}|[^:.!?\n]{0,80}?\b(?:for|in|into|to)\s+${place})\s*:\s+(?=\S)`,
+  String.raw`^(?:${request}[^:\n]{0,160}?\b(?:following|below|these|this|that|it|them|(?:(?:in|into|to|on|at|from|of|my|our|your|the)\s+)${place}|\S+\.md)\b[^:\n]{0,80}|[^:.!?\n]{0,80}?\b(?:for|in|into|to)\s+${place})\s*:\s+(?=\S)`,
   'iu',
 )
 

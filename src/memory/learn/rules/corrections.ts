@@ -26,6 +26,13 @@ const changedFor =
 const pushed =
   /^(?<what>\p{L}[^,;]{1,50}?)\s+(?:has been|have been|was|were|got|is|are|has|have)\s+(?:pushed back|pushed|postponed|delayed|brought forward|moved|extended|rescheduled)\b[^,;]{0,30},\s+(?:so|it(?:['’]s| is) now|now|to|until)\s+(?:it(?:['’]s| is)\s+)?(?:now\s+)?(?<now>.+)$/iu
 
+/** "Gran's number has changed, it's 07700 900461 now." */
+const changedItself =
+  /^(?<what>(?:(?:my|our|the)\s+|[\p{L}'’-]+['’]s\s+)[^,;:]{2,40}?)\s+(?:has\s+|have\s+|just\s+)*(?:changed|moved)(?:\s+(?:again|recently|today|last \p{L}+))?\s*(?:[,;:]|\s[—–-])\s*(?:and\s+|so\s+|now\s+)?(?:it['’]?s|it is|they['’]?re|they are|new one:?)\s+(?:now\s+)?(?<now>.+?)(?:\s+now)?[.!]*$/iu
+/** "We're not wintering in Tarifa any more, it's Essaouira this time." */
+const elseNow =
+  /^(?<before>.*?(?:\bno longer\b|\bnot\b|n['’]t\b).*?)(?:\s+(?:any ?more|any longer))?\s*(?:[,;]|\s[—–-])\s*(?:but\s+|and\s+)?(?:now\s+)?it['’]?s\s+(?:now\s+)?(?<now>[^,;]{1,60}?)(?:\s+(?:now|these days|this time|this year|from now on|instead))?[.!]*$/iu
+
 /** Other ways to say that something has become something else. */
 function changeIn(text: string): Correction | null {
   const change = (plain: string): Correction => ({ kind: 'correction', replaces: [], plain })
@@ -36,6 +43,15 @@ function changeIn(text: string): Correction | null {
     const who = fresh.who ?? ''
     const whose = /^(?:i|we)$/iu.test(who) ? 'my' : `${who}'s`
     return change(`${whose} ${fresh.what} is ${fresh.now}`)
+  }
+  const itself = changedItself.exec(text)?.groups
+  if (itself !== undefined) return change(`${itself.what} is ${itself.now}`)
+  const instead = elseNow.exec(text)?.groups
+  if (instead !== undefined && noLonger.test(text)) {
+    const was = positive(instead.before ?? '')
+    const [old] = lastNamed.exec(was) ?? objectOf(was)
+    if (old !== undefined && old !== '')
+      return { kind: 'correction', replaces: [old], plain: was.replace(old, () => instead.now ?? '') }
   }
   const left = leaving.exec(text)?.groups?.who
   if (left !== undefined) return { kind: 'retraction', replaces: [], plain: `${left} works here` }
@@ -68,7 +84,8 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
       ? { kind: 'correction', replaces: [withoutArticle(old)], plain: now }
       : { kind: 'statement', replaces: [], plain: now }
   }
-  const plainNot = /^(?<now>.*\p{Lu}[\p{L}\p{N}]*)\s+not\s+(?<old>\p{Lu}[\p{L}\p{N}]*)[.!]*$/u.exec(text)
+  const plainNot =
+    /^(?<now>.*(?:\p{Lu}[\p{L}\p{N}]*|\d\S*))\s+not\s+(?<old>\p{Lu}[\p{L}\p{N}]*|\p{L}?\d\S*?)[.!]*$/u.exec(text)
   if (plainNot?.groups !== undefined) {
     return { kind: 'correction', replaces: [plainNot.groups.old ?? ''], plain: plainNot.groups.now ?? text }
   }
@@ -94,7 +111,7 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
         text,
       )
     // "My sister moved to Rome" is about where she lives.
-    if (isOwn || !/\bmoved\s+to\b/iu.test(text) || /\d|day\b/u.test(movedTo.groups.now ?? '')) {
+    if (isOwn || !/\bmoved\s+to\b/iu.test(text) || /\d|days?\b/u.test(movedTo.groups.now ?? '')) {
       return { kind: 'correction', replaces: [], plain: `${movedTo.groups.before} is ${movedTo.groups.now}` }
     }
     return {
@@ -130,14 +147,8 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
       plain: `${text.slice(0, usedTo.index)}is ${usedTo.groups.now}`,
     }
   }
-  const noLonger = /\bno longer\b|(?:\bnot|n['’]t)\b.{0,80}?\s(?:any ?more|any longer)\b/iu.exec(text)
-  if (noLonger !== null) {
-    const plain = text
-      .replace(/\bno longer\s+/iu, '')
-      .replace(/\b(?:do|does|did|have|has|had)(?:n['’]t|\s+not)\s+/iu, '')
-      .replace(/\b(am|is|are|was|were)(?:n['’]t|\s+not)\s+/iu, '$1 ')
-      .replace(/\bcan(?:['’]t|not)\s+/iu, '')
-      .replace(/\s+(?:any ?more|any longer)\b/iu, '')
+  if (noLonger.test(text)) {
+    const plain = positive(text)
     return { kind: 'retraction', replaces: objectOf(plain), plain }
   }
   const gaveUp =
@@ -162,15 +173,29 @@ export function correctionIn(text: string, isMarked: boolean): Correction {
     /^\p{L}.*\b(?:is|are|am) (?:now|actually)\b|^(?:my|our|the|\p{L}+['’]s)\s+new\b|\bas of (?:today|now|this)\b|\bfrom now on\b|\bthese days\b/iu.test(
       text,
     ) ||
-    /\bnow\s*[.!]*$/iu.test(text) ||
+    /\bnow(?:\s*[.!]*$|,?\s+(?:because|since|as)\s)/iu.test(text) ||
     turned.test(text) ||
     withoutNow(text) !== text
   const plain = withoutNow(text)
     .replace(/\b(is|are|am) (?:now|actually)\b/iu, '$1')
     .replace(/^(my|our|the|\p{L}+['’]s)\s+new\s+/iu, '$1 ')
-    .replace(/(?<=\b(?:is|are|am)\s.*)\s+now$/iu, '')
+    .replace(/(?<=\b(?:is|are|am)\s.*)\s+now(?=$|,?\s+(?:because|since|as)\s)/iu, '')
   return { kind: isNow || isMarked ? 'correction' : marked, replaces: [], plain }
 }
+
+const noLonger = /\bno longer\b|(?:\bnot|n['’]t)\b.{0,80}?\s(?:any ?more|any longer)\b/iu
+/** The last name in a text. */
+const lastNamed = /\p{Lu}[\p{L}\p{N}-]*(?:\s\p{Lu}[\p{L}\p{N}-]*)*(?=[^\p{Lu}]*$)(?<!^.{0,3})/u
+
+/** What is no longer so, as if it still were. */
+const positive = (text: string): string =>
+  text
+    .replace(/\bno longer\s+/iu, '')
+    .replace(/\b(?:do|does|did|have|has|had)(?:n['’]t|\s+not)\s+/iu, '')
+    .replace(/\b(am|is|are|was|were)(?:n['’]t|\s+not)\s+/iu, '$1 ')
+    .replace(/(['’](?:m|re|s))\s+not\s+/iu, '$1 ')
+    .replace(/\bcan(?:['’]t|not)\s+/iu, '')
+    .replace(/\s+(?:any ?more|any longer)\b/iu, '')
 
 /** "Ida turned seven." */
 const turned =
@@ -201,7 +226,7 @@ function plainAfter(before: string, verb: string, now: string): string {
 /** What "I no longer use X" is about. */
 function objectOf(plain: string): readonly string[] {
   const object =
-    /^(?:I|we|my \S+|our \S+|the \S+|\p{L}\S*)(?:['’]\p{L}+)?\s+(?:am |is |are |was )?\p{L}+\s+(?:(?:at|for|in|on|to|with|by|as|a|an|the)\s+)*(?<object>[^,;.]{1,60})/iu.exec(
+    /^(?:I|we|my \S+|our \S+|the \S+|\p{L}\S*)(?:['’]\p{L}+)?\s+(?:am |is |are |was )?\p{L}+\s+(?:(?:at|for|in|on|to|with|by|as|a|an|the)\s+)*(?<object>(?:[^,;.]|(?<=\b(?:Dr|Mr|Mrs|Ms|Prof|St))\.){1,60})/iu.exec(
       plain,
     )?.groups?.object
   return object === undefined ? [] : [withoutArticle(object)]

@@ -11,7 +11,7 @@ const calendarDate = new RegExp(
 )
 
 const whenElse = new RegExp(
-  String.raw`\b(?:${weekday}s?|today|tonight|tomorrow|(?:next|last|this|every|each)\s+(?:second\s+|other\s+)?(?:${month}|week|month|year|spring|summer|autumn|fall|winter|morning|evening|night|quarter|${weekday})|(?:in|since|until|by|from|around|back in)\s+(?:(?:19|20)\d{2}|${month})|\d{1,2}(?::\d{2})?\s?(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight|daily|weekly|monthly|yearly|annually|q[1-4])\b`,
+  String.raw`\b(?:(?:${weekday})s?|today|tonight|tomorrow|(?:next|last|this|every|each)\s+(?:second\s+|other\s+)?(?:${month}|week|month|year|spring|summer|autumn|fall|winter|morning|evening|night|quarter|${weekday})|(?:in|since|until|by|from|around|back in)\s+(?:(?:19|20)\d{2}|${month})|\d{1,2}(?::\d{2})?\s?(?:am|pm|a\.m\.|p\.m\.)|\d{1,2}:\d{2}|noon|midnight|daily|weekly|monthly|yearly|annually|q[1-4])\b`,
   'iu',
 )
 

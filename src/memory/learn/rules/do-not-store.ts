@@ -1,4 +1,6 @@
+import { forgetRequestIn } from './forget-requests.ts'
 import type { Span } from './parts.ts'
+import { wordsOf } from './phrases.ts'
 
 /** Which of the units around it a wish not to keep something is about. */
 export type Extent = 'itself' | 'before' | 'rest' | 'after' | 'paragraph' | 'message'
@@ -8,7 +10,7 @@ const keeping = 'stor(?:e|ing)|sav(?:e|ing)|remember(?:ing)?|record(?:ing)?|memo
 /** Said of much else: "never add flour". Only with what points at something said, or at where it would be kept. */
 const putting = String.raw`(?:writ(?:e|ing)|not(?:e|ing)|keep(?:ing)?|log(?:ging)?|add(?:ing)?|put(?:ting)?|includ(?:e|ing)|fil(?:e|ing)|jot(?:ting)?)(?=\s+(?:(?:this|that|it|these|those|any|anything|them|what|where|who|down|the following)\b|.{0,60}\b(?:down|memory|notes?|record|file|the list)\b))`
 const refusing = new RegExp(
-  String.raw`\b(?:(?<!\b(?:i|we|they|he|she|people|you)\s+(?:really\s+|also\s+|just\s+)?)(?:do not|don['’]?t|never|please don['’]?t|dont|mustn['’]t|must not|shouldn['’]t|should not|no need to|not to|rather you didn['’]t|(?:i['’]d|i would) (?:rather|prefer)(?: that)? you (?:didn['’]t|not|did not)|without|you needn['’]t|needn['’]t|stop)\s+(?:ever\s+|please\s+|actually\s+)?(?:(?:${keeping})\b(?!\s+(?:about|how|why|to\b))|${putting})|off the record|(?:just|only)\s+for (?:this|the current) (?:conversation|chat|session|talk)|for this (?:conversation|chat|session) only|not for (?:the|your|my) (?:notes?|memory|records?|file)|keep (?:this|that|it) (?:to yourself|private|secret|quiet)|not for the record|between (?:us|you and me|you and i|ourselves)|just between|for your ears only|(?:not|isn['’]t) (?:meant )?(?:to be|for) (?:stor(?:ed|ing|age)|sav(?:ed|ing)|record(?:ed|ing)|remember(?:ed|ing)|your (?:memory|notes))|(?:should|must) not be (?:stored|saved|recorded|remembered|kept)|not (?:stored|saved|recorded)|keep (?:this|that|it) (?:out of|off) (?:your )?(?:memory|notes|the record)|leave (?:this|that|it) out of (?:your )?(?:memory|notes)|forget (?:(?:what|everything|all(?: of)? that|anything) i(?:['’]ve| have)? (?:just )?(?:said|told|wrote|mentioned)|this|that|it|i (?:said|mentioned|told)|about (?:this|that|it))|do not store|\[?(?:do[- ]?not[- ]?store|no[- ]?store|not to be stored|private, do not keep)\]?)`,
+  String.raw`\b(?:(?<!\b(?:i|we|they|he|she|people|you)\s+(?:really\s+|also\s+|just\s+)?)(?:do not|don['’]?t|never|please don['’]?t|dont|mustn['’]t|must not|shouldn['’]t|should not|no need to|not to|rather you didn['’]t|(?:i['’]d|i would) (?:rather|prefer)(?: that)? you (?:didn['’]t|not|did not)|without|you needn['’]t|needn['’]t|stop)\s+(?:ever\s+|please\s+|actually\s+)?(?:(?:${keeping})\b(?!\s+(?:about|how|why|to\b))|${putting})|off the record|(?:just|only)\s+for (?:this|the current) (?:conversation|chat|session|talk)|for this (?:conversation|chat|session) only|not for (?:the|your|my) (?:notes?|memory|records?|file)|keep (?:this|that|it) (?:to yourself|private|secret|quiet)|not for the record|(?:this|that|it|which) (?:stays|remains|is to stay|must stay|should stay) (?:in this room|in here|here|between|with (?:you|us|me)|private|secret)|between (?:us|you and me|you and i|ourselves)|just between|for your ears only|(?:not|isn['’]t) (?:meant )?(?:to be|for) (?:stor(?:ed|ing|age)|sav(?:ed|ing)|record(?:ed|ing)|remember(?:ed|ing)|your (?:memory|notes))|(?:should|must) not be (?:stored|saved|recorded|remembered|kept)|not (?:stored|saved|recorded)|keep (?:this|that|it) (?:out of|off) (?:your )?(?:memory|notes|the record)|leave (?:this|that|it) out of (?:your )?(?:memory|notes)|forget (?:(?:what|everything|all(?: of)? that|anything) i(?:['’]ve| have)? (?:just )?(?:said|told|wrote|mentioned)|this|that|it|i (?:said|mentioned|told)|about (?:this|that|it))|do not store|\[?(?:do[- ]?not[- ]?store|no[- ]?store|not to be stored|private, do not keep)\]?)`,
   'iu',
 )
 
@@ -54,6 +56,14 @@ function saysSomething(text: string): boolean {
   return /[\p{L}\p{N}]{2,}/u.test(rest)
 }
 
+const speaksOf = (text: string, topic: string): boolean => {
+  const said = new Set(wordsOf(text.toLowerCase()))
+  const meant = wordsOf(topic.toLowerCase()).filter(
+    (word) => !/^(?:my|our|the|an?|i|we|about|of|in|at|to)$/u.test(word),
+  )
+  return meant.length > 0 && meant.every((word) => said.has(word))
+}
+
 /** Marks every unit that a wish in the message covers. `units` are in order; `block` and `sentence` tell what belongs together. */
 export function notToBeStored(
   units: readonly (Span & {
@@ -67,6 +77,12 @@ export function notToBeStored(
   const covered = new Set<number>()
   for (const [index, unit] of units.entries()) {
     const said = `${unit.opener} ${unit.text}`.trim()
+    const forgotten = forgetRequestIn(unit.text)
+    if (forgotten !== null) {
+      // Told and taken back in one message, it is not kept in the first place.
+      for (const [at, other] of units.entries()) if (at < index && speaksOf(other.text, forgotten)) covered.add(at)
+      continue
+    }
     if (!asksNotToStore(said)) continue
     covered.add(index)
     const extent = extentOf(said, { isFirst: index === 0, isAlone: false })

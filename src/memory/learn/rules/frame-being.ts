@@ -1,12 +1,13 @@
 import { saysWhen } from './dates.ts'
 import type { Frame } from './frame.ts'
-import { doingFrame, ingVerb } from './frame-doing.ts'
+import { doingFrame } from './frame-doing.ts'
 import { shortList, topicFrom } from './frame-liking.ts'
 import { clip, headOf } from './frame-possessive.ts'
 import { isProfession } from './nouns.ts'
 import { nounPhrase, properNames, wordsOf } from './phrases.ts'
 import { formsOfObject, formsOfPhrase, formsOfValue, sayingsOf } from './surface-forms.ts'
 import { asForm } from './verbs.ts'
+import { ingVerb } from './verbs-by-ending.ts'
 
 /** What may stand before the verb and changes nothing. */
 export const adverbs =

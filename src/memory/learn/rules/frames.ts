@@ -1,21 +1,19 @@
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
-import { hasVerb } from './clauses.ts'
 import { saysWhen } from './dates.ts'
+import { hasVerb } from './finite-verbs.ts'
 import type { Frame } from './frame.ts'
+import { choiceFrame, decisionFrame, openQuestionFrame } from './frame-decision.ts'
+import { entryFrame } from './frame-entry.ts'
 import { firstPersonFrame } from './frame-first-person.ts'
-import { isParticular, namedFrame, splitClause } from './frame-named.ts'
-import {
-  choiceFrame,
-  decisionFrame,
-  entryFrame,
-  existsFrame,
-  openQuestionFrame,
-  plainFrame,
-  standingFrame,
-} from './frame-other.ts'
+import { namedFrame } from './frame-named.ts'
+import { existsFrame, plainFrame } from './frame-plain.ts'
+import { standingFrame } from './frame-standing.ts'
+import { isFirstName } from './given-names.ts'
 import { isPerson } from './nouns.ts'
+import { isParticular } from './particular.ts'
 import { properNames, wordsOf } from './phrases.ts'
 import { isStandingWish } from './refusals.ts'
+import { splitClause } from './split-clause.ts'
 import { formsOfObject, formsOfValue } from './surface-forms.ts'
 import type { Unit } from './units.ts'
 import { asForm, verbForms } from './verbs.ts'
@@ -110,7 +108,7 @@ function membersFrame(unit: Unit, text: string): Frame | null {
 /** "In 2019 I moved to Oslo" is "I moved to Oslo in 2019". */
 const withTimeBehind = (text: string): string => {
   const match =
-    /^(?<when>(?:(?:in|on|at|since|during|after|before|between|every|most|for|last|next|this|until|from|back in|as an?|these|the (?:first|last|next|other))\s[^,.;:]{2,40}?|nowadays|currently|today|right now)),?\s+(?=(?:i|we|my|our)(?:['’]\p{L}+)?\s)/iu.exec(
+    /^(?<when>(?:(?:in|on|at|since|during|after|before|between|every|most|for|last|next|this|until|from|back in|as an?|as of|starting|these|the (?:first|last|next|other))\s[^,.;:]{2,40}?|nowadays|currently|today|right now)),?\s+(?=(?:i|we|my|our)(?:['’]\p{L}+)?\s)/iu.exec(
       text,
     )
   const when = match?.groups?.when
@@ -147,7 +145,7 @@ function spokenFrame(text: string, unit: Unit): Frame | null {
 /** "tomas cooks": where it was asked to be kept, a word in no dictionary is a name, however it is written. */
 const withName = (text: string, { isAsked }: Unit): string => {
   const first = /^\p{Ll}{3,}(?=\s)/u.exec(text)?.[0]
-  return first === undefined || !isAsked || isOrdinaryWord(first) || isPerson(first)
+  return first === undefined || !isAsked || (isOrdinaryWord(first) && !isFirstName(first)) || isPerson(first)
     ? text
     : `${first[0]?.toUpperCase()}${text.slice(1)}`
 }

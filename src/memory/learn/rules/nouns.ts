@@ -39,7 +39,10 @@ export const professions =
   researcher lecturer tutor nanny cleaner caretaker tech technician rep clerk cashier magistrate notary diplomat priest vicar rabbi imam monk`)
 
 export const isProfession = (noun: string): boolean =>
-  professions.has(noun) || /(?:ologist|ician|grapher|monger|smith|wright|keeper|maker|worker|engineer)$/u.test(noun)
+  professions.has(noun) ||
+  /(?:ologist|ician|grapher|monger|smith|wright|keeper|maker|worker|engineer|inspector|instructor|operator|coordinator|administrator|adviser|advisor|specialist|assistant|planner|organi[sz]er|restorer|curator|archivist|illustrator|animator)$/u.test(
+    noun,
+  )
 
 /**
  * Words that are in too many messages to recall anything by. One of them may be part of a form, but is none by itself.
@@ -65,17 +68,6 @@ export const everyday =
   phone link links sake person's main favorite favourite preferred current default usual typical special important
   specific certain different possible general common simple quick easy hard free full half whole few several each every mg mcg ml kg km cm gb mb pcs quid euro euros
   both either neither once twice today's please thanks hello`)
-
-/** First names that are words as well. */
-export const givenNames =
-  wordsOf(`alma amber angel april art august autumn bill bob bonnie buck candy carol carter cat charity chase
-  cherry chuck clay cliff cooper crystal daisy dale dawn dean destiny dick don dot drew duke earl eve faith fay fern flora frank
-  gay gene ginger glen gloria grace grant guy hank harmony harry hazel heather holly honey hope hunter iris ivy jack jade jay
-  jean jerry jimmy john jordan josh joy june kay kelly ken kit kitty lance lee leo lily lou luke mac mark mason matt max may
-  melody mercy mike miles morgan nick norm olive otto pam parker pat patience patsy pearl peg penny peter pip poppy prudence
-  ralph randy ray reed rex rich rob robin rod roger roman rose rosemary ruby rusty ruth sally sam sandy savannah scarlet sky
-  sterling stone sue summer sunny tab tad ted terry tiffany tom tony trey van vera vic victor viola violet wade ward warren
-  wendy will willow woody`)
 
 /** Words that say nothing about what a noun is: left out when a form is made shorter. */
 export const emptyModifiers =

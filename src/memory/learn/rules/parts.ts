@@ -1,6 +1,6 @@
 import type { Refusal } from '../candidate.ts'
 import { asksForTheRest, workGivenIn } from './announcements.ts'
-import { hasVerb } from './clauses.ts'
+import { hasVerb } from './finite-verbs.ts'
 
 export type Span = { readonly start: number; readonly end: number }
 

@@ -1,5 +1,6 @@
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { datesIn, isCalendarWord } from './dates.ts'
+import { isFirstName } from './given-names.ts'
 import { everyday } from './nouns.ts'
 
 const token = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.+#&/_-]*[\p{L}\p{N}+#]|[\p{L}\p{N}]/gu
@@ -29,6 +30,9 @@ const particles = new Set([
 ])
 const titles =
   /^(?:dr|prof|professor|mr|mrs|ms|miss|mx|sir|dame|lord|lady|rev|fr|sr|capt|captain|lt|sgt|judge|president|mayor|coach|chef|aunt|auntie|uncle|st)\.?$/iu
+
+/** "Mr." alone is nobody's name. */
+const bareTitle = /^(?:dr|mr|mrs|ms|prof|rev)\.?$/iu
 
 export const wordsOf = (text: string): readonly string[] => text.match(token) ?? []
 
@@ -79,7 +83,7 @@ export function properNames(text: string, { atStart = true }: { readonly atStart
     else flush()
   }
   flush()
-  return [...new Set(found)]
+  return [...new Set(found)].filter((name) => !bareTitle.test(name))
 }
 
 const firstLetter = (text: string): number => Math.max(text.search(/[\p{L}\p{N}]/u), 0)
@@ -101,7 +105,8 @@ function isName(run: readonly Found[], isSentenceStart: boolean): boolean {
     const [word = ''] = words
     if (word.length < 2) return false
     if (/^\d/u.test(word) && /^\d+(?:st|nd|rd|th|am|pm|k|m|h|kg|km|cm|g|mb|gb|px|%)$/iu.test(word)) return false
-    if (isSentenceStart) return !isOrdinaryWord(word.toLowerCase()) || /\p{Ll}\p{Lu}|\d/u.test(word)
+    if (isSentenceStart)
+      return !isOrdinaryWord(word.toLowerCase()) || isFirstName(word) || /\p{Ll}\p{Lu}|\d/u.test(word)
   }
   return true
 }
@@ -154,7 +159,7 @@ export function nounPhrase(text: string): string {
     .replace(/\s+/gu, ' ')
     .trim()
     .replace(determiners, '')
-  const [head = ''] = flat.split(/[,;()[\]]|:\s|\.\s|\s[—–-]\s/u)
+  const [head = ''] = flat.split(/[,;()[\]]|:\s|(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St))\.\s|\s[—–-]\s/u)
   return ` ${head}`
     .replace(ends, '')
     .trim()
@@ -181,7 +186,13 @@ export function isDistinctive(form: string): boolean {
   const meaningful = words.filter((word) => !everyday.has(word.toLowerCase()))
   if (words.length === 1) {
     const [word = ''] = words
-    return meaningful.length === 1 && word.length >= 2 && !/^[\d.,:/-]+$/u.test(word) && !isCalendarWord(word)
+    return (
+      !bareTitle.test(word) &&
+      meaningful.length === 1 &&
+      word.length >= 2 &&
+      !/^[\d.,:/-]+$/u.test(word) &&
+      !isCalendarWord(word)
+    )
   }
   if (ownWords.test(form))
     return !/^(?:do|did|am|are|i|we)\s+(?:i\s+|we\s+)?(?:do|be|have|get|use|make|take|go|did|had|used|got|made|took|went|using|doing|having|getting|am|will|can)$/iu.test(

@@ -28,8 +28,18 @@ export type Resolved =
 const expletive =
   /^(?:it|that)(?:['’]s|\s+is)\s+(?:now\s+|all\s+|finally\s+)?(?:settled|decided|final|agreed)\b|^it(?:['’]s|\s+is|\s+was)\s+(?:important|true|clear|hard|easy|good|great|nice|time|likely|possible|worth|not that|because|my|our|up to|fine|best|better|just)\b/iu
 
+/** "The third is under review", "the new one is called Ada": one of what was spoken of last. */
+const oneOf =
+  /^(?<which>(?:the|my|our)\s+(?:one|(?:first|second|third|fourth|fifth|other|last|next|latest|new|old|current|bigger|smaller|older|younger)(?:\s+one)?))(?=\s+(?:is|are|was|were|has|will|costs?|lives?|works?)\b)/iu
+
 /** Finds the pronoun a statement hangs on. */
 export function resolved(text: string, spoken: Spoken): Resolved {
+  const which = oneOf.exec(text)?.groups?.which
+  const kind = which === undefined ? null : lastKind(spoken)
+  if (which !== undefined && kind !== null) {
+    const plain = `${which.replace(/\s+one$/iu, '')} ${kind}${text.slice(which.length)}`
+    return { kind: 'resolved', plain, pronoun: which, referent: kind }
+  }
   if (expletive.test(text) || /\sit is(?: then)?$/iu.test(text)) return { kind: 'none' }
   const possessive = /^(?<pronoun>his|her|their|its)\s+(?=\p{L})/iu.exec(text)
   if (possessive !== null && !/^her\s+(?:is|was)\b/iu.test(text)) {
@@ -87,6 +97,14 @@ export function resolved(text: string, spoken: Spoken): Resolved {
     )
   }
   return { kind: 'none' }
+}
+
+/** What kind of thing was spoken of last: the noun, and one of them. */
+const lastKind = ({ thing, nouns }: Spoken): string | null => {
+  const noun =
+    thing === null ? undefined : (nouns[thing] ?? /^(?:my|our|the|two|three|four|five|\d+)\s/iu.exec(thing)?.input)
+  const last = noun?.split(' ').at(-1)
+  return last === undefined || !/^\p{Ll}{3,}$/u.test(last) ? null : last.replace(/(?<=[^s])s$/u, '')
 }
 
 /** Who was only named may be a person, or an animal with a name. */

@@ -1,5 +1,6 @@
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { datesIn } from './dates.ts'
+import { isFirstName } from './given-names.ts'
 import { emptyModifiers } from './nouns.ts'
 import { enumerated, isDistinctive, nounPhrase, partsOfName, properNames, quotedIn, wordsOf } from './phrases.ts'
 import { otherSpelling } from './spelling.ts'
@@ -20,7 +21,9 @@ export function formsOfPhrase(phrase: string): readonly string[] {
   const forms: string[] = words.length <= longestForm ? [clean] : []
   const [of, owner] = clean.split(/\s+of\s+(?:my\s+|our\s+|the\s+)?/iu)
   if (owner !== undefined && of !== undefined && owner !== '' && of !== '') {
-    forms.push(`${owner} ${of}`, ...formsOfPhrase(owner))
+    // "A family of five" is a family.
+    const isCount = /^(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)$/iu.test(owner)
+    forms.push(...(isCount ? formsOfPhrase(of) : [`${owner} ${of}`, ...formsOfPhrase(owner)]))
     return forms
   }
   const within = /^(?<what>.+?)\s+(?:for|at|in|on|from|with|to)\s+(?:my\s+|our\s+|the\s+)?(?<where>.+)$/iu.exec(
@@ -104,8 +107,7 @@ const unknownWords = (value: string): readonly string[] =>
     (word) =>
       /^\p{Ll}[\p{Ll}-]{2,}$/u.test(word) &&
       !word.includes("'") &&
-      !isOrdinaryWord(word) &&
-      !isOrdinaryWord(word.replace(/s$/u, '')),
+      (isFirstName(word) || (!isOrdinaryWord(word) && !isOrdinaryWord(word.replace(/s$/u, '')))),
   )
 
 /** Names, quoted words and dates in what is said: whatever somebody may bring up to ask about it. */
@@ -119,8 +121,13 @@ export function formsOfValue(value: string, { atStart = false } = {}): readonly 
     ...(apposition === undefined ? [] : formsOfPhrase(nounPhrase(apposition))),
     ...unknownWords(value),
     ...datesIn(value),
+    ...weekdaysIn(value),
   ]
 }
+
+/** "Tuesdays": what happens then is asked for by the day. One Tuesday is too common a word for that. */
+const weekdaysIn = (value: string): readonly string[] =>
+  (value.match(/\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b/giu) ?? []).map((day) => `on ${day}`)
 
 /** Noun phrases of an object, each part of an enumeration by itself. */
 export const formsOfObject = (object: string): readonly string[] =>

@@ -1,6 +1,7 @@
 import type { Refusal } from '../candidate.ts'
 import { asksForTheRest } from './announcements.ts'
 import { clausesIn } from './clauses.ts'
+import type { Gap } from './gapping.ts'
 import { type LeadSays, whatLeadSays } from './leads.ts'
 import { opened } from './openers.ts'
 import { cellsOf, type Part, partsOf, type Span } from './parts.ts'
@@ -25,6 +26,8 @@ export type Unit = Span & {
   readonly isHedged: boolean
   /** The subject of the clause before, where it has none of its own. */
   readonly borrowed: string | null
+  /** Words of the clause before that are to be understood in it. */
+  readonly gap?: Gap
   readonly lead: LeadSays
   readonly leadText: string | null
   /** For a row of a table: what stands in it, by the names of its columns. */
@@ -135,6 +138,7 @@ function unitsIn(message: string, span: Span, { part, lead, sentence, isRequeste
       isCorrection: (index === 0 && before.isCorrection) || own.isCorrection,
       isHedged: before.isHedged || own.isHedged,
       borrowed: clause.borrowed,
+      ...('gap' in clause ? { gap: clause.gap } : {}),
       lead,
       leadText: part.leadIn?.text ?? null,
     }

@@ -9,30 +9,35 @@ read read read|ride rode ridden|ring rang rung|rise rose risen|run ran run|say s
 send sent sent|set set set|shoot shot shot|sing sang sung|sit sat sat|sleep slept slept|speak spoke spoken|
 spend spent spent|split split split|stand stood stood|swim swam swum|teach taught taught|tell told told|
 think thought thought|throw threw thrown|understand understood understood|wake woke woken|wear wore worn|win won won|
-write wrote written|weigh weighed weighed|bear bore born|stick stuck stuck|shut shut shut|hang hung hung|hide hid hidden|feed fed fed|forget forgot forgotten|light lit lit|sweep swept swept|hurt hurt hurt|bet bet bet`
+write wrote written|weigh weighed weighed|bear bore born|stick stuck stuck|shut shut shut|hang hung hung|hide hid hidden|feed fed fed|forget forgot forgotten|light lit lit|sweep swept swept|hurt hurt hurt|bet bet bet|
+break broke broken|freeze froze frozen|steal stole stolen|shake shook shaken|blow blew blown|bite bit bitten|
+bend bent bent|lend lent lent|lay laid laid|tear tore torn|sink sank sunk|spin spun spun|strike struck struck|
+swear swore sworn|swing swung swung|seek sought sought|shine shone shone|breed bred bred|weave wove woven|
+undergo underwent undergone|oversee oversaw overseen|dig dug dug|bleed bled bled|show showed shown|grind ground ground`
 
-const regular = `accept adopt add agree aim allow answer apply appear arrive ask assign attend avoid bake belong bill block book
-break call cancel care carry celebrate change charge clean close code collect commute compose conduct connect contain contract
-control cook cover crash create cross cycle dance decide deliver depart depend deploy design despise detest develop direct
-dislike divorce donate double drop earn edit employ end enjoy enrol enroll enter exercise expect expire export face fail fill
-finish fish fix flag follow freeze graduate grill guard handle happen help hike hire host hunt identify implement import
-include inherit inspect install intend invest invite issue jog join kick lack last launch learn like link list listen live
-load locate look love maintain manage marry matter measure mentor migrate miss mix move name need negotiate offer open
-operate opt order organise organize own paint park pass pick plan plant play point practice practise prefer prepare present
-print produce program publish pull push rank reach receive recommend recycle refactor refuse register release rely remain
-remove rename rent renew repair replace report represent require research reserve resign rest retire return review roast
-root save schedule score search seat serve settle share ship shop show sign skate ski skip smoke sponsor sprint staff start
-stay steer stock stop store study subscribe suffer supervise supply support swap switch talk target taste tend test text thank
-tolerate tour trace track trade train transfer translate travel treat trust try turn tutor type update upgrade use value
-vary view visit volunteer wait walk want warn wash watch water weld welcome wish work worry write yield found own adore
-allergic host store import export collaborate coach chair captain moderate pronounce spell approve acquire
-appoint award borrow breed brew compete complete confirm consult cure diagnose elect endorse establish evaluate fund gain govern
-harvest heal improve injure insure introduce investigate knit land lecture lend license mark merge monitor nominate observe
-occupy oppose pack participate perform photograph pitch possess postpone prescribe preserve process promise promote propose
-prove provide raise recover reduce relocate rescue restore revise rotate sail season select separate sew shift solve span
-specialise specialize submit succeed suit surf survive tackle terminate thrive tune undergo validate verify vote wrap swear
-moor anchor graze prune compost mill weave perch nest cater babysit foster homeschool act appeal draft
-sue plead beat head prescribe`
+const regular = `accept adopt add agree aim allow answer apply appear arrive ask assign attend avoid bake belong bill block book call cancel
+care carry celebrate change charge clean close code collect commute compose conduct connect contain contract control cook cover
+crash create cross cycle dance decide deliver depart depend deploy design despise detest develop direct dislike divorce donate
+double drop earn edit employ end enjoy enrol enroll enter exercise expect expire export face fail fill finish fish fix flag
+follow graduate grill guard handle happen help hike hire host hunt identify implement import include inherit inspect install
+intend invest invite issue jog join kick lack last launch learn like link list listen live load locate look love maintain
+manage marry matter measure mentor migrate miss mix move name need negotiate offer open operate opt order organise organize own
+paint park pass pick plan plant play point practice practise prefer prepare present print produce program publish pull push
+rank reach receive recommend recycle refactor refuse register release rely remain remove rename rent renew repair replace
+report represent require research reserve resign rest retire return review roast root save schedule score search seat serve
+settle share ship shop sign skate ski skip smoke sponsor sprint staff start stay steer stock stop store study subscribe suffer
+supervise supply support swap switch talk target taste tend test text thank tolerate tour trace track trade train transfer
+translate travel treat trust try turn tutor type update upgrade use value vary view visit volunteer wait walk want warn wash
+watch water weld welcome wish work worry write yield found own adore allergic host store import export collaborate coach chair
+captain moderate pronounce spell approve acquire appoint award borrow brew compete complete confirm consult cure diagnose elect
+endorse establish evaluate fund gain govern harvest heal improve injure insure introduce investigate knit land lecture license
+mark merge monitor nominate observe occupy oppose pack participate perform photograph pitch possess postpone prescribe preserve
+process promise promote propose prove provide raise recover reduce relocate rescue restore revise rotate sail season select
+separate sew shift solve span specialise specialize submit succeed suit surf survive tackle terminate thrive tune validate
+verify vote wrap moor anchor graze prune compost mill perch nest cater babysit foster homeschool act appeal draft sue plead
+beat head prescribe owe rehearse sow climb crave chew chat complain forage gather greet juggle kayak lean meditate mend mow
+narrate peel pour pray preach recite refill relax repeat roam scream sculpt shave shout sketch snore stammer stretch struggle
+stutter sweat tidy trim unload unpack whistle wipe wrestle yell dine dislocate exist insist resent coordinate chase dive`
 
 export type VerbForm = 'base' | 'third' | 'past' | 'participle' | 'gerund'
 export type Verb = {

@@ -61,8 +61,19 @@ describe('what a prompt asks', () => {
     expect(asksOf(prompt)).toEqual([{ kind: 'everything', about }])
   })
 
-  it('is to forget something', () => {
-    expect(asksOf('Please forget my address.')).toEqual([{ kind: 'forget', about: 'my address' }])
+  it.each([
+    ['Please forget my address.', 'my address'],
+    ['You can forget what I said about the loan.', 'the loan'],
+  ])('is to forget something: %s', (prompt, about) => {
+    expect(asksOf(prompt)).toEqual([{ kind: 'forget', about }])
+  })
+
+  it.each(['Remove the unused import.', "Don't forget my birthday."])('is not to forget anything: %s', (prompt) => {
+    expect(asksOf(prompt).filter(({ kind }) => kind === 'forget')).toEqual([])
+  })
+
+  it('begins behind the name of the file it is to be looked up in', () => {
+    expect(asksOf('From memory/MEMORY.md: who is my landlord?')).toMatchObject([{ text: 'who is my landlord?' }])
   })
 
   it('numbers the questions of one item alike', () => {

@@ -1,7 +1,8 @@
+import { forgetRequestIn } from '../../../memory/learn/rules/forget-requests.ts'
 import { questionParts } from './question-parts.ts'
 import { type Segment, segmentsOf } from './segments.ts'
 import { withoutOpening, withoutShells } from './shells.ts'
-import { forgetting, wholeMemory } from './whole-memory.ts'
+import { wholeMemory } from './whole-memory.ts'
 
 /**
  * What a prompt wants to hear. `question`: one thing. `everything`: all that is known, or all about a topic.
@@ -24,7 +25,7 @@ export type Ask =
   | { readonly kind: 'forget'; readonly about: string }
 
 const interrogative =
-  /^(?:(?:in|on|at|to|for|from|by|with|of|about|since|until|under|after)\s+)?(?:what|which|who|whom|whose|when|where|why|how)(?:['’](?:s|re|d|ll))?\b/iu
+  /^(?:(?:in|on|at|to|for|from|by|with|of|about|since|until|till|under|near|below|above|after|before|over|against|through|within|into)\s+)?(?:what|which|who|whom|whose|when|where|why|how)(?:['’](?:s|re|d|ll))?\b/iu
 const inversion =
   /^(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should|shall|may|must|isn['’]t|aren['’]t|don['’]t|doesn['’]t|didn['’]t)\s+(?:i|we|you|he|she|it|they|my|our|your|the|there|this|that|any|anyone|somebody|\p{Lu}[\p{L}'’-]*)\b/iu
 
@@ -54,7 +55,7 @@ export function asksOf(prompt: string): readonly Ask[] {
 
 function asksOfSegment(segment: Segment, place: number): readonly Ask[] {
   const text = withApostrophes(withoutOpening(segment.text))
-  const forget = forgetting(text)
+  const forget = forgetRequestIn(text)
   if (forget !== null) return [{ kind: 'forget', about: forget }]
   const everything = wholeMemory(text)
   if (everything !== null) return [everything]

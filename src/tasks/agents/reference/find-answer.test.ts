@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { asksOf } from './asks.ts'
 import { findAbout, findAnswer } from './find-answer.ts'
-import type { Thread } from './judge-statement.ts'
 import { parseStatements, type Statement } from './statement.ts'
+import type { Thread } from './thread.ts'
 
 const told = (...texts: readonly string[]): readonly Statement[] =>
   texts.map((text, order) => ({ id: `s${order}`, text, handles: [], file: null, order }))
@@ -219,5 +219,33 @@ describe('any text', () => {
           expect(found.every((one) => given.has(one))).toBe(true)
       }),
     )
+  })
+})
+
+describe('who is asked for', () => {
+  it('is somebody else than whoever the question names', () => {
+    const family = told('Freya is learning to drive.', "Freya's driving instructor is Mrs. Achterberg.")
+
+    expect(answered(family, 'Who teaches Freya to drive?')).toEqual([
+      ["Freya's driving instructor is Mrs. Achterberg."],
+    ])
+  })
+
+  it('may be called by what they are to somebody', () => {
+    expect(answered(told('My upstairs neighbour is Signe.'), 'Who lives upstairs?')).toEqual([
+      ['My upstairs neighbour is Signe.'],
+    ])
+  })
+
+  it('is told apart by what is not so', () => {
+    const maya = told("Maya can't have dairy.", 'Bedtime is 19:00 for Maya.')
+
+    expect(answered(maya, "What can't Maya have?")).toEqual([["Maya can't have dairy."]])
+  })
+
+  it('is found where the word was mistyped', () => {
+    expect(answered(told('My new adress is Quay 4.'), 'What is my new address?')).toEqual([
+      ['My new adress is Quay 4.'],
+    ])
   })
 })

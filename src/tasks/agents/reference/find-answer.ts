@@ -1,9 +1,10 @@
-import { type Judgement, judgeStatement, type Thread } from './judge-statement.ts'
+import { type Judgement, judgeStatement } from './judge-statement.ts'
 import { isPlaceholder } from './meaning.ts'
 import { piecesOf } from './pieces.ts'
 import { parseQuestion, type Question } from './question.ts'
 import { hasShape } from './shapes.ts'
 import { type ParsedStatement, type Statement, withPlainPhrases } from './statement.ts'
+import type { Thread } from './thread.ts'
 
 /** What was found for one question. */
 export type Found = {

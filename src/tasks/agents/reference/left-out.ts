@@ -22,6 +22,7 @@ const past =
 /** These were never meant to be kept, whatever was asked. */
 const final: ReadonlySet<Refusal['reason']> = new Set([
   'do_not_store',
+  'forget_request',
   'secret',
   'taken_back',
   'question',

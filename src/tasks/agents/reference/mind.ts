@@ -6,7 +6,6 @@ import type { Memory } from '../../../memory/memory.ts'
 import type { Ask } from './asks.ts'
 import { findAbout, findAnswer } from './find-answer.ts'
 import { hearing } from './hearing.ts'
-import type { Thread } from './judge-statement.ts'
 import { leftOut } from './left-out.ts'
 import { filesNamedIn, filesToWrite } from './named-files.ts'
 import { withoutOldValue } from './old-value.ts'
@@ -14,6 +13,7 @@ import { readNotes } from './read-notes.ts'
 import { answers, bareAnswers, bareList, confirmation, everythingKnown, type Kept, type Placed } from './reply.ts'
 import { type ParsedStatement, parseStatements, type Statement } from './statement.ts'
 import type { Steps } from './steps.ts'
+import type { Thread } from './thread.ts'
 import { readText, writeText } from './workspace-text.ts'
 
 /** What became of what was told. */
@@ -219,15 +219,21 @@ export class Mind {
     })
   }
 
+  /** Forgets all that was told about something, and says what it was: nothing goes without a word. */
   async #forget(about: string, parsedStatements: readonly ParsedStatement[]): Promise<string> {
     const memory = this.#memory
+    const speaking = findAbout(about, parsedStatements)
     const { statements } = findAnswer(about, { parsedStatements, thread: null, preferred: new Set() })
-    const [meant] = statements.filter(({ file }) => file === null)
-    if (memory === null || meant === undefined) return `I know nothing about ${about} that I could forget.`
-    await this.#steps.use('memory_forget', { id: meant.id }, async () => {
-      await memory.forget(meant.id, { wholeChain: true })
-      return { value: null, text: `Forgot ${meant.id}.` }
-    })
-    return `I have forgotten what you told me about ${about}.`
+    const meant = (speaking.length > 0 ? speaking : statements.slice(0, 1)).filter(({ file }) => file === null)
+    if (memory === null || meant.length === 0) return `I know nothing about ${about} that I could forget.`
+    for (const { id } of meant) {
+      await this.#steps.use('memory_forget', { id }, async () => {
+        await memory.forget(id, { wholeChain: true })
+        return { value: null, text: `Forgot ${id}.` }
+      })
+    }
+    return meant.length === 1
+      ? `I have forgotten what you told me about ${about}.`
+      : `I have forgotten what you told me about ${about}: ${meant.length} statements.`
   }
 }

@@ -12,6 +12,7 @@ describe('the questions of a sentence', () => {
       ['How many chairs do they need', 'until when chairs do they need'],
     ],
     ['Who is my dentist?', ['Who is my dentist?']],
+    ['How high is the rent, and who lives upstairs?', ['How high is the rent', 'who lives upstairs?']],
   ])('%s', (text, expected) => {
     expect(questionParts(text).map((part) => part.text)).toEqual(expected)
   })

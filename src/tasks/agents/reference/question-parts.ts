@@ -1,4 +1,7 @@
-const preposition = '(?:in|on|at|to|for|from|by|with|of|about|since|until|till|under|near)'
+import { asForm } from '../../../memory/learn/rules/verbs.ts'
+
+const preposition =
+  '(?:in|on|at|to|for|from|by|with|of|about|since|until|till|under|near|below|above|after|before|over|against|through|within|into)'
 const questionWord = String.raw`(?:${preposition}\s+)?(?:what|which|who|whom|whose|when|where|why|how)(?:['’](?:s|re|d))?\b`
 const joint = new RegExp(
   String.raw`\s*(?:[,;–—]\s*(?:and|or|but|plus|as well as)?|\s(?:and|or|but|plus|as well as|&))\s*(?:also\s+|then\s+)?(?=${questionWord})`,
@@ -45,7 +48,14 @@ const afterWord = (text: string): string => text.replace(leadingWord, '')
 const isBare = (text: string): boolean => bare(text).replace(leadingWord, '') === ''
 
 /** "At what time of day": a few words without a verb. */
-const isElliptic = (text: string): boolean => !verb.test(text) && bare(text).split(/\s+/u).length <= 5
+const isElliptic = (text: string): boolean =>
+  !verb.test(text) && !asksWhoDoes(text) && bare(text).split(/\s+/u).length <= 5
+
+/** "Who teaches pastry": the verb is not one of those that ask. */
+const asksWhoDoes = (text: string): boolean => {
+  const word = /^(?:who|what|which\s+\p{L}+)\s+(?<word>\p{Ll}+)/iu.exec(text)?.groups?.word
+  return word !== undefined && asForm(word, 'third', 'past') !== undefined
+}
 
 /** A comma keeps the words of both from being read as one name. */
 const withRest = (part: string, before: string): string =>

@@ -43,7 +43,7 @@ export type Question = {
 }
 
 const whFrame =
-  /^(?:\W*(?:in|on|at|to|for|from|by|with|of|about|since|until)\s+)?(?:what|which|who|whom|whose|when|where|why|how)\b/iu
+  /^(?:\W*(?:in|on|at|to|for|from|by|with|of|about|since|until|under|near|below|above|after|before|over)\s+)?(?:what|which|who|whom|whose|when|where|why|how)\b/iu
 const pronouns =
   /\b(?:it|its|it['’]s|he|him|his|she|her|hers|they|them|their|theirs|there|(?:that|this|those|these)(?=\s+(?:is|was|are|were|will|start|end)|\W*$))\b/iu
 const negative = /\b(?:not|never|no longer|n['’]t|without|avoid)\b|n['’]t\b/iu
@@ -121,7 +121,7 @@ function termOf(
 
 const asksWhen = /^\W*(?:(?:by|since|until|from)\s+)?when\b/iu
 /** "When are they due?" asks no more than when they are. */
-const atTime: ReadonlySet<string> = new Set(['due', 'scheduled', 'planned', 'held', 'next'])
+const atTime: ReadonlySet<string> = new Set(['due', 'scheduled', 'planned', 'held', 'next', 'day', 'time', 'date'])
 
 const specifying = /\b(?:for|of|in|at|with)\s+(?:(?:the|a|an|my|our|his|her|their|its|this|that)\s+)?$/iu
 

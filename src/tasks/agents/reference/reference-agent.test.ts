@@ -126,6 +126,36 @@ describe('the reference agent', () => {
     expect(turns[3]?.answer).toContain('58')
   })
 
+  it('forgets all that was told about something, and says how much that was', async () => {
+    using directory = temporaryDirectory()
+    const turns = await told(
+      directory.path,
+      [
+        'Remember that my landlord is Mr. Quill, my therapist is Dr. Amadi and my therapist works on Mondays.',
+        'You can forget what I said about my therapist.',
+      ],
+      ['Who is my therapist?', 'Who is my landlord?'],
+    )
+
+    expect(turns[1]?.answer).toContain('2 statements')
+    expect(turns[2]?.answer).not.toContain('Amadi')
+    expect(turns[3]?.answer).toContain('Quill')
+    expect(readFileSync(join(directory.path, 'memory', 'MEMORY.md'), 'utf8')).not.toMatch(/Amadi|therapist/u)
+  })
+
+  it('keeps what a correction does not repeat', async () => {
+    using directory = temporaryDirectory()
+    const turns = await told(
+      directory.path,
+      ['Remember that I take 75 mg of levothyroxine in the morning.', 'The levothyroxine is 95 mg now.'],
+      ['How much levothyroxine do I take, and when?'],
+    )
+
+    expect(last(turns)).toContain('95 mg')
+    expect(last(turns)).toContain('in the morning')
+    expect(last(turns)).not.toContain('75 mg')
+  })
+
   it("reads somebody else's memory file", async () => {
     using directory = temporaryDirectory()
     mkdirSync(join(directory.path, 'memory'))

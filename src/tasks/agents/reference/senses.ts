@@ -10,6 +10,7 @@ const lines = `
   email mail address write reach contact
   age birthday born birth
   live reside home address house apartment move
+  live neighbor neighbour resident tenant
   sleep stay night overnight hotel hostel lodging accommodation room book bed
   fly flight leave depart departure airport plane gate
   trip travel journey tour go holiday destination
@@ -24,7 +25,7 @@ const lines = `
   represent client
   oppose opposing against opponent
   guide mentor teach tutor coach advise train instruct supervise learn
-  learn study lesson course class train practice
+  learn study lesson course class train practice teach
   allergy intolerant tolerate dangerous avoid eat react
   medicine medication drug tablet pill dose prescription
   food cuisine cook dish eat meal diet

@@ -32,7 +32,7 @@ const patterns: Readonly<Record<Exclude<Shape, 'title'>, RegExp>> = {
   ),
   number: new RegExp(String.raw`\d|\b(?:${numeral})\b`, 'iu'),
   place: new RegExp(
-    String.raw`\b(?:[Ii]n|[Aa]t|[Ff]rom|[Tt]o|[Nn]ear|[Oo]n|[Oo]f|[Oo]utside|[Bb]y|[Aa]round|[Bb]ehind|[Uu]nder|[Bb]etween)\s+${properNoun}|\b(?:in|at|from|to|on)\s+\S*\p{L}[\p{L}-]*\d|\b(?:in|at|under|behind|inside|on|above|below|near|beside|next to|between|opposite|outside)\s+(?:the|my|our|a|an|level|floor|room|row|drawer)\b|\b(?:street|road|avenue|lane|square|building|room|floor)\b`,
+    String.raw`\b(?:[Ii]n|[Aa]t|[Ff]rom|[Tt]o|[Nn]ear|[Oo]n|[Oo]f|[Oo]utside|[Bb]y|[Aa]round|[Bb]ehind|[Uu]nder|[Bb]etween)\s+${properNoun}|\b(?:in|at|from|to|on)\s+\S*\p{L}[\p{L}-]*\d|\b(?:in|at|under|behind|inside|on|above|below|near|beside|next to|between|opposite|outside)\s+(?:the|my|our|a|an|level|floor|room|row|drawer)\b|\b(?:venue|location|street|road|avenue|lane|square|building|room|floor)\b`,
     'u',
   ),
   organisation: new RegExp(String.raw`\b(?:at|to|for|from|with|by|of|join(?:ed)?)\s+${properNoun}`, 'u'),

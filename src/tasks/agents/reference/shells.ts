@@ -1,7 +1,7 @@
 // How people lead up to a question. What is left when all of it is gone is the question.
 
 const opening =
-  /^(?:(?:ok(?:ay)?|so|now|then|and|also|but|or|plus|hi|hello|hey|thanks|thank you|great|good (?:morning|evening|afternoon)|quick question|one more(?: thing| question)?|another (?:one|question)|please|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|finally|lastly|well|right|again|just|quick(?:ly)?|by the way|btw|for the record|in (?:short|one sentence)|before (?:we start|i forget)|from memory|if you (?:can|could|remember)|\/\w+)\b[\s,.:;!–—-]*)+/iu
+  /^(?:(?:ok(?:ay)?|so|now|then|and|also|but|or|plus|hi|hello|hey|thanks|thank you|great|good (?:morning|evening|afternoon)|quick question|one more(?: thing| question)?|another (?:one|question)|please|first(?:ly)?|second(?:ly)?|third(?:ly)?|next|finally|lastly|well|right|again|just|quick(?:ly)?|by the way|btw|for the record|in (?:short|one sentence)|before (?:we start|i forget)|from memory(?![/.])|if you (?:can|could|remember)|\/\w+)\b[\s,.:;!–—-]*)+/iu
 
 const askingVerb = 'tell|remind|give|show|say|list|name|state|repeat|recite|recall|explain|describe|summari[sz]e'
 const shells: readonly RegExp[] = [

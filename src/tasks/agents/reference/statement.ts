@@ -1,3 +1,4 @@
+import { isFirstName } from '../../../memory/learn/rules/given-names.ts'
 import { type Atom, analyse } from '../../../search/analyse.ts'
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { functionWords, isPersonWord, isPlaceholder, kindsOf, meaningOf } from './meaning.ts'
@@ -54,6 +55,7 @@ export type ParsedStatement = {
 export const withPlainPhrases = (text: string): string =>
   text
     .replace(/\b(?:do|does|did)(?: not|n['’]t)(?: really| much)? (?:like|love|enjoy)\b/giu, 'hate')
+    .replace(/\b(?:do|does|did)n['’]t((?: \p{L}+){1,2}) (?:really |much )?(?:like|love|enjoy)\b/giu, '$1 hate')
     .replace(/\bcan(?:not|['’]t) stand\b/giu, 'hate')
     .replace(/\b(?:takes? place|took place|happens?|happened)\b/giu, '')
     .replace(/\be-?mails?\b/giu, 'email')
@@ -112,7 +114,9 @@ function wordOf(text: string, { word, start, end }: Atom, at: number): Word {
     meaning: meaningOf(word),
     isFunction: functionWords.has(word),
     isProper:
-      (isCapital && !functionWords.has(word) && (!opensSentence || !isOrdinaryWord(word) || /['’]s$/iu.test(raw))) ||
+      (isCapital &&
+        !functionWords.has(word) &&
+        (!opensSentence || !isOrdinaryWord(word) || isFirstName(word) || /['’]s$/iu.test(raw))) ||
       /\p{Ll}\p{Lu}|\p{L}\d/u.test(raw),
     isOwner: /['’]s$/iu.test(raw) || /s['’]$/iu.test(`${raw}${text[end] ?? ''}`),
   }

@@ -6,10 +6,10 @@ import { noUsage } from '../../../models/chat-model.ts'
 import type { Turn } from '../../agent.ts'
 import { asksOf } from './asks.ts'
 import { hearing } from './hearing.ts'
-import type { Thread } from './judge-statement.ts'
 import { leftOut } from './left-out.ts'
 import { Mind, memoryDirectory } from './mind.ts'
 import { Steps } from './steps.ts'
+import type { Thread } from './thread.ts'
 
 export type Place = {
   readonly workspace: string

@@ -1,15 +1,5 @@
 import type { Ask } from './asks.ts'
 
-/** What a sentence wants to have forgotten; null when it wants nothing of the kind. */
-export function forgetting(text: string): string | null {
-  const match =
-    /^(?:(?:can|could|would) you (?:please )?|i(?:['’]d| would)? (?:like|want) you to )?(?:forget|delete|erase|remove|drop)\s+(?:everything |anything |all )?(?:about |that |what i (?:told|said)(?: to)? (?:you )?about |(?:from (?:your )?memory )(?:that )?)?(?<about>(?:my|our|the|i|we|\p{Lu}).+?)(?:\s+from (?:your |the )?memory(?: file)?)?[.!?]*$/iu.exec(
-      text,
-    )
-  const about = match?.groups?.about
-  return about === undefined || /^(?:it|this|that)$/iu.test(about) ? null : about
-}
-
 const tellingVerb = 'tell|remind|give|show|list|repeat|recite|recall|summari[sz]e'
 const known = String.raw`(?:you(?:['’]ve)?\s+(?:\w+\s+)?(?:know|remember|recall|have|hold|keep|kept|store|stored|learn|learned|learnt|noted|saved|remembered)(?:\s+(?:stored|saved|noted|on file|in (?:your )?memory|on record|down))?|i(?:['’]ve|\s+have)?\s+(?:told|tell|said|given|gave|shared|asked|mentioned)(?:\s+(?:with\s+)?(?:to\s+)?you)?(?:\s+to (?:remember|keep|store|save))?|is (?:stored |saved )?in (?:your )?memory|there is)`
 const wholePatterns: readonly RegExp[] = [
