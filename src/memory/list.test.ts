@@ -66,4 +66,18 @@ describe('finding', () => {
     expect(await found({ current: true, limit: 1, offset: 1 })).toEqual([2, 'redis possible'])
     expect(await found({ proposals: true })).toEqual([0])
   })
+
+  it('finds what begins like the last word, for who is still typing', async () => {
+    const memory = await filled()
+    const found = async (query: string) => {
+      const { items } = await findBeliefs(memory, { user: 'ann', current: true, query })
+      return items.map(({ belief: { content }, highlights }) => [content, ...highlights.map(({ text }) => text)])
+    }
+
+    expect(await found('postg')).toEqual([['Postgres', 'Postgres']])
+    expect(await found('works nig')).toEqual([['Works at night', 'Works', 'night']])
+    // Two letters could be anything, and what stands before a space is a whole word.
+    expect(await found('po')).toEqual([])
+    expect(await found('postg ')).toEqual([])
+  })
 })

@@ -22,7 +22,7 @@ export async function listBeliefs(
 export type FindRequest = ListRequest & { readonly query: string }
 
 /**
- * Like a list, of those that hold the words of a query, best first. The filter means what it means for a list: a scope
+ * Like a list, of those that hold the words of a query, best first; the last may still be being typed. The filter means what it means for a list: a scope
  * is that scope alone, and what is retired is found too unless it asks for what is current.
  */
 export async function findBeliefs(
@@ -35,6 +35,7 @@ export async function findBeliefs(
   const hits = await everyHit(workshop, {
     user,
     query,
+    isUnfinished: true,
     includeRetired: filter.current !== true,
     ...(inScopes === null ? {} : { scopes: inScopes }),
     ...(types === undefined ? {} : { types }),

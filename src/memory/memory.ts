@@ -70,7 +70,7 @@ export type Memory = {
   list(
     options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
   ): Promise<Page<Belief>>
-  /** Like `list`, of those that hold the words of a query, best first. */
+  /** Like `list`, of those that hold the words of a query, best first. The last word may be the beginning of one. */
   find(
     query: string,
     options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },

@@ -4,7 +4,7 @@ import { MemoryError } from '../errors.ts'
 import { analyse } from '../search/analyse.ts'
 import { type Linked, linkMessage } from '../search/link.ts'
 import { scoreLink } from '../search/score.ts'
-import { askedWords } from '../search/searchable-text.ts'
+import { askedWords, beginningIn } from '../search/searchable-text.ts'
 import { singular } from '../search/singular.ts'
 import { isMentioned } from './near-misses.ts'
 import type { Workshop } from './workshop.ts'
@@ -17,6 +17,8 @@ export type SearchRequest = {
   readonly agent?: string | null
   readonly types?: readonly BeliefType[]
   readonly statuses?: readonly Status[]
+  /** The last word may still be being typed: beliefs with a word that begins like it are found too. Default false. */
+  readonly isUnfinished?: boolean
   /** Also superseded, resolved and proposed beliefs. Asking for the status `superseded` includes them. */
   readonly includeRetired?: boolean
   /** Default 10, at most 100. */
@@ -69,17 +71,20 @@ export async function everyHit(
   const { user, query, agent = null } = request
   const words = askedWords(query)
   if (words.length === 0) return []
+  const beginning = request.isUnfinished === true ? unfinishedWord(query, words) : null
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
 
   const everyScope = scopes ?? (await workshop.store.scopes(user)).map(({ scope }) => scope)
   const linked = await linkMessage(query, { user, agent, scopes: everyScope }, workshop.store)
-  const exact = await exactHits(workshop, request, linked, words)
+  const isAskedFor = asksFor(words, beginning)
+  const exact = await exactHits(workshop, request, linked, isAskedFor)
   const known = new Set(exact.map(({ belief }) => belief.id))
   const found = await workshop.store.matchText({
     user,
     agent,
     scopes,
     words,
+    ...(beginning === null ? {} : { beginning }),
     // At least half of the words asked for, so that one common word does not make a hit of everything.
     atLeast: Math.ceil(words.length / 2),
     includeRetired,
@@ -98,10 +103,23 @@ export async function everyHit(
         match: !isCurrent(belief) && isMentioned(belief, linked) ? 'exact' : 'possible',
         belief,
         score: scores.get(belief.id) ?? 0,
-        highlights: highlights(belief, words),
+        highlights: highlights(belief, isAskedFor),
       }),
     )
   return [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
+}
+
+/** What the last of the words begins like, unless that word says nothing by itself. */
+function unfinishedWord(query: string, words: readonly string[]): string | null {
+  const beginning = beginningIn(query)
+  return beginning !== null && words.at(-1) === singular(beginning) ? beginning : null
+}
+
+type IsAskedFor = (word: string) => boolean
+
+function asksFor(words: readonly string[], beginning: string | null): IsAskedFor {
+  const wanted = new Set(words)
+  return (word) => wanted.has(singular(word)) || (beginning !== null && word.startsWith(beginning))
 }
 
 const isExact = ({ match }: SearchHit): boolean => match === 'exact'
@@ -110,7 +128,7 @@ async function exactHits(
   { store }: Workshop,
   request: SearchRequest,
   { links, population }: Linked,
-  words: readonly string[],
+  isAskedFor: IsAskedFor,
 ): Promise<readonly SearchHit[]> {
   const scores = new Map(links.map((link) => [link.posting.beliefId, scoreLink(link, population).value]))
   const beliefs = await store.getMany(request.user, [...scores.keys()])
@@ -121,7 +139,7 @@ async function exactHits(
         match: 'exact',
         belief,
         score: scores.get(belief.id) ?? 0,
-        highlights: highlights(belief, words),
+        highlights: highlights(belief, isAskedFor),
       }),
     )
     .sort(
@@ -140,11 +158,10 @@ const passes = (belief: Belief, { types, statuses, includeRetired, agent = null 
   (includeRetired === true || isCurrent(belief)) &&
   isVisibleTo(belief.agent, agent)
 
-function highlights(belief: Belief, words: readonly string[]): readonly Highlight[] {
-  const wanted = new Set(words)
+function highlights(belief: Belief, isAskedFor: IsAskedFor): readonly Highlight[] {
   return fieldsOf(belief).flatMap(({ field, text }) =>
     analyse(text)
-      .filter(({ word }) => wanted.has(singular(word)))
+      .filter(({ word }) => isAskedFor(word))
       .map(({ start, end }) => ({ field, start, end, text: text.slice(start, end) })),
   )
 }

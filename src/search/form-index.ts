@@ -46,6 +46,8 @@ export type FullText = {
     readonly agent: string | null
     readonly scopes: readonly string[] | null
     readonly words: readonly string[]
+    /** The last word is still being typed: whatever begins like this counts as that word too. */
+    readonly beginning?: string
     /** Only beliefs that hold at least this many of the words. Default 1. */
     readonly atLeast?: number
     readonly includeRetired: boolean

@@ -14,6 +14,16 @@ const questionWords = new Set(
 /** Whether a word says what a question is about, and not how it is put. */
 export const isInformative = (word: string): boolean => !questionWords.has(word)
 
+/** A beginning of fewer letters would bring half of all words. */
+const shortestBeginning = 3
+
+/** What the last word of a text, which somebody is still typing, may be the beginning of; null when it is whole. */
+export function beginningIn(text: string): string | null {
+  const last = analyse(text).at(-1)
+  if (last === undefined || last.end < text.length) return null
+  return last.word.length >= shortestBeginning ? last.word : null
+}
+
 /** What a question asks for: its words without those every question has, unless nothing else is left. */
 export function askedWords(question: string): readonly string[] {
   const words = [...new Set(searchableWords(question))]

@@ -74,9 +74,13 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
     })
     const texts = inView.map(({ id }) => of(user).textOf(id))
     const words = texts.reduce((total, { length }) => total + length, 0)
-    const matches = [...new Set(query.words.map(textTerm))].map((term) =>
+    const asked = [...new Set(query.words.map(textTerm))]
+    const beginning = query.beginning === undefined ? null : textTerm(query.beginning)
+    const matches = asked.map((term, index) =>
       texts.flatMap(({ beliefId, length, terms }): TermMatch[] => {
-        const counts = textFields.map((field) => [field, terms[field].filter((word) => word === term).length] as const)
+        const isMeant = (word: string): boolean =>
+          word === term || (beginning !== null && index === asked.length - 1 && word.startsWith(beginning))
+        const counts = textFields.map((field) => [field, terms[field].filter(isMeant).length] as const)
         return counts.some(([, count]) => count > 0) ? [{ beliefId, length, counts: Object.fromEntries(counts) }] : []
       }),
     )

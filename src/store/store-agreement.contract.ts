@@ -219,6 +219,10 @@ async function everyView(store: AnyStore, user: string): Promise<unknown> {
       for (const inView of [null, ['domain:code', 'user:universal']]) {
         answers.push(await store.matchText({ user, agent, scopes: inView, words, includeRetired, limit: 50 }))
         answers.push(await store.matchText({ user, agent, scopes: inView, words: ['redis'], includeRetired, limit: 2 }))
+        for (const beginning of ['r', 'red', 'no'])
+          answers.push(
+            await store.matchText({ user, agent, scopes: inView, words: ['redis'], beginning, includeRetired, limit: 9 }),
+          )
       }
     }
   }

@@ -530,6 +530,23 @@ export function describeStore(name: string, open: () => AnyStore): void {
       expect(await store.matchText({ ...base, words: [] })).toEqual([])
     })
 
+    it('that begins like the last word, while it is being typed', async () => {
+      const store = await holding(
+        sample({ id: 'whole', content: 'The post is late.' }),
+        sample({ id: 'longer', content: 'Postgres 16 in the basement.' }),
+        sample({ id: 'twice', name: 'Postgres', content: 'Postgres and postage.' }),
+        sample({ id: 'inside', content: 'A compost heap.' }),
+        sample({ id: 'first', content: 'Green tea.' }),
+      )
+      const found = async (words: readonly string[], beginning: string): Promise<readonly string[]> =>
+        (await store.matchText({ ...base, words, beginning })).map(({ beliefId }) => beliefId)
+
+      expect(await found(['post'], 'post')).toEqual(['twice', 'whole', 'longer'])
+      expect(await found(['postgre'], 'postgres')).toEqual(['twice', 'longer'])
+      expect(await found(['gree', 'tea'], 'tea')).toEqual(['first'])
+      expect(await found(['nothing'], 'nothing')).toEqual([])
+    })
+
     it('with as many of the words as are asked for, however often it has one of them', async () => {
       const store = await holding(
         sample({ id: 'one', content: 'Tea, tea, and more tea.' }),

@@ -15,18 +15,29 @@ type Occurrence = { readonly id: string; readonly words: number; readonly field:
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired } = query
   const audiences = JSON.stringify(audiencesInView(connection, userId, query))
-  // The pluses keep SQLite from looking each belief up once per audience.
-  const occurrences = connection.statement<[string, string, number], Occurrence>(
-    `SELECT beliefs.id, beliefs.words, found.col AS field, found.count
-     FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term = ? GROUP BY doc, col) AS found
-     CROSS JOIN beliefs INDEXED BY beliefs_by_row ON beliefs.row = found.doc
-     WHERE +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?`,
-  )
-  const matches = [...new Set(query.words.map(textTerm))].map((term) =>
-    byBelief(occurrences.all(indexedTerm(userId, term), audiences, Number(!includeRetired))),
-  )
+  const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
+    connection
+      .statement<[string, string, string, number], Occurrence>(occurrencesBetween)
+      .all(indexedTerm(userId, from), indexedTerm(userId, to), audiences, Number(!includeRetired))
+  const terms = [...new Set(query.words.map(textTerm))]
+  const beginning = query.beginning === undefined ? null : textTerm(query.beginning)
+  const matches = terms.map((term, index) => {
+    if (beginning === null || index < terms.length - 1) return byBelief(occurrencesOf(term, term))
+    const begun = occurrencesOf(beginning, beginning + lastCharacter)
+    return byBelief(term.startsWith(beginning) ? begun : [...begun, ...occurrencesOf(term, term)])
+  })
   return rankText(matches, textBase(connection, audiences, includeRetired), query)
 }
+
+/** A beginning and this sorts after everything that begins so. */
+const lastCharacter = '\u{10ffff}'
+
+// The pluses keep SQLite from looking each belief up once per audience.
+const occurrencesBetween = `
+  SELECT beliefs.id, beliefs.words, found.col AS field, found.count
+  FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term >= ? AND term <= ? GROUP BY doc, col) AS found
+  CROSS JOIN beliefs INDEXED BY beliefs_by_row ON beliefs.row = found.doc
+  WHERE +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?`
 
 function audiencesInView(connection: Connection, userId: number, { agent, scopes }: Query): readonly number[] {
   const owner = agentKey(agent)
@@ -63,7 +74,7 @@ function byBelief(occurrences: readonly Occurrence[]): readonly TermMatch[] {
   for (const { id, words, field, count } of occurrences) {
     const match = matches.get(id) ?? { beliefId: id, length: words, counts: {} }
     matches.set(id, match)
-    match.counts[field] = count
+    match.counts[field] = (match.counts[field] ?? 0) + count
   }
   return [...matches.values()]
 }

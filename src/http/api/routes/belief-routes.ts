@@ -44,7 +44,7 @@ export const beliefRoutes = {
     tag: 'beliefs',
     summary: 'Beliefs, latest changed first; with a query those that hold its words, best first.',
     query: z.strictObject({
-      query: text(2_000).optional(),
+      query: text(2_000).optional().describe('The last word may be the beginning of one.'),
       scope: z.array(text(200)).max(50).optional().describe('Of any of these scopes.'),
       type: z.array(z.enum(beliefTypes)).optional(),
       status: z.array(z.enum(statuses)).optional(),
