@@ -221,7 +221,15 @@ async function everyView(store: AnyStore, user: string): Promise<unknown> {
         answers.push(await store.matchText({ user, agent, scopes: inView, words: ['redis'], includeRetired, limit: 2 }))
         for (const beginning of ['r', 'red', 'no'])
           answers.push(
-            await store.matchText({ user, agent, scopes: inView, words: ['redis'], beginning, includeRetired, limit: 9 }),
+            await store.matchText({
+              user,
+              agent,
+              scopes: inView,
+              words: ['redis'],
+              beginning,
+              includeRetired,
+              limit: 9,
+            }),
           )
       }
     }

@@ -1,36 +1,51 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf } from '../../files/leftovers.ts'
+import { livingGroup, processFile, processIds } from './linux-processes.ts'
 
 /** Stands in the environment of everything an agent starts, so that what left its process group is found too. */
 export const markName = 'AGENT_TASK_MARK'
 
 const mostRounds = 20
+/** So often it is looked again while some process is only starting. */
+const mostStarts = 5
 
-/** Ends every process with this mark. Only Linux lets one look; elsewhere the process group has to do. */
+/** Ends every process with this mark, and waits until they are dead. Only Linux lets one look; elsewhere the group has to do. */
 export async function endMarked(mark: string): Promise<void> {
   if (process.platform !== 'linux') return
-  for (let round = 0; round < mostRounds; round += 1) {
-    const found = markedProcesses(`${markName}=${mark}`)
-    if (found.length === 0) return
+  const ended = new Set<number>()
+  for (let round = 0, starts = 0; round < mostRounds; round += 1) {
+    const { marked, isAnyStarting } = lookAround(`${markName}=${mark}`)
+    const isOver = marked.length === 0 && [...ended].every((pid) => livingGroup(pid) === null)
+    if (isOver) {
+      if (!isAnyStarting || starts === mostStarts) return
+      starts += 1
+    }
     // What is ended may have started another a moment before, so it is looked for again.
-    for (const pid of found) end(pid)
+    for (const pid of marked) {
+      end(pid)
+      ended.add(pid)
+    }
     await pause(10)
   }
 }
 
-/** A process that is dead but was not collected yet has no environment any more. */
-function markedProcesses(setting: string): readonly number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/u.test(name) || Number(name) === process.pid) return []
-    try {
-      return readFileSync(`/proc/${name}/environ`, 'latin1').split('\0').includes(setting) ? [Number(name)] : []
-    } catch {
-      // Gone since it was listed, or somebody else's.
-      return []
-    }
-  })
+function lookAround(setting: string): { readonly marked: readonly number[]; readonly isAnyStarting: boolean } {
+  const marked: number[] = []
+  let isAnyStarting = false
+  for (const pid of processIds()) {
+    if (pid === process.pid) continue
+    const environment = processFile(pid, 'environ')
+    if (environment?.split('\0').includes(setting)) marked.push(pid)
+    else if (environment === '' && hasMemory(pid)) isAnyStarting = true
+  }
+  return { marked, isAnyStarting }
 }
+
+/**
+ * A program has no environment for a moment while the system loads it, and hardly ever later. The dead, and threads of
+ * the system, have no memory either.
+ */
+const hasMemory = (pid: number): boolean => processFile(pid, 'statm')?.startsWith('0 ') === false
 
 function end(pid: number): void {
   try {

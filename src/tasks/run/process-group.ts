@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { codeOf } from '../../files/leftovers.ts'
+import { livingGroup, processIds } from './linux-processes.ts'
 
 export type Program = {
   readonly program: string
@@ -129,25 +129,9 @@ async function isGone(pid: number, withinTimeMs: number): Promise<boolean> {
   return true
 }
 
-/**
- * Whether a process of the group does anything any more. In a container nobody may collect the dead, and the system
- * goes on to count them as members; Linux says which they are.
- */
-function hasLiving(group: number): boolean {
-  if (process.platform !== 'linux') return true
-  return readdirSync('/proc').some((name) => {
-    if (!/^\d+$/u.test(name)) return false
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-      // "pid (name) state parent group …": the name may hold anything, but ends at the last parenthesis.
-      const [state, , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return Number(member) === group && state !== 'Z' && state !== 'X'
-    } catch {
-      // Gone since it was listed.
-      return false
-    }
-  })
-}
+/** Whether a process of the group does anything any more. The system counts the dead as members too; Linux says which they are. */
+const hasLiving = (group: number): boolean =>
+  process.platform !== 'linux' || processIds().some((pid) => livingGroup(pid) === group)
 
 /** False when no process of the group is left. */
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
