@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import type { BeliefRecord } from '../../src/memory/belief-record.ts'
 import { importRecords } from '../../src/memory/import.ts'
 import { recall } from '../../src/memory/recall.ts'
@@ -30,16 +32,15 @@ export const recallLane: Lane = {
     const rows: RecallRow[] = []
     const ingest: IngestRow[] = []
     const resident: PeerSize[] = []
+    const sizeInMemory = quick ? 10_000 : 100_000
     for (const size of sizes) {
       const { dir, sample, perSecond, bytesPerBelief } = await stores.of(size)
       ingest.push({ beliefs: size, perSecond, bytesPerBelief })
       log(`${size} beliefs: ${perSecond} a second, ${bytesPerBelief} bytes each`)
       rows.push(...(await measureCredence(dir, size, sample, messages)))
-      for (const peer of formIndexPeers.filter(({ largest }) => size <= largest)) {
-        const measured = await measurePeer(peer, size, sample, messages)
-        rows.push(...measured.rows)
-        resident.push({ system: peer.name, beliefs: size, residentBytesPerBelief: measured.residentBytesPerBelief })
-      }
+      for (const peer of formIndexPeers.filter(({ largest }) => size <= largest))
+        rows.push(...(await measurePeer(peer, size, sample, messages)))
+      if (size === sizeInMemory) resident.push(...residentSizes(size, dir))
       for (const row of rows.filter(({ beliefs }) => beliefs === size)) {
         log(
           `  ${row.system.padEnd(12)} ${String(row.words).padStart(4)} words ${row.kind.padEnd(9)} p50 ${milliseconds(row.spread.p50)} ms`,
@@ -94,11 +95,23 @@ const askedMessages = (
   }),
 })
 
-async function measurePeer(peer: FormIndexPeer, size: number, sample: readonly BeliefRecord[], count: number) {
-  globalThis.gc?.()
-  const before = process.memoryUsage().rss
+/** Each in a process of its own, so that none is counted what another has left. */
+function residentSizes(size: number, dir: string): readonly PeerSize[] {
+  const program = fileURLToPath(new URL('../programs/index-memory.ts', import.meta.url))
+  return ['credence', ...formIndexPeers.map(({ name }) => name)].map((system) => {
+    const argv = ['--expose-gc', program, system, String(size), dir]
+    const { bytes } = JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8' })) as { bytes: number }
+    return { system, beliefs: size, residentBytesPerBelief: Math.round(bytes / size) }
+  })
+}
+
+async function measurePeer(
+  peer: FormIndexPeer,
+  size: number,
+  sample: readonly BeliefRecord[],
+  count: number,
+): Promise<readonly RecallRow[]> {
   const index = await peer.build(generateBeliefs({ count: size, seed: 1 }))
-  const residentBytesPerBelief = Math.round(Math.max(0, process.memoryUsage().rss - before) / size)
   const rows: RecallRow[] = []
   for (const words of wordCounts) {
     // They take up to a thousand times as long, and the median of few is still a median.
@@ -114,7 +127,7 @@ async function measurePeer(peer: FormIndexPeer, size: number, sample: readonly B
     })
   }
   index.close()
-  return { rows, residentBytesPerBelief }
+  return rows
 }
 
 /** One store with many users, of whom each message asks another. */

@@ -88,13 +88,15 @@ export const ingestSection = ({ ingest, resident }: RecallFigures): string =>
       ingest.map(({ beliefs, perSecond, bytesPerBelief }) => [count(beliefs), count(perSecond), count(bytesPerBelief)]),
     ),
     '',
-    'Resident memory the libraries need for names and aliases alone (Credence keeps them on disk):',
+    'Memory a process needs besides its own: the libraries for names and aliases, Credence for what a thousand messages had it read:',
     '',
     table(
-      ['library', 'beliefs', 'bytes in memory a belief'],
-      resident
-        .filter(({ beliefs }) => beliefs === Math.max(...sizesIn(resident).filter((size) => size <= 100_000)))
-        .map(({ system, beliefs, residentBytesPerBelief }) => [system, count(beliefs), count(residentBytesPerBelief)]),
+      ['system', 'beliefs', 'bytes in memory a belief'],
+      resident.map(({ system, beliefs, residentBytesPerBelief }) => [
+        system,
+        count(beliefs),
+        count(residentBytesPerBelief),
+      ]),
     ),
   ].join('\n')
 
