@@ -1,31 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { about, agent, everything, importer, lasting, now, tell } from '../../test/memory/at-hand.ts'
-import { belief, person, workshop, workshopWith } from '../../test/recall/beliefs-at-hand.ts'
-import type { Belief } from '../beliefs/belief.ts'
+import { exported, nothing, take } from '../../test/memory/transfer.ts'
+import { belief, person, workshop } from '../../test/recall/beliefs-at-hand.ts'
 import { correct } from './correct.ts'
-import { addAliases, pin } from './edit.ts'
-import { exportBeliefs } from './export.ts'
 import { forget } from './forget.ts'
-import { importBeliefs, importRecords } from './import.ts'
+import { importRecords } from './import.ts'
 import { accept, proposals, reject } from './proposals.ts'
 import { recall } from './recall.ts'
 import { undo } from './undo.ts'
-import type { Author, Workshop } from './workshop.ts'
-
-const take = (memory: Workshop, records: string | readonly object[], author: Author = person) =>
-  importBeliefs(memory, {
-    user: 'ann',
-    author,
-    source: 'notes.jsonl',
-    scopes: ['domain:code'],
-    text: typeof records === 'string' ? records : records.map((record) => JSON.stringify(record)).join('\n'),
-  })
-const exported = async (memory: Workshop, user = 'ann') => {
-  const beliefs: Belief[] = []
-  for await (const one of exportBeliefs(memory, { user })) beliefs.push(one)
-  return beliefs
-}
-const nothing = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
 
 describe('importing', () => {
   it('adds what is new, in either spelling, as one event', async () => {
@@ -424,44 +406,6 @@ describe('importing with less authority', () => {
     expect(await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }], importer)).toMatchObject({ corrected: 1 })
     expect(await take(memory, [{ id: 'y', name: 'db', content: 'Oracle' }], importer)).toMatchObject({ corrected: 1 })
     expect(await take(memory, [{ id: 'z', name: 'db', content: 'SQLite' }], agent)).toMatchObject({ proposed: 1 })
-  })
-})
-
-describe('an export', () => {
-  it('imported into an empty memory is the same memory, and importing it again changes nothing', async () => {
-    const memory = workshop()
-    await tell(memory, 'db', 'Postgres', { aliases: ['pg'], pinned: true, why: 'Ask.', confidence: 0.3 })
-    await correct(memory, { ...about('db'), content: 'MySQL', name: 'storage' })
-    await tell(memory, 'storage', 'Oracle', { author: agent })
-    await tell(memory, 'rust', 'Knows it', {
-      type: 'preference',
-      subtype: 'expertise',
-      expertise: { domain: 'rust', depth: 'deep' },
-      scopes: ['user:universal'],
-    })
-    await addAliases(memory, { ...about('rust'), aliases: ['cargo'] })
-    await pin(memory, about('rust'))
-    const file = await exported(memory)
-    const copy = workshop()
-    expect(await take(copy, file)).toMatchObject({ ...nothing, added: file.length })
-
-    const plain = (beliefs: readonly Belief[]) =>
-      beliefs.map(({ version: _, ...rest }) => rest).sort((one, other) => (one.id < other.id ? -1 : 1))
-    expect(plain(await exported(copy))).toEqual(plain(file))
-    expect(await take(copy, file)).toEqual({ ...nothing, unchanged: file.length, warnings: [], events: [] })
-  })
-
-  it('holds everything the filter lets through, once, over many pages, and nothing of others', async () => {
-    const memory = await workshopWith(
-      ...Array.from({ length: 1_203 }, (_, at) => belief({ id: `b${at}`, name: `name ${at}`, pinned: at % 3 === 0 })),
-      belief({ id: 'other', user: 'bob', name: 'other' }),
-    )
-
-    expect(new Set((await exported(memory)).map(({ id }) => id)).size).toBe(1_203)
-    const pinned = []
-    for await (const one of exportBeliefs(memory, { user: 'ann', pinned: true })) pinned.push(one)
-    expect(pinned).toHaveLength(401)
-    expect(await exported(workshop())).toEqual([])
   })
 })
 

@@ -1,0 +1,23 @@
+import type { Belief } from '../../src/beliefs/belief.ts'
+import { exportBeliefs } from '../../src/memory/export.ts'
+import { importBeliefs } from '../../src/memory/import.ts'
+import type { Author, Workshop } from '../../src/memory/workshop.ts'
+import { person } from '../recall/beliefs-at-hand.ts'
+
+/** Imports records, or the text of a file of them. */
+export const take = (memory: Workshop, records: string | readonly object[], author: Author = person) =>
+  importBeliefs(memory, {
+    user: 'ann',
+    author,
+    source: 'notes.jsonl',
+    scopes: ['domain:code'],
+    text: typeof records === 'string' ? records : records.map((record) => JSON.stringify(record)).join('\n'),
+  })
+/** Everything of one user, as an export has it. */
+export const exported = async (memory: Workshop, user = 'ann') => {
+  const beliefs: Belief[] = []
+  for await (const one of exportBeliefs(memory, { user })) beliefs.push(one)
+  return beliefs
+}
+/** An import that did nothing. */
+export const nothing = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
