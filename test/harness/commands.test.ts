@@ -245,6 +245,8 @@ describe('runs', () => {
     [['benchmark', 'run'], 'No pack is given.'],
     [['benchmark', 'run', 'nowhere'], 'There is no pack "nowhere".'],
     [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume names the run'],
+    [['benchmark', 'run', '--resume', 'x', '--seed', '7'], '--seed cannot be given with --resume'],
+    [['benchmark', 'run', '--resume', 'x', '--explain'], '--explain cannot be given with --resume'],
     [['benchmark', 'run', 'retrieval-precision', '--repeats', '0'], '--repeats: "0" is not a whole number'],
     [['benchmark', 'run', 'a', 'b', '--run-id', 'x'], '--run-id is for one pack.'],
     [['benchmark', 'snapshot'], '--snapshot-id is missing.'],

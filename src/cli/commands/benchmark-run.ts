@@ -17,6 +17,7 @@ import { defineCommand, flag, rest, text, wholeNumber } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
+import { refuseChanges } from '../resumed-run.ts'
 import type { Session } from '../session.ts'
 import { columns } from '../text-layout.ts'
 import { UsageError } from '../usage-error.ts'
@@ -48,6 +49,20 @@ const options = {
   ...storeOptions,
 }
 
+/** What is decided when a run begins. */
+const decided = [
+  'system',
+  'repeats',
+  'seed',
+  'filter',
+  'explain',
+  'runId',
+  'notes',
+  'gitRef',
+  'embedder',
+  'extractor',
+] as const satisfies (keyof typeof options)[]
+
 export const benchmarkRun = defineCommand({
   args: { packs: rest('Ids of packs in the store or among those that ship, or folders.') },
   options,
@@ -76,6 +91,7 @@ export const benchmarkRun = defineCommand({
         isResuming ? 'Leave out the packs.' : 'Give ids or folders, such as retrieval-precision.',
       )
     }
+    if (isResuming) refuseChanges(given, decided)
     if (given.runId !== undefined && packs.length > 1) throw new UsageError('--run-id is for one pack.')
     const evaluation = await session.evaluation()
     const { signal, release } = session.interruption()

@@ -5,9 +5,10 @@ import { coverageOf, meanScores } from '../../tasks/report/coverage.ts'
 import { pinchbenchResult } from '../../tasks/report/pinchbench-result.ts'
 import { readTaskRun } from '../../tasks/report/read-task-run.ts'
 import { defaultPassAt } from '../../tasks/task-benchmark.ts'
-import { defineCommand, flag, kebab, option, rest, text, texts, wholeNumber } from '../command.ts'
+import { defineCommand, flag, option, rest, text, texts, wholeNumber } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Style } from '../output.ts'
+import { refuseChanges } from '../resumed-run.ts'
 import { UsageError } from '../usage-error.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 import { type ControlResult, controlsText, liftOf, performControls } from './task-controls.ts'
@@ -92,7 +93,7 @@ export const taskRun = defineCommand({
   ],
   async run({ args: { tasks }, options: given }, session) {
     const isResuming = given.resume !== undefined
-    if (isResuming) refuseChanges(given)
+    if (isResuming) refuseChanges(given, decided)
     if (isResuming === tasks.length > 0) {
       throw new UsageError(
         isResuming ? '--resume names the run, and with it the tasks.' : 'No task is given.',
@@ -130,18 +131,6 @@ export const taskRun = defineCommand({
     }
   },
 })
-
-/** A run that is half one thing and half another says nothing, so a resumed one goes on as it was begun. */
-function refuseChanges(given: Readonly<Record<string, unknown>>): void {
-  const isGiven = (value: unknown): boolean =>
-    Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
-  const [changed] = decided.filter((name) => isGiven(given[name]))
-  if (changed === undefined) return
-  throw new UsageError(
-    `--${kebab(changed)} cannot be given with --resume, which goes on as the run was begun.`,
-    'Leave it out, or begin another run.',
-  )
-}
 
 /** What is decided when a run begins. */
 const decided = [
