@@ -23,6 +23,9 @@ export type BeliefFilter = {
   readonly proposals?: boolean
 }
 
+/** Which events to list: those before a number, and, with `hearing`, also those that only kept turns. */
+export type EventPage = { readonly limit: number; readonly before?: number; readonly hearing?: boolean }
+
 export type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
 
 /** Who is asking, and from where. `scopes` are already the visible ones. */
@@ -56,7 +59,7 @@ export type BeliefStore = {
   universal(user: string, agent: string | null, limit: number): Promise<readonly Belief[]>
 
   /** Newest first. What it costs depends on how many are asked for, not on how many beliefs they touched. */
-  events(user: string, page: { readonly limit: number; readonly before?: number }): Promise<readonly JournalEntry[]>
+  events(user: string, page: EventPage): Promise<readonly JournalEntry[]>
   event(user: string, number: number): Promise<JournalEvent | null>
   eventByKey(user: string, key: string): Promise<JournalEvent | null>
   /** The newest event that is neither an undo nor undone. */

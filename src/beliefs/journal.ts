@@ -1,4 +1,5 @@
 import type { ActorKind, Belief } from './belief.ts'
+import type { NewTurn } from './turn.ts'
 
 export const eventKinds = [
   'remember',
@@ -17,6 +18,8 @@ export const eventKinds = [
   'forget',
   'import',
   'undo',
+  /** Keeps turns and changes no belief. */
+  'hear',
 ] as const
 export type EventKind = (typeof eventKinds)[number]
 
@@ -44,6 +47,10 @@ export type Commit = {
   /** Number of the event this one takes back. */
   readonly undoes: number | null
   readonly changes: readonly BeliefChange[]
+  /** Turns to keep. The commit is stale when one of them is known by now. */
+  readonly turns?: readonly NewTurn[]
+  /** Ids of turns whose every text is removed for good. The commit is stale when one of them is gone by now. */
+  readonly forgottenTurns?: readonly string[]
 }
 
 /** One entry of the journal. Each hash covers the one before it. */
@@ -59,6 +66,8 @@ export type JournalEvent = {
   /** Number of the event that took this one back. */
   readonly undoneBy: number | null
   readonly beliefIds: readonly string[]
+  /** How many turns it kept or forgot. */
+  readonly turnCount: number
   readonly hash: string
 }
 

@@ -1,11 +1,14 @@
 import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
 import type { BeliefFilter, BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
 import type { Commit } from '../beliefs/journal.ts'
+import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
 import { slipKeys } from '../search/index-entries.ts'
+import type { TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
+import { UserTurns } from './memory-turns.ts'
 import { byReinforcement, byShelf, byUpdate, heldName, reinforcedAt, shelfOf } from './standing.ts'
 import { compareText } from './text-order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
@@ -14,10 +17,15 @@ import { UserBeliefs } from './user-beliefs.ts'
 export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Array }
 
 /** A store that lives as long as the process: for tests, and for memories nobody wants to keep. */
-export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & FormIndex & FullText {
+export function openMemoryStore({
+  random,
+}: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex {
   const journal = new MemoryJournal(random)
   const users = new Map<string, UserBeliefs>()
   const nobody = new UserBeliefs()
+  const turns = new Map<string, UserTurns>()
+  const nothingSaid = new UserTurns()
+  const saidBy = (user: string): UserTurns => turns.get(user) ?? nothingSaid
   const of = (user: string): UserBeliefs => users.get(user) ?? nobody
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
@@ -35,12 +43,21 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
       if (undone.undoneBy !== null) return { outcome: 'stale' }
     }
     const isStale = changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId))
-    if (isStale || !of(user).canHold(changes)) return { outcome: 'stale' }
+    const { turns: heard = [], forgottenTurns = [] } = commit
+    const areTurnsStale =
+      saidBy(user)
+        .known(heard)
+        .some((known) => known !== null) || forgottenTurns.some((id) => !saidBy(user).has(id))
+    if (isStale || areTurnsStale || !of(user).canHold(changes)) return { outcome: 'stale' }
 
     const event = journal.append(commit, changes)
     const held = users.get(user) ?? new UserBeliefs()
     users.set(user, held)
     held.apply(changes)
+    const said = turns.get(user) ?? new UserTurns()
+    turns.set(user, said)
+    said.keep(heard)
+    said.forget(forgottenTurns)
     return { outcome: 'committed', event }
   }
 
@@ -152,6 +169,14 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
     matchText: async (query) => matchText(query),
+    knownTurns: async (user, heard) => saidBy(user).known(heard),
+    getTurn: async (user, id) => saidBy(user).get(id),
+    listTurns: async (filter, page) => saidBy(filter.user).list(filter, page),
+    listSessions: async (filter, page) => saidBy(filter.user).sessions(filter, page),
+    turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
+    turnSpeakers: async (view) => saidBy(view.user).speakers(view),
+    unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
+    turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
     together: (work) => work(),
     close: async () => {},
   }

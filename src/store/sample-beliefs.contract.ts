@@ -1,9 +1,11 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefStore } from '../beliefs/belief-store.ts'
 import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from '../search/form-index.ts'
+import type { TurnIndex } from '../search/turns/turn-index.ts'
 
-export type AnyStore = BeliefStore & FormIndex & FullText
+export type AnyStore = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex
 
 const at = '2026-03-01T12:00:00.000Z'
 

@@ -5,6 +5,7 @@ import { type Commit, mostListedBeliefs } from '../beliefs/journal.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 import { describeIndexes } from './store-index.contract.ts'
+import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
 
@@ -12,6 +13,7 @@ const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id
 export function describeStore(name: string, open: () => AnyStore): void {
   const { empty, holding } = storesFrom(open)
   describeIndexes(name, open)
+  describeTurns(name, open)
 
   describe(`${name} commits`, () => {
     it('a belief so that it reads as it was written', async () => {

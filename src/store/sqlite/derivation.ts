@@ -5,6 +5,7 @@ import { deriveBelief } from './derived-belief.ts'
 import { damagedJournal, isAsWritten } from './journal.ts'
 import { Projection } from './projections.ts'
 import { readingMark } from './reading-mark.ts'
+import { indexTurnsAgain } from './turn-care.ts'
 
 /**
  * Makes sure the derived tables were filled by a program that reads texts as this one does; otherwise what was indexed
@@ -28,6 +29,7 @@ export function deriveAgain(connection: Connection): void {
   for (const table of emptiedTables) connection.statement<[]>(`DELETE FROM ${table}`).run()
   connection.statement<[]>(`INSERT INTO texts (texts) VALUES ('delete-all')`).run()
   fill(connection)
+  indexTurnsAgain(connection)
   connection.statement<[string]>('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)').run(readingMark)
 }
 

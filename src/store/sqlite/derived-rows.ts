@@ -30,6 +30,11 @@ const contents = {
   text_counts: 'SELECT term, col, doc, cnt FROM text_counts',
   text_lengths: `SELECT users.name, beliefs.id, hex(sz) FROM texts_docsize
     LEFT JOIN beliefs ON beliefs.row = texts_docsize.id ${ofUser('beliefs')}`,
+  turn_scopes: `SELECT users.name, turn_scopes.name, units, length, human_words FROM turn_scopes ${ofUser('turn_scopes')}`,
+  turn_speakers: `SELECT users.name, turn_scopes.name, turn_speakers.name, turns FROM turn_speakers
+    LEFT JOIN turn_scopes ON turn_scopes.id = scope ${ofUser('turn_scopes')}`,
+  turn_postings: `SELECT users.name, turn_scopes.name, term, block, hex(entries) FROM turn_postings
+    LEFT JOIN turn_scopes ON turn_scopes.id = scope ${ofUser('turn_scopes')}`,
 } as const satisfies Readonly<Record<string, string>>
 
 export type DerivedTable = keyof typeof contents

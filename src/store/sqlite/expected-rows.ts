@@ -8,6 +8,7 @@ import { type DerivedBelief, deriveBelief, shelfIn } from './derived-belief.ts'
 import { type DerivedRow, type DerivedTable, encodeLengths } from './derived-rows.ts'
 import { indexedTerm } from './projections.ts'
 import { textHash } from './text-hash.ts'
+import { expectedTurnRows } from './turn-care.ts'
 
 type Emit = (table: DerivedTable, row: DerivedRow) => void
 
@@ -28,6 +29,7 @@ export function expectedRows(connection: Connection, emit: Emit): void {
     }
     totals.emit(emit)
   }
+  expectedTurnRows(connection, emit)
 }
 
 function emitOwnRows(user: string, derived: DerivedBelief, body: string, emit: Emit): void {

@@ -1,6 +1,8 @@
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { TurnStore } from '../../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
+import type { TurnIndex } from '../../search/turns/turn-index.ts'
 import { toHex } from '../journal-hash.ts'
 import { BeliefLookups } from './belief-lookups.ts'
 import { Connection } from './connection.ts'
@@ -9,6 +11,7 @@ import { requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
 import { Journal } from './journal.ts'
 import { sizeOf } from './store-file.ts'
+import { readTurn, TurnLookups } from './turn-lookups.ts'
 import { Users } from './users.ts'
 
 export { setAsideCorruptStore } from './store-file.ts'
@@ -23,6 +26,7 @@ export type StoreSizes = {
   readonly users: number
   readonly events: number
   readonly beliefs: number
+  readonly turns: number
   readonly databaseBytes: number
   /** What has been written but not yet moved into the database file. */
   readonly logBytes: number
@@ -31,6 +35,8 @@ export type StoreSizes = {
 export type SqliteStore = BeliefStore &
   FormIndex &
   FullText &
+  TurnStore &
+  TurnIndex &
   StoreCare & {
     sizes(): Promise<StoreSizes>
     /** The next read sees what other connections have written, even one that is made together with others. */
@@ -52,6 +58,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const journal = new Journal(connection)
   const beliefs = new BeliefLookups(connection)
   const forms = new FormLookups(connection)
+  const turns = new TurnLookups(connection)
   // Loaded when first needed: a recall that is asked once neither writes nor looks after anything.
   const care = () => import('./care.ts')
 
@@ -71,7 +78,8 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     commit: async (commit) => {
       const { commitChanges, scrubSoon } = await import('./writing.ts')
       const result = commitChanges({ connection, users, journal, random }, commit)
-      const isForgetting = commit.changes.some(({ outcome }) => outcome === 'erased')
+      const isForgetting =
+        commit.changes.some(({ outcome }) => outcome === 'erased') || (commit.forgottenTurns ?? []).length > 0
       if (isForgetting && result.outcome === 'committed') scrubSoon(connection)
       return result
     },
@@ -105,6 +113,31 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       const { matchText } = await import('./full-text.ts')
       return reading(query.user, [], (userId) => matchText(connection, userId, query))
     },
+    knownTurns: async (user, heard) => {
+      const { findKnown } = await import('./writing.ts')
+      return reading(
+        user,
+        heard.map(() => null),
+        (userId) =>
+          findKnown(connection, userId, heard).map((row) => {
+            if (row === null) return null
+            const turn = readTurn(connection, row)
+            if (turn === null) return 'forgotten'
+            const { messageId: _messageId, ...rest } = turn
+            return rest
+          }),
+      )
+    },
+    getTurn: (user, id) => reading(user, null, (userId) => turns.get(userId, id)),
+    listTurns: (filter, page) =>
+      reading(filter.user, { items: [], total: 0 }, (userId) => turns.list(userId, filter, page)),
+    listSessions: (filter, page) =>
+      reading(filter.user, { items: [], total: 0 }, (userId) => turns.sessions(userId, filter, page)),
+    turnPostings: (view, terms) => reading(view.user, nothingSaid, (userId) => turns.postings(userId, view, terms)),
+    turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
+    unitsAround: (view, rows, reach) =>
+      reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
+    turnsAt: (user, rows) => reading(user, new Map(), () => turns.turnsAt(rows)),
     verify: async () => (await care()).verifyStore(connection),
     rebuild: async () => {
       const { deriveAgain } = await care()
@@ -127,9 +160,16 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 }
 
+const nothingSaid = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
+
 function sizesOf(connection: Connection): StoreSizes {
-  const count = (table: 'users' | 'events' | 'beliefs'): number =>
+  const count = (table: 'users' | 'events' | 'beliefs' | 'turn_texts'): number =>
     connection.statement<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
-  const counts = connection.read(() => ({ users: count('users'), events: count('events'), beliefs: count('beliefs') }))
+  const counts = connection.read(() => ({
+    users: count('users'),
+    events: count('events'),
+    beliefs: count('beliefs'),
+    turns: count('turn_texts'),
+  }))
   return { ...counts, databaseBytes: sizeOf(connection.file), logBytes: sizeOf(`${connection.file}-wal`) }
 }
