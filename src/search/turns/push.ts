@@ -37,8 +37,8 @@ export type PushConstants = { readonly [Name in keyof typeof pushConstants]: num
 
 const mostQuotes = 3
 const mostTerms = 60
-const mostCandidates = 200
-const mostTexts = 40
+const mostCandidates = 150
+const mostTexts = 30
 const reach = 2
 /** Fewer words than this are counted as this many. */
 const fewestWords = 200
@@ -79,7 +79,7 @@ export async function pushQuotes(
   const postings = await index.turnPostings(view, [...words.keys()])
   const threshold = thresholdFor(question, postings, constants)
   const asked = [...words.values()]
-  const candidates = await candidatesFor(index, view, { question, words, postings, constants })
+  const candidates = await candidatesFor(index, view, { question, words, postings, threshold, constants })
   const mayShow = candidates.filter((candidate) => isTelling(candidate, question))
   const [best] = mayShow
   if (best === undefined || best.quote.score < threshold)
@@ -134,12 +134,13 @@ type Asked = {
   readonly question: Question
   readonly words: ReadonlyMap<string, string>
   readonly postings: TurnPostings
+  readonly threshold: number
   readonly constants: PushConstants
 }
 
 /** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
 async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
-  const { question, words, postings, constants } = asked
+  const { question, words, postings, threshold, constants } = asked
   const terms = [...words.keys()].flatMap((term) => {
     const found = postings.terms.get(term)
     return found === undefined ? [] : [{ term, weight: pointsOf(term), postings: found }]
@@ -167,7 +168,11 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     )
     return most === 0 ? [] : [{ unit, found, most }]
   })
-  const close = placed.sort((one, other) => other.most - one.most || other.unit.at - one.unit.at).slice(0, mostTexts)
+  // What cannot reach the threshold is not read, but for a few that tell how near it came.
+  const close = placed
+    .sort((one, other) => other.most - one.most || other.unit.at - one.unit.at)
+    .filter(({ most }, place) => place < mostQuotes || most >= constants.keep * threshold * total)
+    .slice(0, mostTexts)
   const turns = await index.turnsAt(
     view.user,
     close.map(({ unit }) => unit.row),
