@@ -2,6 +2,7 @@ import type { ActorKind, Belief } from './belief.ts'
 
 export const eventKinds = [
   'remember',
+  'learn',
   'reinforce',
   'correct',
   'edit',
@@ -16,6 +17,7 @@ export const eventKinds = [
   'retire',
   'forget',
   'import',
+  'review',
   'undo',
 ] as const
 export type EventKind = (typeof eventKinds)[number]

@@ -60,6 +60,8 @@ export function reasonText(reason: NearMissReason): string {
       return `it belongs to the agent ${harmless(reason.agent)} alone`
     case 'proposed':
       return `it is only proposed, to replace ${harmless(reason.for)}`
+    case 'candidate':
+      return 'it is a candidate, which a person has not confirmed yet'
   }
 }
 

@@ -68,6 +68,7 @@ export type NearMissReason =
   | { readonly kind: 'over-budget'; readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters' }
   | { readonly kind: 'other-agent'; readonly agent: string }
   | { readonly kind: 'proposed'; readonly for: string }
+  | { readonly kind: 'candidate' }
 
 export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }
 

@@ -9,7 +9,7 @@ import type { Receipt } from './forget.ts'
 import type { History } from './history.ts'
 import type { Imported } from './import.ts'
 import type { Learned, LearnRequest } from './learn/learn.ts'
-import type { Proposal } from './proposals.ts'
+import type { Proposal, ReviewCandidate } from './proposals.ts'
 import { type RecallRequest, recall } from './recall.ts'
 import type { Remedies } from './remedy.ts'
 import type { RemedyRequest } from './remedy-candidate.ts'
@@ -79,6 +79,8 @@ export type Memory = {
   events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEntry[]>
   scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
   proposals(): Promise<readonly Proposal[]>
+  /** What was found in conversations and waits for `confirm`, `reject` or `forget`, newest first. */
+  candidates(): Promise<readonly ReviewCandidate[]>
   accept(
     proposal: string,
     options?: Keyed,
@@ -161,6 +163,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     events: async (options = {}) => (await load()).recentEvents(workshop, user, { limit: 50, ...options }),
     scopes: () => workshop.store.scopes(user),
     proposals: async () => (await load()).proposals(workshop, user),
+    candidates: async () => (await load()).candidates(workshop, user),
     accept: async (proposal, options) => (await load()).accept(workshop, at(proposal, options)),
     reject: async (proposal, options) => (await load()).reject(workshop, at(proposal, options)),
     import: async (text, options = {}) =>

@@ -51,8 +51,8 @@ export async function assemble(
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
   if (message.length > longestMessage) throw tooLong(message.length)
 
-  const [universal, allPinned, linked] = [
-    await store.universal(user, agent, mostPreludeBeliefs),
+  const [standing, allPinned, linked] = [
+    await store.standing(view, mostPreludeBeliefs),
     await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     await linkMessage(message, view, store),
   ]
@@ -66,7 +66,7 @@ export async function assemble(
   const expanded = await participantsOf(store, view, named, pinnedIds)
   const relevant = room.takeRelevant([...named, ...expanded])
 
-  const context = { user, agent, scopes, prelude: preludeOf(universal, budget.maxPrelude), pinned, relevant, questions }
+  const context = { user, agent, scopes, prelude: preludeOf(standing, budget.maxPrelude), pinned, relevant, questions }
   return { context, misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }) }
 }
 

@@ -31,6 +31,7 @@ export const Belief = z.object({
   editedByPerson: z.boolean(),
   supersededBy: z.string().nullable(),
   proposedFor: z.string().nullable(),
+  candidate: z.boolean().describe('Listed for review, and not recalled until a person confirms it.'),
   resolvedAt: z.string().nullable(),
   resolvedBy: z.string().nullable(),
   participants: z.array(z.string()),
@@ -93,6 +94,7 @@ export const NearMissReason = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('other-agent'), agent: z.string() }),
   z.object({ kind: z.literal('proposed'), for: z.string() }),
+  z.object({ kind: z.literal('candidate') }),
 ]) satisfies z.ZodType<context.NearMissReason>
 
 export const NearMiss = z.object({

@@ -26,14 +26,20 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   // Derived before the lock is taken, so that other processes wait no longer than they must.
   const written = sealChanges(changes, random)
   try {
-    return connection.write(() => commitWithin(committing, commit, changes, written))
+    return connection.write(() => commitSealed(committing, commit, changes, written))
   } catch (error) {
     if (error instanceof StaleCommit) return { outcome: 'stale' }
     throw error
   }
 }
 
-function commitWithin(
+/** The same inside a transaction of the caller, who has read what it changes in it. */
+export function commitWithin(committing: Committing, commit: Commit): CommitResult {
+  const changes = checkChanges(commit)
+  return commitSealed(committing, commit, changes, sealChanges(changes, committing.random))
+}
+
+function commitSealed(
   { connection, users, journal }: Committing,
   commit: Commit,
   changes: readonly CheckedChange[],

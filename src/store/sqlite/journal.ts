@@ -1,4 +1,3 @@
-import type { Belief } from '../../beliefs/belief.ts'
 import {
   type BeliefRevision,
   type Commit,
@@ -11,6 +10,7 @@ import { MemoryError } from '../../errors.ts'
 import type { CheckedChange } from '../checked-commit.ts'
 import { beforeFirst, hashBody, hashChanges, hashEvent, type SealedChange, saltBytes, toHex } from '../journal-hash.ts'
 import { undoneBy } from '../undo-chain.ts'
+import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 
 type EventRow = {
@@ -175,8 +175,7 @@ export class Journal {
   #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
     const { belief_id, outcome, body } = row
     if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
-    // The hash vouches for the text, and only a whole Belief was ever written.
-    return { event, beliefId: belief_id, outcome, belief: body === null ? null : (JSON.parse(body) as Belief) }
+    return { event, beliefId: belief_id, outcome, belief: body === null ? null : parseBody(body) }
   }
 
   #undoneBy(number: number): number | null {
