@@ -3,6 +3,7 @@ import type { NewTurn } from './turn.ts'
 
 export const eventKinds = [
   'remember',
+  'learn',
   'reinforce',
   'correct',
   'edit',
@@ -17,6 +18,7 @@ export const eventKinds = [
   'retire',
   'forget',
   'import',
+  'review',
   'undo',
   /** Keeps turns and changes no belief. */
   'hear',

@@ -60,10 +60,12 @@ export function reasonText(reason: NearMissReason): string {
       return `it belongs to the agent ${harmless(reason.agent)} alone`
     case 'proposed':
       return `it is only proposed, to replace ${harmless(reason.for)}`
+    case 'candidate':
+      return 'it is a candidate, which a person has not confirmed yet'
   }
 }
 
-const budgetText: Readonly<Record<Exclude<keyof Budget, 'maxPrelude'>, string>> = {
+const budgetText: Readonly<Record<Exclude<keyof Budget, 'maxPrelude' | 'maxQuotes'>, string>> = {
   maxBeliefs: 'as many beliefs as allowed were taken already',
   maxPinned: 'as many pinned beliefs as allowed were taken already',
   maxQuestions: 'as many questions as allowed were taken already',

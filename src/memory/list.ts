@@ -55,7 +55,7 @@ const passes = (
   (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
   (scopes === null || belief.scopes.some((scope) => scopes.includes(scope)))
 
-function requirePage({ limit, offset }: { readonly limit: number; readonly offset: number }): void {
+export function requirePage({ limit, offset }: { readonly limit: number; readonly offset: number }): void {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1_000)
     throw new MemoryError('invalid', `The limit ${limit} is out of range.`, {
       hint: 'Give a whole number from 1 to 1000.',

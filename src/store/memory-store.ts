@@ -1,6 +1,7 @@
-import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import { type Belief, byStanding, isCurrent, isStanding, isVisibleTo, reinforcedAt } from '../beliefs/belief.ts'
 import type { BeliefFilter, BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
 import type { Commit } from '../beliefs/journal.ts'
+import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
 import { slipKeys } from '../search/index-entries.ts'
@@ -9,7 +10,7 @@ import { isOneEditApart } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { UserTurns } from './memory-turns.ts'
-import { byReinforcement, byShelf, byUpdate, heldName, reinforcedAt, shelfOf } from './standing.ts'
+import { byReinforcement, byUpdate, heldName } from './standing.ts'
 import { compareText } from './text-order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
 import { UserBeliefs } from './user-beliefs.ts'
@@ -143,9 +144,16 @@ export function openMemoryStore({
           isVisibleTo(belief.agent, view.agent) &&
           (isIn(belief, view.scopes) || (editedEverywhere && belief.editedByPerson)),
       ).sort(byReinforcement),
-    universal: async (user, agent, limit) =>
-      matching(user, (belief) => shelfOf(belief) !== null && isVisibleTo(belief.agent, agent))
-        .sort(byShelf)
+    standing: async (view, limit) =>
+      matching(
+        view.user,
+        (belief) =>
+          isVisibleTo(belief.agent, view.agent) &&
+          belief.scopes.some(
+            (scope) => (scope === universalScope || view.scopes.includes(scope)) && isStanding(belief, scope),
+          ),
+      )
+        .sort(byStanding)
         .slice(0, limit),
     events: async (user, page) => journal.events(user, page),
     event: async (user, number) => journal.event(user, number),
@@ -189,14 +197,15 @@ const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
 function passes(belief: Belief, filter: BeliefFilter): boolean {
-  const { scopes, types, statuses, pinned, current, proposals } = filter
+  const { scopes, types, statuses, pinned, current, proposals, candidates } = filter
   return (
     (scopes === undefined || isIn(belief, scopes)) &&
     (types === undefined || types.includes(belief.type)) &&
     (statuses === undefined || statuses.includes(belief.status)) &&
     (pinned === undefined || belief.pinned === pinned) &&
     (current === undefined || isCurrent(belief) === current) &&
-    (proposals === undefined || (belief.proposedFor !== null) === proposals)
+    (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
+    (candidates === undefined || belief.candidate === candidates)
   )
 }
 

@@ -26,6 +26,7 @@ export const sample = (fields: Partial<Belief> & { readonly id: string }): Belie
   editedByPerson: false,
   supersededBy: null,
   proposedFor: null,
+  candidate: false,
   resolvedAt: null,
   resolvedBy: null,
   participants: [],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { RelevantBelief } from '../../memory/context.ts'
 import type { SearchHit } from '../../memory/search.ts'
+import { strengths } from '../../search/turns/strength.ts'
 import { scopeArgument } from '../arguments.ts'
 import { answerWith, beliefAnswer, notice, noticeField } from '../belief-answer.ts'
 import { defineTool } from '../tool.ts'
@@ -17,9 +18,9 @@ const matched = z.object({
 })
 
 const hit = beliefAnswer.extend({
-  match: z
-    .enum(['exact', 'possible'])
-    .describe('exact: the question names it. possible: it only shares words with the question.'),
+  strength: z
+    .enum(strengths)
+    .describe('exact: the question names it. strong: it holds most of its telling words. possible: it shares words with it.'),
   score: z.number().describe('Compares hits of the same kind only.'),
   matched: z.array(matched).describe('Why it is here.'),
   through: z.string().nullable().describe('The relation it is part of, when the question names that and not itself.'),
@@ -61,11 +62,11 @@ export const searchTool = defineTool({
     const found = await visit.memory.search(query, { ...view, limit: 100 })
     const named = new Set(relevant.map(({ belief }) => belief.id))
     // Recall has pinned beliefs, questions and expertise in tiers of their own; whoever asks for them by name gets them.
-    const others = found.hits.filter(({ belief }) => !named.has(belief.id))
-    const exact = [...relevant.map(recalledHit), ...others.filter(({ match }) => match === 'exact').map(foundHit)].sort(
+    const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
+    const exact = [...relevant.map(recalledHit), ...others.filter(({ strength }) => strength === 'exact').map(foundHit)].sort(
       (one, other) => Number(one.through !== null) - Number(other.through !== null) || other.score - one.score,
     )
-    const possible = others.filter(({ match }) => match === 'possible').map(foundHit)
+    const possible = others.filter(({ strength }) => strength !== 'exact').map(foundHit)
     const hits = [...exact, ...possible.slice(0, mostPossible)].slice(0, limit)
     return {
       hits,
@@ -81,17 +82,17 @@ const onlyRelevant = { maxBeliefs: 100, maxPinned: 0, maxQuestions: 0, maxPrelud
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
   ...answerWith(belief),
-  match: 'exact',
+  strength: 'exact',
   score,
   matched: matches.map(({ field, form, words }) => ({ field, form, words: distinct(words.map(({ text }) => text)) })),
   through,
 })
 
-const foundHit = ({ belief, match, score, highlights }: SearchHit): Hit => {
+const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
   const fields = distinct(highlights.map(({ field }) => field))
   return {
     ...answerWith(belief),
-    match,
+    strength,
     score,
     matched: fields.map((field) => ({
       field,

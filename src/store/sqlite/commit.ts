@@ -28,7 +28,7 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   const written = sealChanges(changes, random)
   const turns = prepareTurns(commit.turns ?? [], random)
   try {
-    return connection.write(() => commitWithin(committing, commit, { changes, written, turns }))
+    return connection.write(() => commitSealed(committing, commit, { changes, written, turns }))
   } catch (error) {
     if (error instanceof StaleCommit) return { outcome: 'stale' }
     throw error
@@ -41,7 +41,18 @@ type Prepared = {
   readonly turns: readonly PreparedTurn[]
 }
 
-function commitWithin(
+/** The same inside a transaction of the caller, who has read what it changes in it. */
+export function commitWithin(committing: Committing, commit: Commit): CommitResult {
+  const changes = checkChanges(commit)
+  const written = sealChanges(changes, committing.random)
+  return commitSealed(committing, commit, {
+    changes,
+    written,
+    turns: prepareTurns(commit.turns ?? [], committing.random),
+  })
+}
+
+function commitSealed(
   { connection, users, journal }: Committing,
   commit: Commit,
   { changes, written, turns }: Prepared,

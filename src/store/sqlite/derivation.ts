@@ -1,5 +1,5 @@
-import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
+import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 import { deriveBelief } from './derived-belief.ts'
 import { damagedJournal, isAsWritten } from './journal.ts'
@@ -52,7 +52,7 @@ function fill(connection: Connection): void {
     const projection = new Projection(connection, id)
     for (const page of newestBodies(connection, id)) {
       for (const { belief_id, body } of page) {
-        const derived = deriveBelief(JSON.parse(body) as Belief)
+        const derived = deriveBelief(parseBody(body))
         if (!projection.enterScopes(derived)) throw twoHolders(connection.file, belief_id, derived.nameKey)
         projection.insert(derived, body)
       }

@@ -11,8 +11,8 @@ const inScope = (table: string): string => `LEFT JOIN scopes ON scopes.id = ${ta
 
 /** What each derived table says, as rows that are equal in two stores exactly when they say the same. */
 const contents = {
-  beliefs: `SELECT users.name, beliefs.id, label, beliefs.current, words, name_key, type, status, pinned, superseded_by,
-      proposed_for, updated_at, version, crc, body
+  beliefs: `SELECT users.name, beliefs.id, label, beliefs.current, words, name_key, type, status, pinned, candidate,
+      superseded_by, proposed_for, updated_at, version, crc, body
     FROM beliefs ${ofUser('beliefs')} LEFT JOIN audiences ON audiences.id = audience`,
   scopes: `SELECT users.name, scopes.name, beliefs, current FROM scopes ${ofUser('scopes')}`,
   audiences: `SELECT users.name, agent, label, current, current_words, retired, retired_words

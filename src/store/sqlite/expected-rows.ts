@@ -1,7 +1,6 @@
-import type { Belief } from '../../beliefs/belief.ts'
 import { slipKeys } from '../../search/index-entries.ts'
 import { textFields } from '../text-terms.ts'
-import { checksumOf, statusCode, typeCode } from './belief-row.ts'
+import { checksumOf, parseBody, statusCode, typeCode } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 import { newestBodies } from './derivation.ts'
 import { type DerivedBelief, deriveBelief, shelfIn } from './derived-belief.ts'
@@ -22,7 +21,7 @@ export function expectedRows(connection: Connection, emit: Emit): void {
     const totals = new Totals(id, name)
     for (const page of newestBodies(connection, id)) {
       for (const { body } of page) {
-        const derived = deriveBelief(JSON.parse(body) as Belief)
+        const derived = deriveBelief(parseBody(body))
         emitOwnRows(name, derived, body, emit)
         totals.count(derived)
       }
@@ -37,7 +36,7 @@ function emitOwnRows(user: string, derived: DerivedBelief, body: string, emit: E
   const { id, type, status, supersededBy, proposedFor, updatedAt, version } = belief
   const current = Number(derived.current)
   const pinned = Number(belief.pinned)
-  const codes = [typeCode(type), statusCode(status), pinned]
+  const codes = [typeCode(type), statusCode(status), pinned, Number(belief.candidate)]
   const links = [supersededBy, proposedFor, updatedAt, version]
   emit('beliefs', [user, id, audience, current, words, nameKey, ...codes, ...links, checksumOf(body), body])
   emit('text_lengths', [user, id, encodeLengths(derived.texts.map(({ length }) => length))])

@@ -1,4 +1,3 @@
-import type { Belief } from '../../beliefs/belief.ts'
 import type { EventPage } from '../../beliefs/belief-store.ts'
 import {
   type BeliefRevision,
@@ -21,6 +20,7 @@ import {
   toHex,
 } from '../journal-hash.ts'
 import { undoneBy } from '../undo-chain.ts'
+import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 
 type EventRow = {
@@ -187,8 +187,7 @@ export class Journal {
   #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
     const { belief_id, outcome, body } = row
     if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
-    // The hash vouches for the text, and only a whole Belief was ever written.
-    return { event, beliefId: belief_id, outcome, belief: body === null ? null : (JSON.parse(body) as Belief) }
+    return { event, beliefId: belief_id, outcome, belief: body === null ? null : parseBody(body) }
   }
 
   #undoneBy(number: number): number | null {

@@ -10,6 +10,7 @@ import { type DatabaseOptions, openDatabase } from './database.ts'
 import { requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
 import { Journal } from './journal.ts'
+import { reviewOldBeliefs } from './review.ts'
 import { sizeOf } from './store-file.ts'
 import { readTurn, TurnLookups } from './turn-lookups.ts'
 import { Users } from './users.ts'
@@ -19,6 +20,8 @@ export { setAsideCorruptStore } from './store-file.ts'
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
   readonly random: (bytes: number) => Uint8Array
+  /** The clock, for what opening an older store writes to the journal. */
+  readonly now?: () => Date
 }
 
 /** How big a store is. */
@@ -45,17 +48,17 @@ export type SqliteStore = BeliefStore &
 
 /** Opens the store in a file, creating it if need be. Any number of processes may have it open at once. */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { random } = options
-  const { file, readonly: isReadonly = false } = options
+  const { file, readonly: isReadonly = false, random, now = () => new Date() } = options
   const connection = new Connection({ file, isReadonly, open: () => openDatabase(options) })
+  const users = new Users(connection)
+  const journal = new Journal(connection)
   try {
     requireOwnDerivation(connection, isReadonly)
+    if (!isReadonly) reviewOldBeliefs({ connection, users, journal, random }, now)
   } catch (error) {
     connection.close()
     throw error
   }
-  const users = new Users(connection)
-  const journal = new Journal(connection)
   const beliefs = new BeliefLookups(connection)
   const forms = new FormLookups(connection)
   const turns = new TurnLookups(connection)
@@ -96,7 +99,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     scopes: (user) => reading(user, [], (userId) => beliefs.scopes(userId)),
     pinned: (view, { editedEverywhere }) =>
       reading(view.user, [], (userId) => beliefs.pinned(userId, view, editedEverywhere)),
-    universal: (user, agent, limit) => reading(user, [], (userId) => beliefs.universal(userId, agent, limit)),
+    standing: (view, limit) => reading(view.user, [], (userId) => beliefs.standing(userId, view, limit)),
     events: (user, page) => reading(user, [], (userId) => journal.events(userId, page)),
     event: (user, number) => reading(user, null, (userId) => journal.event(userId, number)),
     eventByKey: (user, key) => reading(user, null, (userId) => journal.eventByKey(userId, key)),

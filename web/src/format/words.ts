@@ -9,7 +9,11 @@ export const typeWords: Readonly<Record<BeliefType, string>> = {
   open_question: 'Open question',
 }
 
-export const subtypeWords: Readonly<Record<Subtype, string>> = { expertise: 'Expertise', style: 'Style' }
+export const subtypeWords: Readonly<Record<Subtype, string>> = {
+  expertise: 'Expertise',
+  style: 'Style',
+  instruction: 'Standing instruction',
+}
 
 export const statusWords: Readonly<Record<Status, string>> = {
   active: 'Active',
@@ -35,6 +39,7 @@ export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; rea
 /** What an event did, as the middle of a sentence: somebody ... something. */
 export const eventWords: Readonly<Record<EventKind, string>> = {
   remember: 'remembered',
+  learn: 'learned',
   reinforce: 'confirmed',
   correct: 'corrected',
   edit: 'edited',
@@ -49,5 +54,6 @@ export const eventWords: Readonly<Record<EventKind, string>> = {
   retire: 'retired',
   forget: 'forgot',
   import: 'imported',
+  review: 'put up for review',
   undo: 'undid a change of',
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
+import { strengths } from '../../../search/turns/strength.ts'
 import * as belief from '../belief-shapes.ts'
 import { Edited } from '../belief-shapes.ts'
 import { beliefId, digits, flag, listOf, paging, scopes, text, version } from '../request-shapes.ts'
 import { type Route, route } from '../route.ts'
 
 const Hit = z.object({
-  match: z.enum(['exact', 'possible']),
+  strength: z.enum(strengths),
   score: z.number(),
   highlights: z.array(belief.Highlight),
 })

@@ -211,7 +211,7 @@ export class Mind {
     if (memory === null) return new Set()
     return this.#steps.use('memory_search', { query: question }, async () => {
       const { relevant } = await memory.recall(question)
-      const { hits } = await memory.search(question, { limit: 10 })
+      const { beliefs: hits } = await memory.search(question, { limit: 10 })
       const ids = new Set(relevant.map(({ belief }) => belief.id))
       const beliefs = new Map([...relevant, ...hits].map(({ belief }) => [belief.id, belief]))
       const lines = [...beliefs.values()].map(({ id, name, content }) => `${id} ${name}: ${content}`)

@@ -29,7 +29,7 @@ export function memoryTools(memory: () => Promise<UsedMemory>): readonly Tool[] 
       given: z.strictObject({ query: z.string().min(1) }),
       use: ({ query }) =>
         answered(async () => {
-          const { hits } = await (await memory()).search(query, { limit: mostFound })
+          const { beliefs: hits } = await (await memory()).search(query, { limit: mostFound })
           return hits.length === 0
             ? 'Nothing is remembered about that.'
             : hits.map(({ belief }) => beliefLine(belief)).join('\n')

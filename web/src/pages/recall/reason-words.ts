@@ -28,5 +28,7 @@ export function reasonWords(reason: NearMissReason): string {
       return `It belongs to the agent ${reason.agent}.`
     case 'proposed':
       return 'It is only proposed; nobody has accepted it yet.'
+    case 'candidate':
+      return 'It is a candidate; nobody has confirmed it yet.'
   }
 }
