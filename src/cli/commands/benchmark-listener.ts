@@ -1,4 +1,4 @@
-import type { Extractor } from '../../memory/learn/candidate.ts'
+import type { Extractor } from '../../memory/learn/extraction.ts'
 import { text } from '../command.ts'
 import { extractorForms } from '../open-extractor.ts'
 import type { Session } from '../session.ts'
@@ -13,7 +13,7 @@ export const extractorOption = {
 /** What listens to the messages of a pack. */
 export async function listener(spec: string, session: Session): Promise<Extractor> {
   const controls = await import('../../eval/learning/control-extractors.ts')
-  if (spec === 'none') return controls.deafExtractor
-  if (spec === 'everything') return controls.greedyExtractor
+  if (spec === 'none') return controls.nothingExtractor
+  if (spec === 'everything') return controls.everythingExtractor
   return session.extractor(spec)
 }

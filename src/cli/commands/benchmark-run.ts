@@ -184,6 +184,10 @@ function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
   }
 }
 
+function* newIds(): Generator<string, never> {
+  for (let number = 1; ; number += 1) yield `b-${number}`
+}
+
 /** A pack with whoever it is run on: a memory, or for messages to learn from a listener. */
 async function opened(
   { directory, system, embedder, extractor, explain }: Job,
@@ -194,8 +198,15 @@ async function opened(
 }> {
   if (manifestOf(directory).runner === learningRunner) {
     const { learningBenchmark } = await import('../../eval/learning/learning-benchmark.ts')
+    const { openMemoryStore } = await import('../../store/memory-store.ts')
+    const ids = newIds()
     const benchmark = await learningBenchmark(directory, {
       extractor: await listener(extractor, session),
+      openWorkshop: () => ({
+        store: openMemoryStore({ random: randomBytes }),
+        now: () => new Date(),
+        newId: () => ids.next().value,
+      }),
       version: session.machine.version(),
       clock: () => performance.now(),
     })

@@ -1,0 +1,105 @@
+import { mergeAliases } from '../../beliefs/identity.ts'
+import { type Atom, analyse, isUnspaced } from '../../search/analyse.ts'
+import { isSurfaceForm } from '../../search/forms.ts'
+import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+
+/** The closed classes of English: words that say how a sentence is built and not what it is about. */
+const functionWords = new Set(
+  `a an the this that these those some any no every each all both either neither much many few several such another other
+  i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours
+  ourselves they them their theirs themselves one who whom whose which what where when why how there here
+  and or but nor so yet if then else than as because since while although though unless until whether
+  of in on at by for from to into onto with without within over under about above below between among through during
+  before after against toward towards up down out off near across along around behind beside per via like except
+  is am are was were be been being do does did doing done have has had having will would shall should can could may might
+  must ought need get gets got let lets make makes made keep keeps kept use uses used go goes went say says said want wants
+  not never always only just also too very really quite rather ever still already now later soon again maybe perhaps
+  please yes ok okay thanks well more most less least same own even back away
+  next last today tonight tomorrow yesterday day week month year`.split(/\s+/u),
+)
+
+/** Whether a word says nothing about what a sentence is about. A contraction ("I've", "don't") does not either. */
+export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
+
+let calendar: ReadonlySet<string> | undefined
+/** The names of days and months: no name for a belief, nor for a person. */
+export function calendarWords(): ReadonlySet<string> {
+  if (calendar !== undefined) return calendar
+  const named = (options: Intl.DateTimeFormatOptions, dates: readonly number[]): readonly string[] =>
+    dates.map((at) => new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' }).format(at).toLowerCase())
+  const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2024, 0, day + 1))
+  const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2024, month, 1))
+  calendar = new Set([...named({ weekday: 'long' }, days), ...named({ month: 'long' }, months)])
+  return calendar
+}
+
+/** Shorter words are too easily part of something else. */
+const shortestWord = 3
+const longestName = 5
+const longestAlias = 3
+const mostAliases = 6
+
+/**
+ * What a sentence can be found by: runs of two or three words between function words, and single words that no ordinary
+ * text holds. A number alone is no form. The first run is the name; where there is none, the first telling words are.
+ */
+export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
+  const runs = runsOf(sentence)
+  const written = (run: readonly Atom[]): string => sentence.slice(run[0]?.start, run.at(-1)?.end)
+  const phrases = runs
+    .flatMap((run) => (isInflected(run.at(-1)) ? [run.slice(0, -1), run] : [run]))
+    .filter((run) => run.length > 1 && run.length <= longestAlias)
+    .map(written)
+  const rareWords = runs.flatMap(joinedWords).filter(isRare).map(written)
+  const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
+  const name = forms[0] ?? firstWords(sentence, runs, written)
+  return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
+}
+
+/** The last word may be the verb: in "the release train leaves" two words are the name. */
+const isInflected = (atom: Atom | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(atom?.word ?? '')
+
+/** The words between function words and phrase ends, in order. */
+function runsOf(sentence: string): readonly (readonly Atom[])[] {
+  const runs: Atom[][] = []
+  let isOpen = false
+  for (const atom of analyse(sentence)) {
+    const written = sentence.slice(atom.start, atom.end).toLowerCase()
+    const isContent = !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(atom.word)
+    if (isContent && isOpen && atom.gap !== 'broken' && !sentence.slice(0, atom.start).endsWith(', '))
+      runs.at(-1)?.push(atom)
+    else if (isContent) runs.push([atom])
+    isOpen = isContent
+  }
+  return runs
+}
+
+/** What is written as one word: `audit_events`, `node.js`, `3rd`. */
+function joinedWords(run: readonly Atom[]): readonly (readonly Atom[])[] {
+  const words: Atom[][] = []
+  for (const [index, atom] of run.entries()) {
+    if (index > 0 && (atom.gap === 'joined' || atom.gap === 'tight')) words.at(-1)?.push(atom)
+    else words.push([atom])
+  }
+  return words
+}
+
+/** No ordinary word, and none that a hyphen makes of two. A number alone says nothing. */
+function isRare(word: readonly Atom[]): boolean {
+  const letters = word.map((atom) => atom.word).join('')
+  if (letters.length < shortestWord || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false
+  return (
+    word.some(({ joint }) => joint !== '' && joint !== '-') ||
+    word.some((atom) => /^\p{L}+$/u.test(atom.word) && !isOrdinaryWord(atom.word))
+  )
+}
+
+function firstWords(
+  sentence: string,
+  runs: readonly (readonly Atom[])[],
+  written: (run: readonly Atom[]) => string,
+): string {
+  const telling = runs.flat().slice(0, longestName)
+  const name = telling.map((atom) => written([atom])).join(' ')
+  return (name === '' ? sentence : name).slice(0, 120).trim()
+}
