@@ -31,6 +31,12 @@ export function arithmetic({ op, parts, value, label }: Explanation): string {
   return `${terms.join(sign)} = ${rounded(value)}`
 }
 
+/** Every step of an explanation, one line each, parts below what they add up to. */
+export const explanationTree = (explanation: Explanation, depth = 0): readonly string[] => [
+  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${harmless(explanation.label)})`}`,
+  ...explanation.parts.filter(({ op }) => op !== 'leaf').flatMap((part) => explanationTree(part, depth + 1)),
+]
+
 /** How a relevant belief was found and how its score came about, line by line. */
 export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
   if (matches.length === 0)

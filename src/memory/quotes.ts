@@ -27,7 +27,13 @@ export async function quotesFor(
   const nothing = { quotes: [], decision: { asked: [], threshold: 0, best: null } }
   if (maxQuotes === 0 || message.trim() === '') return nothing
   const push = await pushQuotes(store, { user, scopes, ...(until === undefined ? {} : { until }) }, message)
-  return { quotes: push.quotes.filter((quote) => !isSaid(quote, shown)).slice(0, maxQuotes).map(quoteOf), decision: decisionOf(push) }
+  return {
+    quotes: push.quotes
+      .filter((quote) => !isSaid(quote, shown))
+      .slice(0, maxQuotes)
+      .map(quoteOf),
+    decision: decisionOf(push),
+  }
 }
 
 /** Whether a belief that is shown says the same, or holds the quote whole. */
@@ -41,7 +47,11 @@ function isSaid({ text }: PushedQuote, { prelude, pinned, relevant, questions }:
   return [...said, ...lines].some(holds)
 }
 
-const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ').trim()
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
 
 const quoteOf = ({ turn, text, isEarlier, score, explanation, shared, nearby }: PushedQuote): Quote => ({
   text,

@@ -7,8 +7,8 @@ import { formAt } from '../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../search/link.ts'
 import { type Score, scoreLink } from '../search/score.ts'
 import type { Budget, Context, MatchedForm, NearMiss, QuoteDecision, RelevantBelief } from './context.ts'
-import { parseTime } from './parse-time.ts'
 import { nearMissesOf } from './near-misses.ts'
+import { parseTime } from './parse-time.ts'
 import { participantsOf } from './participants.ts'
 import { mostPreludeBeliefs, preludeOf } from './prelude.ts'
 import { quotesFor } from './quotes.ts'
@@ -87,7 +87,11 @@ export async function assemble(
     ...(request.asOf === undefined ? {} : { until: parseTime('until', request.asOf) }),
   })
   const context = { user, agent, scopes, ...shown, quotes }
-  return { context, quoteDecision: decision, misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }) }
+  return {
+    context,
+    quoteDecision: decision,
+    misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }),
+  }
 }
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }

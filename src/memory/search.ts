@@ -6,9 +6,9 @@ import { type Linked, linkMessage } from '../search/link.ts'
 import { scoreLink } from '../search/score.ts'
 import { askedWords, beginningIn } from '../search/searchable-text.ts'
 import { singular } from '../search/singular.ts'
-import { isMentioned } from './near-misses.ts'
 import { type Strength, strengthOf, termsIn } from '../search/turns/strength.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from './conversation/search-turns.ts'
+import { isMentioned } from './near-misses.ts'
 import type { Workshop } from './workshop.ts'
 
 /** What `search` looks through. */
@@ -82,8 +82,13 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
   const then = time === undefined ? workshop : await (await import('./as-of.ts')).asOf(workshop, asked.user, time)
   const hits = place === 'turns' ? [] : await everyHit(then, request)
   const until = earlierOf(request.until, time)
-  const quotes = place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...(until === undefined ? {} : { until }) })
-  return { beliefs: hits.slice(offset, offset + limit), total: hits.length, quotes: quotes.slice(offset, offset + limit) }
+  const quotes =
+    place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...(until === undefined ? {} : { until }) })
+  return {
+    beliefs: hits.slice(offset, offset + limit),
+    total: hits.length,
+    quotes: quotes.slice(offset, offset + limit),
+  }
 }
 
 const earlierOf = (one: string | undefined, other: string | undefined): string | undefined =>
@@ -132,7 +137,14 @@ export async function everyHit(
         strength:
           !isCurrent(belief) && isMentioned(belief, linked)
             ? 'exact'
-            : strengthOf(asking, termsIn(fieldsOf(belief).map(({ text }) => text).join('\n'))),
+            : strengthOf(
+                asking,
+                termsIn(
+                  fieldsOf(belief)
+                    .map(({ text }) => text)
+                    .join('\n'),
+                ),
+              ),
         belief,
         score: scores.get(belief.id) ?? 0,
         highlights: highlights(belief, isAskedFor),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as belief from '../../beliefs/belief.ts'
 import { eventKinds } from '../../beliefs/journal.ts'
+import { turnRoles } from '../../beliefs/turn.ts'
 import type * as context from '../../memory/context.ts'
 import type { Highlight as FieldHighlight } from '../../memory/search.ts'
 import type { Verdict as MemoryVerdict } from '../../memory/why.ts'

@@ -20,7 +20,9 @@ const matched = z.object({
 const hit = beliefAnswer.extend({
   strength: z
     .enum(strengths)
-    .describe('exact: the question names it. strong: it holds most of its telling words. possible: it shares words with it.'),
+    .describe(
+      'exact: the question names it. strong: it holds most of its telling words. possible: it shares words with it.',
+    ),
   score: z.number().describe('Compares hits of the same kind only.'),
   matched: z.array(matched).describe('Why it is here.'),
   through: z.string().nullable().describe('The relation it is part of, when the question names that and not itself.'),
@@ -63,9 +65,10 @@ export const searchTool = defineTool({
     const named = new Set(relevant.map(({ belief }) => belief.id))
     // Recall has pinned beliefs, questions and expertise in tiers of their own; whoever asks for them by name gets them.
     const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
-    const exact = [...relevant.map(recalledHit), ...others.filter(({ strength }) => strength === 'exact').map(foundHit)].sort(
-      (one, other) => Number(one.through !== null) - Number(other.through !== null) || other.score - one.score,
-    )
+    const exact = [
+      ...relevant.map(recalledHit),
+      ...others.filter(({ strength }) => strength === 'exact').map(foundHit),
+    ].sort((one, other) => Number(one.through !== null) - Number(other.through !== null) || other.score - one.score)
     const possible = others.filter(({ strength }) => strength !== 'exact').map(foundHit)
     const hits = [...exact, ...possible.slice(0, mostPossible)].slice(0, limit)
     return {

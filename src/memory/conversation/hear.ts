@@ -121,7 +121,10 @@ function prepare(workshop: Workshop, request: HearRequest, heard: HeardTurn): Pr
 }
 
 /** Only what the person says is learned from, and only from what they have to say for themselves. */
-function lessonIn({ role, origin, speaker, text }: NewTurn, { learn = 'beliefs', user }: HearRequest): Extraction | null {
+function lessonIn(
+  { role, origin, speaker, text }: NewTurn,
+  { learn = 'beliefs', user }: HearRequest,
+): Extraction | null {
   if (learn === 'nothing' || role !== 'user' || origin !== 'person') return null
   if (speaker !== null && speaker !== user) return null
   const { findings, refused } = findStatements(text)
@@ -178,9 +181,7 @@ async function keep(workshop: Workshop, request: HearRequest, batch: readonly Pr
     { user, author, operation: 'hear' },
     async (at) => {
       const outcomes = await outcomesOf(workshop, user, batch)
-      const fresh = batch.flatMap((one, place) =>
-        'turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : [],
-      )
+      const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
       const [lesson] = fresh.filter(({ found }) => found !== null)
       const plan = lesson === undefined ? nothingLearned : await planFor(workshop, request, lesson, at)
       const { changes, taken, refused } = plan
@@ -221,5 +222,9 @@ async function planFor(
 ) {
   const { planLearning } = await import('../learn/learn.ts')
   const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id }
-  return planLearning(workshop, { user, author, agent, view, scopes, ...said, ...(found === null ? {} : { found }) }, at)
+  return planLearning(
+    workshop,
+    { user, author, agent, view, scopes, ...said, ...(found === null ? {} : { found }) },
+    at,
+  )
 }

@@ -9,7 +9,10 @@ import type { Workshop } from '../workshop.ts'
 
 type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }
 
-export async function listTurns({ store }: Workshop, { limit = 50, offset = 0, ...filter }: TurnList): Promise<Page<Turn>> {
+export async function listTurns(
+  { store }: Workshop,
+  { limit = 50, offset = 0, ...filter }: TurnList,
+): Promise<Page<Turn>> {
   requirePage({ limit, offset })
   return store.listTurns(parsed(filter), { limit, offset })
 }

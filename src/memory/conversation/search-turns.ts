@@ -89,7 +89,12 @@ export function viewOf({ user, scopes, since, until, speaker, session, roles }: 
   }
 }
 
-function hitOf({ turn, passage, score, explanation }: RankedTurn, question: Question, query: string, earlier: boolean): QuoteHit {
+function hitOf(
+  { turn, passage, score, explanation }: RankedTurn,
+  question: Question,
+  query: string,
+  earlier: boolean,
+): QuoteHit {
   const { id, session, index, speaker, role, at, scope } = turn
   const text = tellingPart(passage, question)
   const held = termsIn(passage)

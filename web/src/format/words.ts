@@ -52,6 +52,7 @@ export const eventWords: Readonly<Record<EventKind, string>> = {
   reject: 'rejected',
   confirm: 'confirmed',
   retire: 'retired',
+  hear: 'kept what was said',
   forget: 'forgot',
   import: 'imported',
   review: 'put up for review',
