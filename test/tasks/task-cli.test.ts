@@ -108,7 +108,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     const file = writeTask(
       place.work,
       'forbidding',
-      boatTask.replace('sessions:', `credence: { answer_checks: [${checks}] }\nsessions:`),
+      boatTask.replace(/^credence:.*?^---$/msu, `credence: { answer_checks: [${checks}] }\n---`),
     )
     const { document } = await place.ask('run', file, '--agent', 'reference', '--controls')
 

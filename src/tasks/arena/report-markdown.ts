@@ -179,7 +179,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): r
 
 /** What these figures do not say. */
 function limits({ evidence, grade, changed, transcript }: TaskRun): readonly string[] {
-  const derived = grade.checks.filter(({ source }) => source === 'derived').length
+  const derived = grade.checks.filter(({ source }) => source === 'criteria').length
   const { agent, usage } = evidence
   return [
     ...(grade.judge.state === 'unjudged' ? [`The rubric was not applied: ${grade.judge.reason}`] : []),
@@ -198,7 +198,7 @@ function limits({ evidence, grade, changed, transcript }: TaskRun): readonly str
       : []),
     ...(derived === 0
       ? []
-      : [`${derived} checks of the answers were read out of the task's criteria, not written for it.`]),
+      : [`The task states no checks of its answers; ${derived} were taken from values in its grading criteria.`]),
     ...(agent.model === null
       ? ['The agent uses no model: this shows what its memory and its rules do, not what a model would.']
       : []),

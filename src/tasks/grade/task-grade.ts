@@ -28,7 +28,7 @@ export type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-2'
+export const gradingVersion = 'credence-grading-3'
 
 /** What a task carried out once came to. Kept beside the evidence, and made again by regrading. */
 export type TaskGrade = {
@@ -49,9 +49,12 @@ export type TaskGrade = {
   readonly judgeScore: number | null
   /** The plain mean over the judge's criteria. */
   readonly judgeMean: number | null
+  /** Checks of answers in new sessions. */
   readonly answerScore: number | null
-  /** Facts that had to be remembered from an earlier session. */
+  /** Of these, values that had to be remembered from an earlier session. */
   readonly recallScore: number | null
+  /** Checks of answers in the first session and in sessions that continue a conversation. */
+  readonly sameSessionScore: number | null
   readonly checks: readonly CheckResult[]
   readonly criteria: readonly CriterionScore[]
   readonly automated: AutomatedGrade
@@ -100,7 +103,7 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const automatedScore = automated.state === 'scored' ? automated.score : null
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
-  const isMeasured = total.score !== null || answers.score !== null
+  const isMeasured = total.score !== null || answers.checks.length > 0
   return {
     ...frame,
     ...stateOf({ evidence, automated, judge, isMeasured }),
@@ -110,6 +113,7 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
     judgeMean: judge.state === 'scored' ? judge.mean : null,
     answerScore: answers.score,
     recallScore: answers.recallScore,
+    sameSessionScore: answers.sameSessionScore,
     checks: answers.checks,
     criteria: criteriaOf(automated, judge),
     automated,
@@ -127,6 +131,7 @@ const ungraded = {
   judgeMean: null,
   answerScore: null,
   recallScore: null,
+  sameSessionScore: null,
   checks: [],
   criteria: [],
   automated: { state: 'not_applicable' },

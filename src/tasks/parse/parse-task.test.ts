@@ -157,7 +157,22 @@ describe('an invalid task file', () => {
       'credence: { answer_checks: [{ id: a, session: nope, expect: [b] }] }',
       'credence.answer_checks[0].session is "nope"',
     ],
-    ['credence: { answer_checks: [{ id: a, session: later }] }', 'must have expect, forbid or must_not_know'],
+    [
+      'credence: { answer_checks: [{ id: a, session: later }] }',
+      'must have expect, forbid, must_not_know, memory_read or nothing_invented',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, exact: true, memory_read: true }] }',
+      'has exact, which is only for expect',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, expects: [b] }] }',
+      'has "expects"; it may have id, session, question',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, expect: [b] }, { id: a, session: later, expect: [c] }] }',
+      'credence.answer_checks[1].id is "a", which is there twice in that session',
+    ],
     [
       'credence: { answer_checks: [{ id: a, session: later, question: 2, expect: [b] }] }',
       'credence.answer_checks[0].question is 2; that prompt has no numbered questions',
@@ -172,6 +187,37 @@ describe('an invalid task file', () => {
     ['name: [', '(front matter) is not YAML'],
   ])('says what is wrong with %s', (frontMatter, message) => {
     expect(problemsOf(taskText({ frontMatter })).join('\n')).toContain(message)
+  })
+
+  it('states checks of answers', () => {
+    const checks = [
+      '{ id: name, session: later, expect: [[Petrel, petrel]], forbid: [Heron], exact: true }',
+      '{ id: name, session: same, expect: [12], recall: false }',
+      '{ id: looked-up, session: later, memory_read: true, nothing_invented: true, must_not_know: true }',
+    ]
+    const { answerChecks } = sampleTask({ frontMatter: `credence: { answer_checks: [${checks.join(', ')}] }` })
+
+    expect(answerChecks).toEqual([
+      {
+        ...{
+          id: 'name',
+          session: 'later',
+          expect: [['Petrel', 'petrel']],
+          exact: true,
+          recall: true,
+          forbid: ['Heron'],
+        },
+        ...{ mustNotKnow: false, memoryRead: false, nothingInvented: false, source: 'task' },
+      },
+      {
+        ...{ id: 'name', session: 'same', expect: [['12']], exact: false, recall: false, forbid: [] },
+        ...{ mustNotKnow: false, memoryRead: false, nothingInvented: false, source: 'task' },
+      },
+      {
+        ...{ id: 'looked-up', session: 'later', expect: [], exact: false, recall: true, forbid: [] },
+        ...{ mustNotKnow: true, memoryRead: true, nothingInvented: true, source: 'task' },
+      },
+    ])
   })
 
   it('knows which numbered question a check may be about', () => {

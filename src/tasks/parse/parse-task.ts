@@ -1,6 +1,6 @@
 import type { Problem } from '../../eval/harness/parse-artifact.ts'
 import type { Task } from '../task.ts'
-import { undeclared } from './instantiate.ts'
+import { undeclared } from './draw.ts'
 import { readOwnAdditions } from './own-additions.ts'
 import { Findings, invalidTask } from './problem.ts'
 import { readFields } from './read-fields.ts'
