@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import { defaultLimits, type GraderLimits, type Isolation } from './confinement.ts'
-import { parseScores } from './grader-result.ts'
-import { runGrader } from './run-grader.ts'
+import { parseScores, runGrader } from './run-grader.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** What the Python checks of a task came to. */

@@ -7,8 +7,7 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import { verdictOf } from '../task-benchmark.ts'
-import { findPython } from './python.ts'
-import { openSandbox, type Sandbox } from './sandbox.ts'
+import { findPython, openSandbox, type Sandbox } from './sandbox.ts'
 import { gradeTask, type TaskGrade } from './task-grade.ts'
 
 const real = await openSandbox({ python: await findPython(), allowUnsafe: false })
