@@ -2,11 +2,10 @@ import type { EvidenceEvent, SessionRecord } from '../evidence.ts'
 import { coverageOf, meanScores } from '../report/coverage.ts'
 import type { ReadTaskRun, TaskRun } from '../report/read-task-run.ts'
 import { sessionMessages } from '../report/session-messages.ts'
-import { durationOf, toolNames } from './report-json.ts'
 
 const figure = (value: number | null): string => (value === null ? 'not graded' : value.toFixed(3))
 
-/** The report for people. Whatever it says, it says because the evidence does. */
+/** The report for people: every statement in it comes from the evidence or the grade. */
 export function reportMarkdown(whole: ReadTaskRun): string {
   const { run, tasks, evidenceRun } = whole
   const grades = tasks.map(({ grade }) => grade)
@@ -211,3 +210,13 @@ function limits({ evidence, grade, changed, transcript }: TaskRun): readonly str
     `This is repeat ${evidence.repeat} with seed ${evidence.seed}; within a session only its beginning and its end have times of their own.`,
   ]
 }
+
+export const toolNames = ({ transcript }: TaskRun): readonly string[] =>
+  transcript.flatMap((entry) =>
+    entry.type === 'message' && entry.message.role === 'assistant'
+      ? entry.message.content.flatMap((block) => (block.type === 'toolCall' ? [block.name] : []))
+      : [],
+  )
+
+export const durationOf = ({ startedAt, endedAt }: TaskRun['evidence']): number =>
+  Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))
