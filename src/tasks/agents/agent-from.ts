@@ -6,7 +6,7 @@ import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
 import type { CommandProfile } from './command/command-agent.ts'
 import { noneAgent } from './none.ts'
-import type { UsedMemory } from './tool-loop/memory-tools.ts'
+import type { UsedMemory } from './tool-loop/tools.ts'
 
 /** What agents are made of. Only the composition root has it all. */
 export type AgentParts = {

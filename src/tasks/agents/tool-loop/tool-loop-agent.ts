@@ -12,8 +12,7 @@ import {
 import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools } from './file-tools.ts'
-import { memoryTools, type UsedMemory } from './memory-tools.ts'
-import { type Tool, ToolRefusal } from './tool.ts'
+import { memoryTools, type Tool, ToolRefusal, type UsedMemory } from './tools.ts'
 
 export type ToolLoopParts = {
   readonly model: ChatModel
