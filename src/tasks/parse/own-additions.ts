@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { fieldAt } from '../../eval/harness/parse-artifact.ts'
 import { numberedItems } from '../grade/text-match.ts'
 import type { AnswerCheck, TaskSession } from '../task.ts'
 import { Draw, type DrawRules } from './draw.ts'
@@ -52,12 +51,7 @@ export type OwnAdditions = { readonly answerChecks: readonly AnswerCheck[]; read
 export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[], findings: Findings): OwnAdditions {
   const result = OwnAdditions.safeParse(value ?? {}, { reportInput: true })
   if (!result.success) {
-    for (const issue of result.error.issues) {
-      const field = fieldAt(['credence', ...issue.path])
-      if (issue.code === 'unrecognized_keys') {
-        findings.wrong(field, `has ${issue.keys.map((key) => `"${key}"`).join(', ')}; ${allowedIn(issue.path)}`)
-      } else findings.wrong(field, `is ${shown(issue.input)}; it ${issue.message}`)
-    }
+    findings.invalid(result.error, ['credence'], allowedIn)
     return { answerChecks: [], draw: {} }
   }
   const { answer_checks: answerChecks, draw } = result.data

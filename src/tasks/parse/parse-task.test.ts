@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleTask, taskText } from '../../../test/tasks/sample-task.ts'
 import { MemoryError } from '../../errors.ts'
-import { checkTask, parseTask } from './parse-task.ts'
-import { largestTaskFile } from './task-text.ts'
+import { checkTask, largestTaskFile, parseTask } from './parse-task.ts'
 
 const parse = (text: string, options = {}) => parseTask(Buffer.from(text), 'boat.md', options)
 const problemsOf = (text: string) =>

@@ -3,8 +3,7 @@ import { lstat, mkdir, open, realpath } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { z } from 'zod'
 import { codeOf } from '../../../files/leftovers.ts'
-import { Findings } from '../../parse/problem.ts'
-import { readPath } from '../../parse/read-fields.ts'
+import { containedPath } from '../../parse/fields.ts'
 import { listFiles } from '../../run/keep-files.ts'
 import { defineTool, type Tool, ToolRefusal } from './tools.ts'
 
@@ -112,7 +111,7 @@ async function makeFolder(root: string, folder: string, path: string): Promise<v
 const isInside = (root: string, place: string): boolean => place === root || place.startsWith(root + sep)
 
 function cleaned(path: string): string {
-  const inside = readPath(path, 'path', new Findings(''))
+  const inside = containedPath(path)
   if (inside === null) throw outside(path)
   return inside
 }
