@@ -5,7 +5,7 @@ import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
 import type { CommandProfile } from './command/command-agent.ts'
-import { noneAgent } from './none.ts'
+import { noneAgent } from './in-process.ts'
 import type { UsedMemory } from './tool-loop/tools.ts'
 
 /** What agents are made of. Only the composition root has it all. */
@@ -85,7 +85,8 @@ async function programFrom(
     passThrough: [...profile.passThrough, ...passThrough],
   })
   const { commandAgent } = await import('./command/command-agent.ts')
-  const { anyCommand, claudeCode, openclaw } = await import('./command/profiles.ts')
+  const { anyCommand, claudeCode } = await import('./command/profiles.ts')
+  const { openclaw } = await import('./command/openclaw.ts')
   const model = wanted === '' ? null : wanted
   switch (name) {
     case 'command':

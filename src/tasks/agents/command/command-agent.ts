@@ -7,7 +7,7 @@ import { AgentFailure } from '../../agent.ts'
 import { endMarked, markName } from '../../run/marked-processes.ts'
 import { findProgram } from '../../run/prerequisites.ts'
 import { type Ending, runInGroup } from '../../run/process-group.ts'
-import type { Output, Reading } from './reading.ts'
+import type { Output, Reading } from './read-output.ts'
 
 /** What is known when a prompt is sent to a program. */
 export type Call = {
