@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { canonicalJson, sha256 } from '../../eval/harness/pack-hash.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
+import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import {
@@ -129,7 +129,7 @@ async function askForVote(judging: Judging, index: number): Promise<Ballot> {
       if (signal.aborted) throw error
       return { vote: null, reason: error instanceof Error ? error.message : String(error), usage }
     }
-    usage = sum(usage, reply.usage)
+    usage = addUsage(usage, reply.usage)
     const parsed = parseReply(reply.text, rubric.criteria)
     if (parsed.ok) {
       await keepReply(judge, { schemaVersion: 2, key, judgedBy: reply.model, reply: reply.text })
@@ -196,7 +196,7 @@ function countVotes(
   ballots: readonly Ballot[],
   { judge, rubric, material, evidence }: Pick<Judging, 'judge' | 'rubric' | 'material' | 'evidence'>,
 ): JudgeGrade {
-  const usage = ballots.reduce((total, ballot) => sum(total, ballot.usage), noUsage)
+  const usage = ballots.reduce((total, ballot) => addUsage(total, ballot.usage), noUsage)
   const valid = ballots.filter((ballot) => ballot.vote !== null)
   const failed = ballots.flatMap((ballot) => (ballot.vote === null ? [ballot.reason] : []))
   if (valid.length * 2 <= ballots.length) {
@@ -243,10 +243,3 @@ function countVotes(
 }
 
 const meanOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length
-
-const sum = (one: Usage, other: Usage): Usage => ({
-  input: one.input + other.input,
-  output: one.output + other.output,
-  cacheRead: one.cacheRead + other.cacheRead,
-  cacheWrite: one.cacheWrite + other.cacheWrite,
-})

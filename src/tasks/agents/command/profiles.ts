@@ -49,36 +49,24 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
 const placeholders = ['{prompt}', '{session}', '{workspace}', '{file}']
 
 /**
- * Claude Code without anybody watching. It may read and write files of the workspace and nothing else. What it notes
- * about a project in the user's home is switched off: it would survive the removal of the workspace's memory.
+ * Claude Code without anybody watching. It may read and write files of the workspace and nothing else. Its notes about a
+ * project in the user's home are switched off, because they would survive the removal of the workspace's memory.
  */
 export const claudeCode = (model: string | null): CommandProfile => ({
   name: 'claude-code',
   program: 'claude',
   model,
   args: ({ session, isFirst }) => [
-    '-p',
-    '--output-format',
-    'stream-json',
-    '--verbose',
+    ...'-p --output-format stream-json --verbose'.split(' '),
     ...(isFirst ? ['--session-id', session] : ['--resume', session]),
-    '--permission-mode',
-    'acceptEdits',
-    '--allowedTools',
-    'Read,Write,Edit,Glob,Grep',
+    ...'--permission-mode acceptEdits --allowedTools Read,Write,Edit,Glob,Grep'.split(' '),
     ...(model === null ? [] : ['--model', model]),
   ],
   takesStdin: true,
   read: readEventStream,
   passThrough: [
-    'ANTHROPIC_API_KEY',
-    'ANTHROPIC_AUTH_TOKEN',
-    'ANTHROPIC_BASE_URL',
-    'CLAUDE_CODE_OAUTH_TOKEN',
-    'CLAUDE_CONFIG_DIR',
-    'HTTPS_PROXY',
-    'NODE_EXTRA_CA_CERTS',
-    'USER',
+    ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    ...['CLAUDE_CONFIG_DIR', 'HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS', 'USER'],
   ],
   set: { CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1' },
   versionArgs: ['--version'],
