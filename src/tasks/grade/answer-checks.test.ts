@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keptEvidence, type Played, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
@@ -183,6 +184,62 @@ describe('answers', () => {
 
     expect([wrong.score, wrong.recallScore, wrong.sameSessionScore]).toEqual([1, 1, 0])
     expect([echo.score, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
+  })
+
+  it('of a session that says it is new but has earlier messages count as the same conversation', async () => {
+    using directory = temporaryDirectory()
+    const evidence = keptEvidence(directory.path, { sessions: played({}) })
+    const continued = evidence.sessions.map((session) => ({ ...session, priorMessages: 4 }))
+
+    expect(await gradeAnswers(secondBrain, { ...evidence, sessions: continued }, directory.path)).toMatchObject({
+      score: null,
+      recallScore: null,
+      sameSessionScore: 1,
+    })
+  })
+
+  it('of the same conversation never change the scores of new sessions', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string(),
+        fc.string(),
+        fc.constantFrom(answers.recall, 'Rust.', ''),
+        async (store, chat, recall) => {
+          const { score, recallScore } = await graded(secondBrain, played({ store, chat, recall }))
+          const usual = await graded(secondBrain, played({ recall }))
+
+          expect([score, recallScore]).toEqual([usual.score, usual.recallScore])
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  it('that are blank fail whatever is checked', async () => {
+    const texts = fc.array(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 2 })
+    const conditions = fc.record({
+      expect: fc.array(fc.array(fc.constantFrom('Rust', '!!', 'nothing'), { minLength: 1, maxLength: 2 }), {
+        maxLength: 2,
+      }),
+      forbid: texts,
+      mustNotKnow: fc.boolean(),
+      memoryRead: fc.boolean(),
+      nothingInvented: fc.boolean(),
+      exact: fc.boolean(),
+    })
+    const blank = fc.constantFrom('', ' ', '\n\t ')
+
+    await fc.assert(
+      fc.asyncProperty(conditions, fc.constantFrom('store', 'chat', 'recall'), blank, async (rest, session, answer) => {
+        const { checks } = await graded(
+          stating(check('any', { ...rest, session })),
+          played({ store: answer, chat: answer, recall: answer }),
+        )
+
+        expect(checks.map(({ passed }) => passed)).toEqual([false])
+      }),
+      { numRuns: 30 },
+    )
   })
 
   it.each([

@@ -14,7 +14,7 @@ export type CheckResult = {
   readonly session: string
   readonly kind: CheckKind
   readonly source: AnswerCheck['source']
-  /** Whether the session began a new conversation after an earlier one. Only such sessions count for the scores. */
+  /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
   readonly isNewSession: boolean
   /** Whether the answer needs memory: a new session must give a value that only an earlier prompt says. */
   readonly isRecall: boolean
@@ -110,7 +110,7 @@ function runCheck(check: AnswerCheck, context: Context): CheckResult {
   const { answer, place } = answerTo(check, session)
   const isSilent = answer.trim() === ''
   const problems = isSilent ? ['no answer'] : problemsIn(answer, check, context)
-  const isNewSession = session.isFresh && session.index > 0
+  const isNewSession = session.isFresh && session.index > 0 && (session.priorMessages ?? 0) === 0
   return {
     id: check.id,
     session: session.id,
