@@ -67,6 +67,21 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.coverage).toMatchObject({ tasks: 1, graded: 1, complete: 0, unjudged: 1 })
   })
 
+  it('grades a task of the original format by its Python and by the values that its criteria name', async () => {
+    using place = harbor()
+    const original = writeTask(place.work, 'original', boatTask.replace(/^credence:.*?^---$/msu, '---'))
+
+    const { document } = await place.ask('run', original, '--agent', 'reference', '--controls')
+
+    expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: 1, recallScore: 1, verdict: 'pass' })
+    expect(document.controls.map(({ means, problem }: never) => [means, problem])).toMatchObject([
+      [{ recallScore: 1 }, null],
+      [{ recallScore: 0, answerScore: 0 }, null],
+      [{ score: 0, answerScore: 0 }, null],
+      [{ answerScore: 1, automatedScore: 1 }, null],
+    ])
+  })
+
   it('gives nothing to an agent that does nothing, and says so without errors', async () => {
     using place = harbor()
 

@@ -8,7 +8,7 @@ export const stepNames = [
   'upload_artifact',
   'upload_report',
 ] as const
-export type StepName = (typeof stepNames)[number]
+type StepName = (typeof stepNames)[number]
 
 /** One of the five requests. The last refers to the answers to the others, so requests are made as they are sent. */
 export type ArenaRequest = {

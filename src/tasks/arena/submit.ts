@@ -27,9 +27,9 @@ const Journal = z.strictObject({
   steps: z.array(Step),
 })
 export type SubmissionJournal = z.infer<typeof Journal>
-export type DoneStep = z.infer<typeof Step>
+type DoneStep = z.infer<typeof Step>
 
-export type SubmissionOptions = {
+type SubmissionOptions = {
   readonly key: string
   /** The folder of the run, where the journal is kept. */
   readonly runFolder: string

@@ -7,7 +7,7 @@ import { formOf, holds, numberedItems } from './text-match.ts'
 import { type WorkspaceText, workspaceTexts } from './workspace-texts.ts'
 
 /** What a check looks for: a value, an admission that something is unknown, a memory lookup, or inventions. */
-export type CheckKind = 'fact' | 'unknown' | 'memory_read' | 'nothing_invented'
+type CheckKind = 'fact' | 'unknown' | 'memory_read' | 'nothing_invented'
 
 export type CheckResult = {
   readonly id: string
@@ -24,7 +24,7 @@ export type CheckResult = {
 }
 
 /** Each score is the share of checks that passed; null when there was none. */
-export type AnswerGrade = {
+type AnswerGrade = {
   readonly checks: readonly CheckResult[]
   /** Checks of new sessions. */
   readonly score: number | null

@@ -25,7 +25,7 @@ export type AutomatedGrade =
 /** Larger workspaces are not copied. */
 const mostWorkspaceBytes = 512 * 1024 * 1024
 
-export type AutomatedRequest = {
+type AutomatedRequest = {
   readonly task: Pick<Task, 'automatedChecks' | 'gradingType'>
   readonly evidence: Pick<Evidence, 'transcript' | 'workspace'>
   /** Where the evidence lies. */

@@ -43,7 +43,7 @@ export type Confined = {
 }
 
 /** A program to start, ready with its copy of the workspace. */
-export type Prepared = {
+type Prepared = {
   readonly program: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>

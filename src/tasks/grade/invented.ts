@@ -2,7 +2,7 @@ import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { daysIn, formOf, holds, saysDay, type TextForm, wordsOf } from './text-match.ts'
 
 /** Everything an answer may draw on: what was said, what is asked, what lies in the workspace. */
-export type KnownText = { readonly form: TextForm; readonly words: ReadonlySet<string> }
+type KnownText = { readonly form: TextForm; readonly words: ReadonlySet<string> }
 
 export function knownText(texts: readonly string[]): KnownText {
   const form = formOf(texts.join('\n\n'))

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Confined, Confinement, GraderLimits } from './confinement.ts'
 
 /** What became of a grader's process. `document` is what came over its own channel, and nothing else. */
-export type GraderRun = {
+type GraderRun = {
   readonly document: string | null
   /** Why it was ended from outside; null when it ended by itself. */
   readonly stopped: string | null
@@ -14,7 +14,7 @@ export type GraderRun = {
   readonly ms: number
 }
 
-export type GraderJob = Pick<Confined, 'python' | 'workspace' | 'workspaceBytes' | 'limits'> & {
+type GraderJob = Pick<Confined, 'python' | 'workspace' | 'workspaceBytes' | 'limits'> & {
   readonly code: string
   readonly transcript: readonly unknown[]
 }
@@ -201,7 +201,7 @@ const Reported = z.strictObject({
 })
 const Failed = z.strictObject({ error: z.string() })
 
-export type GraderScores =
+type GraderScores =
   | { readonly ok: true; readonly scores: Readonly<Record<string, number>> }
   | { readonly ok: false; readonly reason: string }
 

@@ -43,7 +43,7 @@ export type Sandbox =
   | { readonly state: 'ready'; readonly confinement: Confinement; readonly python: Python }
   | { readonly state: 'none'; readonly reason: string }
 
-export type SandboxOptions = {
+type SandboxOptions = {
   readonly python: Python | null
   /** Run graders without isolation where there is none. */
   readonly allowUnsafe: boolean

@@ -7,19 +7,17 @@ import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** How grading a task ended. Only `scored` is a measurement of the agent; the apparatus's faults are never a zero. */
-export const taskStates = [
-  'scored',
-  'agent_failed',
-  'agent_timeout',
-  'infra_error',
-  'grader_error',
-  'judge_error',
-  'skipped',
-] as const
-export type TaskState = (typeof taskStates)[number]
+export type TaskState =
+  | 'scored'
+  | 'agent_failed'
+  | 'agent_timeout'
+  | 'infra_error'
+  | 'grader_error'
+  | 'judge_error'
+  | 'skipped'
 
 /** One line of the rubric or of the automated checks. */
-export type CriterionScore = {
+type CriterionScore = {
   readonly part: 'automated' | 'judge'
   readonly name: string
   readonly score: number
@@ -68,7 +66,7 @@ export type TaskGrade = {
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
 
-export type GradingRequest = {
+type GradingRequest = {
   /** Filled with what the seed draws. */
   readonly task: Task
   readonly evidence: Evidence

@@ -51,10 +51,10 @@ function isSame(found: Token | undefined, wanted: Token): boolean {
 }
 
 /** A day as it stands in a text, or as much of it as is said. `month` counts from 1. */
-export type Day = { readonly year: number | null; readonly month: number; readonly day: number | null }
+type Day = { readonly year: number | null; readonly month: number; readonly day: number | null }
 
 /** A place in a text where a day is named. */
-export type DaySpan = Day & { readonly start: number; readonly end: number }
+type DaySpan = Day & { readonly start: number; readonly end: number }
 
 const names = [
   'jan(?:uary)?',

@@ -23,7 +23,7 @@ Answer with JSON of this form, with every id present and no other:
 {"scores": {"c1": {"score": 0.75, "reason": "one sentence that names what in the record decides it"}}, "notes": "one or two sentences"}
 Each score is a number from 0 to 1, not a percentage. Do not compute a total.`
 
-export type JudgeRequest = {
+type JudgeRequest = {
   readonly task: Pick<Task, 'name' | 'prompt' | 'expectedBehavior' | 'sessions'>
   readonly rubric: JudgedRubric
   readonly material: JudgedMaterial
@@ -31,7 +31,7 @@ export type JudgeRequest = {
   readonly rotation: number
 }
 
-export type JudgePrompt = { readonly system: string; readonly user: string; readonly nonce: string }
+type JudgePrompt = { readonly system: string; readonly user: string; readonly nonce: string }
 
 /** The digest of the words that are the same for every task. */
 export const judgePromptHash = createHash('sha256')

@@ -15,7 +15,7 @@ export function judgeSchema(criteria: readonly JudgedCriterion[]): Readonly<Reco
   return schema
 }
 
-export type ParsedReply = { readonly ok: true; readonly vote: Vote } | { readonly ok: false; readonly reason: string }
+type ParsedReply = { readonly ok: true; readonly vote: Vote } | { readonly ok: false; readonly reason: string }
 
 const refuse = (reason: string): ParsedReply => ({ ok: false, reason })
 

@@ -29,7 +29,7 @@ export type Judge = {
   readonly limits?: MaterialLimits
 }
 
-export type JudgedScore = {
+type JudgedScore = {
   readonly id: string
   readonly name: string
   readonly weight: number
@@ -63,7 +63,7 @@ export type JudgeGrade =
   | { readonly state: 'unjudged'; readonly reason: string }
   | { readonly state: 'not_applicable' }
 
-export type JudgingRequest = {
+type JudgingRequest = {
   readonly task: Task
   readonly evidence: Evidence
   readonly folder: string

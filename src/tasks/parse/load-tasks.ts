@@ -102,7 +102,7 @@ const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
   )
 
 /** The tasks of a folder: as its manifest has them, else every task file by name. */
-export function tasksIn(folder: string): readonly TaskSource[] {
+function tasksIn(folder: string): readonly TaskSource[] {
   const manifest = manifestNames.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (manifest !== undefined) {
     return readTaskManifest(manifest).map(({ id, category }) => ({ file: join(folder, `${id}.md`), category }))

@@ -45,7 +45,7 @@ const Check = z
 /** The key `credence` of the front matter: what Credence adds to the format. Other runners ignore it. See docs/tasks.md. */
 const OwnAdditions = z.strictObject({ answer_checks: z.array(Check).default([]), draw: Draw.default({}) })
 
-export type OwnAdditions = { readonly answerChecks: readonly AnswerCheck[]; readonly draw: DrawRules }
+type OwnAdditions = { readonly answerChecks: readonly AnswerCheck[]; readonly draw: DrawRules }
 
 /** Reads the value of the key `credence`. Problems go into `findings`. */
 export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[], findings: Findings): OwnAdditions {

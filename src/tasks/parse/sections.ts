@@ -5,7 +5,7 @@ type Block = Root['children'][number]
 type NestedNode = Extract<Block, { children: unknown }>['children'][number]
 
 /** The parts of a task's body that anybody reads. Names are compared without case. */
-export const sectionNames = [
+const sectionNames = [
   'Prompt',
   'Expected Behavior',
   'Grading Criteria',
@@ -14,10 +14,10 @@ export const sectionNames = [
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
-export type Section = { readonly name: string; readonly text: string; readonly python: string | null }
+type Section = { readonly name: string; readonly text: string; readonly python: string | null }
 
 /** Sections by name. Of two with the same name the last counts, as in the original; `repeated` names them. */
-export type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
+type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
 
 /** Reads the body as Markdown: a heading is a heading, and what stands in a fence is text. */
 export function readSections(body: string): Sections {

@@ -10,7 +10,7 @@ import { type Ending, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
 /** What is known when a prompt is sent to a program. */
-export type Call = {
+type Call = {
   readonly prompt: string
   /** The id of the conversation; a program that was told one keeps its history under it. */
   readonly session: string

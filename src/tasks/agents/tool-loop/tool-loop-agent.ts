@@ -14,7 +14,7 @@ import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools } from './file-tools.ts'
 import { memoryTools, type Tool, ToolRefusal, type UsedMemory } from './tools.ts'
 
-export type ToolLoopParts = {
+type ToolLoopParts = {
   readonly model: ChatModel
   /** Opens the memory in a directory, making it when there is none. */
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
