@@ -48,7 +48,7 @@ export function readEntry(baseUrl: string, matchId: string): Entry {
     throw refuse(`"${baseUrl}" is not https.`, 'Use https; plain http is only for this machine.')
   }
   if (!/^[\w-]{1,64}$/u.test(matchId)) {
-    throw refuse(`"${matchId}" is not the id of a match.`, 'It is a number or a word, such as 24.')
+    throw refuse(`"${matchId}" is not the id of a match.`, 'Give a number or a word, such as 24.')
   }
   return { baseUrl: url, matchId }
 }

@@ -13,7 +13,7 @@ const Step = z.strictObject({
   step: z.enum(stepNames),
   status: z.int(),
   at: z.string(),
-  /** Where the arena put it, in its own words. */
+  /** Where the arena put it, as it names the place. */
   reference: z.string().nullable(),
   answer: z.string(),
 })
@@ -93,8 +93,7 @@ async function journalFor(path: string, { baseUrl, matchId }: Entry, { report }:
     checked.data.hashes.report_md === hashes.report_md &&
     checked.data.hashes.workspace_artifact_zip === hashes.workspace_artifact_zip
   if (isSame) return checked.data
-  // Half of one report and half of another would be neither.
-  throw new MemoryError('conflict', 'The run was reported otherwise when its submission began.', { hint })
+  throw new MemoryError('conflict', 'The report of this run has changed since its submission began.', { hint })
 }
 
 export function referencesIn({ steps }: Pick<SubmissionJournal, 'steps'>): References {

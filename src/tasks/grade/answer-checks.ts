@@ -24,7 +24,7 @@ export type CheckResult = {
 }
 
 /** Each score is the share of checks that passed; null when there was none. */
-type AnswerGrade = {
+export type AnswerGrade = {
   readonly checks: readonly CheckResult[]
   /** Checks of new sessions. */
   readonly score: number | null

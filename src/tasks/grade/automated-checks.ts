@@ -26,7 +26,7 @@ export type AutomatedGrade =
 const mostWorkspaceBytes = 512 * 1024 * 1024
 
 type AutomatedRequest = {
-  readonly task: Pick<Task, 'automatedChecks' | 'gradingType'>
+  readonly task: Pick<Task, 'automatedChecks' | 'answerChecks' | 'gradingType'>
   readonly evidence: Pick<Evidence, 'transcript' | 'workspace'>
   /** Where the evidence lies. */
   readonly folder: string
@@ -45,7 +45,7 @@ export async function gradeAutomatically({
   signal,
 }: AutomatedRequest): Promise<AutomatedGrade> {
   if (task.automatedChecks === null) {
-    if (task.gradingType === 'llm_judge') return { state: 'not_applicable' }
+    if (task.gradingType === 'llm_judge' || task.answerChecks.length > 0) return { state: 'not_applicable' }
     return { state: 'grader_error', reason: 'The task is graded automatically but has no checks.', output: '' }
   }
   if (sandbox.state === 'none') return { state: 'skipped', reason: sandbox.reason }

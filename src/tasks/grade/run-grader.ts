@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Confined, Confinement, GraderLimits } from './confinement.ts'
 
-/** What became of a grader's process. `document` is what came over its own channel, and nothing else. */
+/** How a grader's process ended. `document` is what came over its own channel, and nothing else. */
 type GraderRun = {
   readonly document: string | null
   /** Why it was ended from outside; null when it ended by itself. */
@@ -46,7 +46,7 @@ export async function runGrader(
     }
     const gathered = { document: Buffer.alloc(0), output: Buffer.alloc(0), printed: 0 }
     const listen = (stream: Readable | null, take: (chunk: Buffer) => void): void => {
-      // A stream that breaks because its process was killed is no news.
+      // A stream breaks when its process is killed, which is reported already.
       stream?.on('data', take).on('error', () => {})
     }
     for (const stream of [child.stdout, child.stderr]) {

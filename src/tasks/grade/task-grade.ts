@@ -2,7 +2,7 @@ import type { Evidence, WorkOutcome } from '../evidence.ts'
 import { gradeByJudge, type Judge, type JudgeGrade } from '../judge/judge.ts'
 import { changedFiles } from '../run/read-evidence.ts'
 import type { GradingType, Task } from '../task.ts'
-import { type CheckResult, gradeAnswers } from './answer-checks.ts'
+import { type AnswerGrade, type CheckResult, gradeAnswers } from './answer-checks.ts'
 import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -98,7 +98,7 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const answers = await gradeAnswers(task, evidence, folder)
   const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
   const judge = await gradeByJudge({ task, evidence, folder, judge: graders.judge, signal })
-  const automatedScore = automated.state === 'scored' ? automated.score : null
+  const automatedScore = automatedScoreOf(task, automated, answers)
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   const isMeasured = total.score !== null || answers.checks.length > 0
@@ -119,6 +119,13 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
     notes: notesOf(automated, judge),
     ...ended(),
   }
+}
+
+/** Without Python, the checks that a task states are its automated part: those of new sessions where it has any. */
+function automatedScoreOf(task: Task, automated: AutomatedGrade, answers: AnswerGrade): number | null {
+  if (automated.state === 'scored') return automated.score
+  if (automated.state !== 'not_applicable' || task.gradingType === 'llm_judge') return null
+  return answers.score ?? answers.sameSessionScore
 }
 
 const ungraded = {
@@ -143,7 +150,7 @@ async function whyUngradable(
   folder: string,
 ): Promise<{ readonly state: TaskState; readonly reason: string } | null> {
   const { outcome, reason, isComplete } = evidence
-  if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'It was left out.' }
+  if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'The task was skipped.' }
   if (outcome === 'infra_error') return { state: 'infra_error', reason: reason ?? 'The agent was never reached.' }
   if (!isComplete) return { state: 'infra_error', reason: 'The work was cut short.' }
   const changed = await changedFiles(folder, evidence)
@@ -174,7 +181,7 @@ function stateOf({
   if (failed !== undefined) return { state: failed, reason: evidence.reason }
   if (isMeasured) return { state: 'scored', reason: null }
   const reasons = [automated, judge].flatMap((part) => ('reason' in part ? [part.reason] : []))
-  return { state: 'skipped', reason: reasons.join(' ') || 'There is nothing to grade it by.' }
+  return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
 }
 
 /** A part that could not be graded is left out of the score, which then says that it is not complete. */

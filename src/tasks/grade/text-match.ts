@@ -140,7 +140,7 @@ type Mark = { readonly number: number; readonly start: number; readonly end: num
 
 /**
  * The items of a text that is a numbered list, by their numbers; empty for any other text. Numbers may be left out, but
- * where one comes twice nobody can say which is meant.
+ * a number that comes twice is ambiguous.
  */
 export function numberedItems(text: string): ReadonlyMap<number, string> {
   const lines = marksAtLineStarts(text)

@@ -46,7 +46,7 @@ export const Draw = z.record(
 
 export type DrawRules = Readonly<Record<string, DrawRule>>
 
-/** What a variable stands for: by its own name `''`, and by the names of its parts. */
+/** The value of a variable under the name `''`, and its parts under their names. */
 type Drawn = ReadonlyMap<string, string>
 
 const placeholder = /\{\{\s*([a-z][a-z0-9_]*)(?:\.([a-z][a-z0-9_]*))?\s*\}\}/gu
@@ -81,7 +81,7 @@ export function instantiate(task: Task, seed: number): Task {
   }
 }
 
-/** Placeholders that nothing stands for, where a forgotten one would reach the agent or a check. */
+/** Placeholders without a value. One that is forgotten would reach the agent or a check. */
 export function undeclared(
   task: Task,
   draw: DrawRules,
@@ -114,7 +114,7 @@ export function undeclared(
 const replaceIn = (text: string, values: ReadonlyMap<string, Drawn>, write: (value: string) => string): string =>
   text.replace(placeholder, (whole, name: string, part: string = '') => {
     const value = values.get(name)?.get(part)
-    // Doubled braces are also how Python writes a brace; what nobody drew is left alone.
+    // Doubled braces are also how Python writes a brace, so unknown names are left alone.
     return value === undefined ? whole : write(value)
   })
 

@@ -122,7 +122,7 @@ function categoryOf(file: string): string | null {
 /** Folders hold other Markdown too; a task begins with its front matter. Broken tasks must still be found. */
 function looksLikeTask(file: string): boolean {
   const read = readBounded(file, file, largestTaskFile)
-  // What cannot be read is named, so that whoever validates the folder hears of it.
+  // An unreadable file counts as a task, so that validating the folder reports it.
   if (!read.ok) return true
   return /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
@@ -131,7 +131,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // No such folder holds no tasks; whoever named it by hand hears that it does not exist.
+    // A missing folder holds no tasks. One that was named by hand is reported by the caller.
     return []
   }
 }

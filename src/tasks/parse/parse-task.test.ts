@@ -219,6 +219,17 @@ describe('an invalid task file', () => {
     ])
   })
 
+  it('needs no Python where it states checks', () => {
+    const body = '## Prompt\n\nSee the sessions.\n'
+    const frontMatter =
+      'credence: { answer_checks: [{ id: a, session: later, expect: [Petrel] }] }\ngrading_type: automated'
+
+    expect(sampleTask({ body, frontMatter }).warnings).toEqual([])
+    expect(sampleTask({ body, frontMatter: 'grading_type: automated' }).warnings).toEqual([
+      'grading_type is automated, but the task has neither Python in "Automated Checks" nor answer_checks.',
+    ])
+  })
+
   it('knows which numbered question a check may be about', () => {
     const sessions = 'sessions:\n  - id: later\n    prompt: "Tell me: 1. Which boat? 2. Which harbor?"'
     const withQuestion = (question: number): string =>

@@ -47,17 +47,17 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
   }
   const sessions = fields.sessions.length > 0 ? fields.sessions : [{ id: 'main', prompt, isFresh: true }]
   const automatedChecks = byName.get('Automated Checks')?.python ?? null
-  if (fields.gradingType !== 'llm_judge' && automatedChecks === null) {
-    findings.warn(
-      `grading_type is ${fields.gradingType}, but "Automated Checks" has no Python: nothing can be checked.`,
-    )
-  }
   const rubric = textOf('LLM Judge Rubric')
   const criteria = checklist(textOf('Grading Criteria'))
   if (fields.gradingType !== 'automated' && rubric === '' && criteria.length === 0) {
     findings.warn(`grading_type is ${fields.gradingType}, but there is neither a rubric nor a list of criteria.`)
   }
   const own = readOwnAdditions(text.frontMatter.credence, sessions, findings)
+  if (fields.gradingType !== 'llm_judge' && automatedChecks === null && own.answerChecks.length === 0) {
+    findings.warn(
+      `grading_type is ${fields.gradingType}, but the task has neither Python in "Automated Checks" nor answer_checks.`,
+    )
+  }
 
   const task: Task = {
     ...fields,
@@ -83,7 +83,7 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
   }
 }
 
-/** Larger files are refused before anybody looks into them. */
+/** Larger files are refused unread. */
 export const largestTaskFile = 1024 * 1024
 
 const deepestYaml = 32

@@ -4,7 +4,7 @@ type Root = ReturnType<typeof fromMarkdown>
 type Block = Root['children'][number]
 type NestedNode = Extract<Block, { children: unknown }>['children'][number]
 
-/** The parts of a task's body that anybody reads. Names are compared without case. */
+/** The sections of a task's body that are used. Names are compared without case. */
 const sectionNames = [
   'Prompt',
   'Expected Behavior',
@@ -27,7 +27,7 @@ export function readSections(body: string): Sections {
     const start = node.position?.start.offset ?? 0
     const end = node.position?.end.offset ?? start
     const written = body.slice(start, end)
-    // A line of dashes below a paragraph makes a heading too, but nobody who writes a task means it so.
+    // A line of dashes below a paragraph makes a heading too, which authors of tasks do not intend.
     const isOwn = written.startsWith('##') && (start === 0 || body[start - 1] === '\n')
     return isOwn ? [{ name: headingText(written), start, end, index }] : []
   })

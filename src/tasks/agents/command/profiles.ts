@@ -49,7 +49,7 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
 const placeholders = ['{prompt}', '{session}', '{workspace}', '{file}']
 
 /**
- * Claude Code without anybody watching. It may read and write files of the workspace and nothing else. Its notes about a
+ * Claude Code, unattended. It may read and write files of the workspace and nothing else. Its notes about a
  * project in the user's home are switched off, because they would survive the removal of the workspace's memory.
  */
 export const claudeCode = (model: string | null): CommandProfile => ({

@@ -22,7 +22,7 @@ type ToolLoopParts = {
   readonly maxSteps?: number
 }
 
-/** Says what the tools are for; nothing in it knows of any task. */
+/** Says what the tools are for. It knows of no task. */
 const system = [
   'You are an assistant that works in a folder, the workspace, through tools.',
   'You remember nothing from one session to the next by yourself. What must outlast this session has to be written down, with the memory tools or in a file of the workspace, in the words you were told it.',
@@ -31,7 +31,7 @@ const system = [
   'When you are done, answer in plain words.',
 ].join('\n')
 
-/** A model with tools for files and for memory: what a model makes of Credence, without anybody else's agent around it. */
+/** A model with tools for files and for Credence's memory, without another agent around it. */
 export function toolLoopAgent({ model, openMemory, maxSteps = 24 }: ToolLoopParts): Agent {
   return {
     name: model.provider,
