@@ -1,20 +1,64 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { randomFrom } from '../../eval/harness/random.ts'
 import type { Task } from '../task.ts'
-import { drawnWords, firstNames, lastNames } from './drawn-words.ts'
-import { type DrawRule, readOwnAdditions } from './own-additions.ts'
 
-/** What a variable stands for: by its own name `''`, and by the names of its parts. */
+const PlainValue = z
+  .union([z.string(), z.number(), z.boolean()], { error: 'must be text, a number, or true or false' })
+  .transform(String)
+  .refine((value) => value.trim() !== '' && !value.includes('{{'), { error: 'must not be blank nor hold {{' })
+
+const Mapping = z.record(z.string().regex(/^[a-z][a-z0-9_]*$/u), PlainValue)
+
+const IsoDay = z.iso.date({ error: 'must be a day such as 2024-01-15' })
+
+const DrawRule = z.union(
+  [
+    z.strictObject({
+      one_of: z.array(z.union([PlainValue, Mapping])).min(1),
+      unlike: z.union([z.string().transform((name) => [name]), z.array(z.string())]).optional(),
+    }),
+    z.strictObject({ words: z.int().min(1).max(12) }),
+    z.strictObject({ code: z.int().min(4).max(64) }),
+    z.strictObject({ number: z.strictObject({ from: z.int(), to: z.int() }).refine(({ from, to }) => from <= to) }),
+    z.strictObject({
+      date: z.union([
+        z.literal(true),
+        z.strictObject({ from: IsoDay, to: IsoDay }).refine(({ from, to }) => from <= to),
+      ]),
+    }),
+    z.strictObject({ person: z.literal(true) }),
+  ],
+  {
+    error:
+      'must be one of { one_of: […], unlike? }, { words: 1 to 12 }, { code: 4 to 64 }, { number: { from, to } }, { date: true or { from, to } }, { person: true }',
+  },
+)
+type DrawRule = z.infer<typeof DrawRule>
+
+/** Variables by name, each with the rule that draws its value. See docs/tasks.md. */
+export const Draw = z.record(
+  z
+    .string()
+    .regex(/^[a-z][a-z0-9_]*$/u, { error: 'must be lower case letters, digits and _, beginning with a letter' }),
+  DrawRule,
+)
+
+export type DrawRules = Readonly<Record<string, DrawRule>>
+
+/** The value of a variable under the name `''`, and its parts under their names. */
 type Drawn = ReadonlyMap<string, string>
 
 const placeholder = /\{\{\s*([a-z][a-z0-9_]*)(?:\.([a-z][a-z0-9_]*))?\s*\}\}/gu
+
+const WithDraw = z.object({ credence: z.object({ draw: Draw.optional() }).nullish() })
 
 /**
  * The task with every `{{name}}` replaced by what the seed draws for it. The same seed gives the same task everywhere; a
  * task that draws nothing is returned as it is, and so is one that was filled before.
  */
 export function instantiate(task: Task, seed: number): Task {
-  const { draw } = readOwnAdditions(task.frontMatter.credence, null)
+  const draw = WithDraw.parse(task.frontMatter).credence?.draw ?? {}
   if (Object.keys(draw).length === 0) return task
   const values = drawAll(draw, `${task.id}\n${seed}`)
   const fill = (text: string): string => replaceIn(text, values, (value) => value)
@@ -37,10 +81,10 @@ export function instantiate(task: Task, seed: number): Task {
   }
 }
 
-/** Placeholders that nothing stands for, where a forgotten one would reach the agent or a check. */
+/** Placeholders without a value. One that is forgotten would reach the agent or a check. */
 export function undeclared(
   task: Task,
-  draw: Readonly<Record<string, DrawRule>>,
+  draw: DrawRules,
 ): readonly { readonly field: string; readonly name: string; readonly known: readonly string[] }[] {
   if (Object.keys(draw).length === 0) return []
   const values = drawAll(draw, task.id)
@@ -70,7 +114,7 @@ export function undeclared(
 const replaceIn = (text: string, values: ReadonlyMap<string, Drawn>, write: (value: string) => string): string =>
   text.replace(placeholder, (whole, name: string, part: string = '') => {
     const value = values.get(name)?.get(part)
-    // Doubled braces are also how Python writes a brace; what nobody drew is left alone.
+    // Doubled braces are also how Python writes a brace, so unknown names are left alone.
     return value === undefined ? whole : write(value)
   })
 
@@ -82,7 +126,7 @@ const insidePython = (value: string): string =>
     .replaceAll('\r', '\\r')
 
 /** Every variable has a stream of its own, so that a new one changes no other. */
-function drawAll(draw: Readonly<Record<string, DrawRule>>, seed: string): ReadonlyMap<string, Drawn> {
+function drawAll(draw: DrawRules, seed: string): ReadonlyMap<string, Drawn> {
   const drawn = new Map<string, Drawn>()
   for (const [name, rule] of Object.entries(draw)) {
     const digest = createHash('sha256').update(`${seed}\n${name}`).digest()
@@ -152,3 +196,35 @@ function drawDate({ from, to }: { readonly from: string; readonly to: string }, 
     ['year', year],
   ])
 }
+
+/** Ordinary words that phrases are drawn from: easy to read, hard to take for one another, none the beginning of another. */
+const drawnWords = `
+amber anchor apricot autumn badger bamboo basket beacon birch blanket blossom bramble breeze bridge bronze
+butter candle canyon carpet castle cedar cherry chimney cinnamon clover cobalt comet copper coral cotton
+crimson crystal cypress dagger desert diamond dolphin donkey ember emerald engine falcon feather fiddle
+forest fountain garden ginger glacier granite guitar hammer harbor hazel helmet heron hollow honey indigo
+island ivory jacket jasmine jungle kettle kitten ladder lagoon lantern lavender lemon lilac lobster locket
+magnet mango maple marble meadow melon meteor midnight mirror mountain mustard needle nectar nutmeg ocean
+olive onyx orchard orchid otter oyster paddle pebble pelican pepper pigeon pillow pine planet plum pocket
+pumpkin puzzle quartz quill rabbit raven ribbon river rocket saffron salmon sapphire satin scarlet shadow
+silver spiral sparrow spruce squirrel summer sunset tango teapot temple thistle thunder tiger timber topaz
+tulip tunnel turquoise turtle umbrella valley vanilla velvet violet violin walnut willow window winter zebra
+`
+  .trim()
+  .split(/\s+/u)
+
+const firstNames = `
+Amara Anton Beatriz Callum Chiara Dagmar Dmitri Elif Esther Farid Freya Giulia Hamid Hana Ines Ivan Jamila Joris Kaori
+Kwame Leila Lucia Mateo Mirela Nadia Nikolai Olena Oscar Priya Rafael Rosa Samir Sigrid Tariq Tomas Uma Viktor Wanda
+Yusuf Zofia
+`
+  .trim()
+  .split(/\s+/u)
+
+const lastNames = `
+Abara Andersen Bakker Banerjee Castellano Chandra Delacroix Dvorak Eriksen Fontaine Galvez Haddad Hoffmann Ibarra
+Ishikawa Jankowski Kaplan Kovacs Lindqvist Marchetti Mbeki Nakamura Novak Okafor Oliveira Petrov Quispe Rahimi Ramirez
+Rossi Santos Sorensen Takahashi Tremblay Ullman Vasiliev Weiss Yilmaz Zapata Zimmer
+`
+  .trim()
+  .split(/\s+/u)

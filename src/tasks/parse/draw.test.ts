@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleTask } from '../../../test/tasks/sample-task.ts'
-import { instantiate } from './instantiate.ts'
+import { instantiate } from './draw.ts'
 
 const drawing = () =>
   sampleTask({

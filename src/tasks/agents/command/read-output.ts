@@ -1,18 +1,20 @@
 import { noUsage, type Usage } from '../../../models/chat-model.ts'
 import type { TextBlock, ThinkingBlock, ToolCallBlock, TranscriptMessage } from '../../transcript.ts'
-import {
-  countAt,
-  isObject,
-  isUnreachable,
-  type JsonObject,
-  jsonLines,
-  type Output,
-  objectAt,
-  type Reading,
-  readPlain,
-  textAt,
-} from './reading.ts'
-import { asKnownTool } from './tool-names.ts'
+
+/** The output of a program. */
+export type Output = { readonly stdout: string; readonly stderr: string }
+
+/** The work that its output describes. */
+export type Reading = {
+  readonly messages: readonly TranscriptMessage[]
+  readonly answer: string
+  readonly usage: Usage
+  /** The program's own id of the conversation, where it differs from the given one. */
+  readonly conversationId: string | null
+  readonly model: string | null
+  /** The failure in the program's own words; null when there was none. */
+  readonly problem: { readonly fault: 'agent' | 'infrastructure'; readonly message: string } | null
+}
 
 /**
  * Reads the lines that `claude -p --output-format stream-json` and programs like it write: `assistant` and `user`
@@ -136,3 +138,80 @@ function problemIn(result: JsonObject | undefined): Reading['problem'] {
     textAt(result, 'result') ?? textAt(result, 'error') ?? textAt(result, 'subtype') ?? 'It says it failed.'
   return { fault: isUnreachable(message) ? 'infrastructure' : 'agent', message }
 }
+
+/** Takes the whole output as the answer. */
+function readPlain({ stdout }: Output): Reading {
+  const answer = stdout.trim()
+  return {
+    messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
+    answer,
+    usage: noUsage,
+    conversationId: null,
+    model: null,
+    problem: null,
+  }
+}
+
+/** Programs name their tools as they like; graders know `read` with a `path`. Everything else stays as it is. */
+const graderNames: Readonly<Record<string, string>> = {
+  Read: 'read',
+  NotebookRead: 'read',
+  Write: 'write',
+  Edit: 'edit',
+  MultiEdit: 'edit',
+  NotebookEdit: 'edit',
+  Bash: 'exec',
+  LS: 'list_files',
+  Glob: 'find',
+  Grep: 'grep',
+}
+
+function asKnownTool(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+): { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } {
+  const path = given.path ?? given.file_path ?? given.filePath ?? given.notebook_path
+  return { name: graderNames[name] ?? name, arguments: path === undefined ? given : { ...given, path } }
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+export const objectAt = (value: JsonObject, key: string): JsonObject => {
+  const inner = value[key]
+  return isObject(inner) ? inner : {}
+}
+
+export const textAt = (value: JsonObject, key: string): string | null => {
+  const inner = value[key]
+  return typeof inner === 'string' ? inner : null
+}
+
+export const countAt = (value: JsonObject, ...keys: readonly string[]): number => {
+  for (const key of keys) {
+    const inner = value[key]
+    if (typeof inner === 'number' && Number.isFinite(inner) && inner >= 0) return Math.round(inner)
+  }
+  return 0
+}
+
+/** The JSON objects among the lines of a text; lines that are none are passed over. */
+export function jsonLines(text: string): readonly JsonObject[] {
+  return text.split('\n').flatMap((line) => {
+    if (!line.trim().startsWith('{')) return []
+    try {
+      const value: unknown = JSON.parse(line)
+      return isObject(value) ? [value] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Words that mean that the model was never reached. */
+export const isUnreachable = (message: string): boolean =>
+  /api key|log ?in|logged out|authenticat|unauthori[sz]ed|credit balance|quota|rate.?limit|overloaded|ECONNREFUSED|ENOTFOUND/iu.test(
+    message,
+  )

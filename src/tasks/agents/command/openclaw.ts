@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSafeId } from '../../../eval/harness/schemas/primitives.ts'
+import { noUsage } from '../../../models/chat-model.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
-import { readEventStream } from './event-stream.ts'
+import type { CommandProfile, Environment } from './command-agent.ts'
 import {
   countAt,
   isObject,
@@ -12,8 +13,40 @@ import {
   type Output,
   objectAt,
   type Reading,
+  readEventStream,
   textAt,
-} from './reading.ts'
+} from './read-output.ts'
+
+/**
+ * OpenClaw, run in its own process and not through its gateway. It has been seen to go on with an older session whatever
+ * id it is given, so every conversation gets an agent of its own, on the same workspace.
+ */
+export function openclaw(model: string | null, environment: Environment): CommandProfile {
+  const agentOf = (session: string): string => `credence-${session.slice(0, 8)}`
+  const state = environment.OPENCLAW_STATE_DIR ?? join(environment.HOME ?? environment.USERPROFILE ?? '', '.openclaw')
+  return {
+    name: 'openclaw',
+    program: 'openclaw',
+    model,
+    before: ({ session, workspace }) => [
+      ...['agents', 'add', agentOf(session), '--workspace', workspace, '--non-interactive'],
+      ...(model === null ? [] : ['--model', model]),
+    ],
+    args: ({ session, prompt }) => [
+      ...['agent', '--local', '--json', '--agent', agentOf(session)],
+      ...['--session-id', session, '--message', prompt],
+    ],
+    after: ({ session }) => ['agents', 'delete', agentOf(session), '--force'],
+    takesStdin: false,
+    read: (output, { session, prompt }) =>
+      readOpenclaw(output, { sessions: join(state, 'agents', agentOf(session), 'sessions'), session, prompt }),
+    passThrough: [
+      ...['OPENCLAW_STATE_DIR', 'OPENCLAW_CONFIG_PATH', 'OPENROUTER_API_KEY', 'OPENAI_API_KEY'],
+      ...['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS'],
+    ],
+    versionArgs: ['--version'],
+  }
+}
 
 type SessionPlace = {
   /** Where OpenClaw keeps its transcripts. */
@@ -27,7 +60,7 @@ type SessionPlace = {
  * the gateway, on standard error in some versions, and with log lines around it. Which tools were used is only in the
  * transcript it keeps.
  */
-export async function readOpenclaw({ stdout, stderr }: Output, place: SessionPlace): Promise<Reading> {
+async function readOpenclaw({ stdout, stderr }: Output, place: SessionPlace): Promise<Reading> {
   const document = documentIn(stdout) ?? documentIn(stderr)
   if (document === null) return { ...nothing, problem: { fault: 'agent', message: noDocument(stdout, stderr) } }
   const body = isObject(document.result) ? document.result : document
@@ -61,7 +94,7 @@ export async function readOpenclaw({ stdout, stderr }: Output, place: SessionPla
 const nothing: Omit<Reading, 'problem'> = {
   messages: [],
   answer: '',
-  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  usage: noUsage,
   conversationId: null,
   model: null,
 }
@@ -82,7 +115,7 @@ function documentIn(text: string): JsonObject | null {
       const value: unknown = JSON.parse(text.slice(index, end + 1))
       if (isAnswer(value)) return value
     } catch {
-      // Not this brace.
+      // Log lines may begin with a brace, too.
     }
   }
   return null

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitWords } from './split-words.ts'
+import { splitWords } from './profiles.ts'
 
 describe('splitting a command line', () => {
   it.each([
