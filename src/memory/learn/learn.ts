@@ -10,7 +10,7 @@ import { inherit, newBelief, superseded } from '../remember.ts'
 import { type Author, change, created, revised, type Workshop } from '../workshop.ts'
 import { datedWords } from './dated-words.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { isFunctionWord, nameOf } from './name-of.ts'
+import { isFunctionWord, nameOf, openingOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
 import { redacted } from './secrets.ts'
 
@@ -169,7 +169,7 @@ class Plan {
     const { content, type, subtype, about, slot, kind } = finding
     const { user, author, agent, scopes, sourceId = null, model = null } = this.#request
     const isCandidate = !this.#isPerson || kind === 'preference' || finding.isDoubtful === true
-    const found = nameOf(content)
+    const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
     const statement = parseDraft({
       name: slot ?? finding.name ?? found.name,
       aliases: slot === undefined ? (finding.aliases ?? found.aliases) : [],
