@@ -2,6 +2,7 @@ import { mergeAliases } from '../../beliefs/identity.ts'
 import { type Atom, analyse, isUnspaced } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { singular } from '../../search/singular.ts'
 
 /** The closed classes of English: words that say how a sentence is built and not what it is about. */
 const functionWords = new Set(
@@ -15,7 +16,7 @@ const functionWords = new Set(
   must ought need get gets got let lets make makes made keep keeps kept use uses used go goes went say says said want wants
   not never always only just also too very really quite rather ever still already now later soon again maybe perhaps
   please yes ok okay thanks well more most less least same own even back away
-  next last today tonight tomorrow yesterday day week month year`.split(/\s+/u),
+  next last today tonight tomorrow yesterday`.split(/\s+/u),
 )
 
 /** Whether a word says nothing about what a sentence is about. A contraction ("I've", "don't") does not either. */
@@ -42,7 +43,7 @@ const mostAliases = 6
 /**
  * What a sentence can be found by: two or three words that follow a determiner ("our staging port") or hold a word that
  * no ordinary text has, and such words alone. A number alone is no form. The first form is the name; where there is none,
- * the first telling words are.
+ * its first words are.
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const runs = runsOf(sentence)
@@ -57,17 +58,17 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
     .filter(isRare)
     .map((atoms) => written({ atoms }))
   const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
-  const name = forms[0] ?? openingOf(sentence, runs.flatMap(({ atoms }) => atoms).slice(0, longestName))
+  const telling = runs.flatMap(({ atoms }) => atoms).slice(0, longestName)
+  const name = forms[0] ?? (telling.length > longestAlias ? wordsAt(sentence, telling) : openingOf(sentence))
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
 
-/** The first words of a sentence, as a name for what need not be named to be there. */
-export const openingOf = (
-  sentence: string,
-  atoms: readonly Atom[] = analyse(sentence).slice(0, longestName),
-): string => {
-  const name = atoms.map(({ start, end }) => sentence.slice(start, end)).join(' ')
-  return (name === '' ? sentence : name).slice(0, 120).trim()
+/** The first words of a sentence: a name that no other text holds by chance. */
+export const openingOf = (sentence: string): string => wordsAt(sentence, analyse(sentence).slice(0, longestName))
+
+const wordsAt = (sentence: string, atoms: readonly Atom[]): string => {
+  const words = atoms.map(({ start, end }) => sentence.slice(start, end)).join(' ')
+  return (words === '' ? sentence : words).slice(0, 120).trim()
 }
 
 /** The last word may be the verb: in "the release train leaves" two words are the name. */
@@ -84,7 +85,8 @@ function runsOf(sentence: string): readonly Run[] {
   let isOpen = false
   for (const atom of analyse(sentence)) {
     const written = sentence.slice(atom.start, atom.end).toLowerCase()
-    const isContent = !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(atom.word)
+    const isContent =
+      !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(singular(atom.word))
     const isApart = atom.gap === 'broken' || sentence.slice(0, atom.start).endsWith(', ')
     if (isContent && isOpen && !isApart) runs.at(-1)?.atoms.push(atom)
     else if (isContent) runs.push({ atoms: [atom], isDetermined: !isApart && determiners.has(before?.word ?? '') })
