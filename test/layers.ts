@@ -51,6 +51,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@lat.md/': ['search/', 'eval/systems/'],
   'mdast-util-from-markdown': ['memory/', 'tasks/'],
   mdast: ['memory/', 'tasks/'],
+  'chrono-node': ['search/', 'memory/'],
   yaml: ['tasks/'],
   fflate: ['tasks/'],
   'jsonc-parser': ['cli/'],

@@ -4,14 +4,29 @@ import type { ParsedResult } from 'chrono-node/en'
 export async function datedWords(text: string, at: string): Promise<string> {
   // Loaded when there is something to learn, which is seldom.
   const { parse } = await import('chrono-node/en')
-  const found = parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate: true })
+  const found = [false, true].map((forwardDate) =>
+    parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate }),
+  )
+  // "Friday" is the next one, "last Friday" is not.
+  const [past = [], coming = []] = found.map((results) =>
+    results.map((one) => ({ one, isPast: /\b(?:last|past|previous|ago|yesterday)\b/iu.test(one.text) })),
+  )
+  const results = [...past.filter(({ isPast }) => isPast), ...coming.filter(({ isPast }) => !isPast)]
+    .map(({ one }) => one)
+    .sort((one, other) => one.index - other.index)
   let dated = ''
   let from = 0
-  for (const { index, text: words, start } of found) {
+  for (const { index, text: words, start } of results) {
     const date = dateOf(start)
-    // A date that is written out needs none beside it, and "from now on" means no day.
-    if (date === null || /\d{4}/u.test(words) || words.toLowerCase() === 'now') continue
     const end = index + words.length
+    // A date that is written out needs none beside it. "From now on", "the week" and "on Fridays" mean no day.
+    const isNoDay = /^now$|^the\s\p{L}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || /\d{4}/u.test(words)
+    if (
+      date === null ||
+      isNoDay ||
+      /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
+    )
+      continue
     dated += `${text.slice(from, end)} [${date}]`
     from = end
   }

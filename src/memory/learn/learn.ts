@@ -4,13 +4,13 @@ import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
-import { searchableWords } from '../../search/searchable-text.ts'
+import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { parseDraft } from '../draft.ts'
 import { inherit, newBelief, superseded } from '../remember.ts'
 import { type Author, change, created, revised, type Workshop } from '../workshop.ts'
 import { datedWords } from './dated-words.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { isFunctionWord, nameOf } from './name-of.ts'
+import { nameOf, openingOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
 import { redacted } from './secrets.ts'
 
@@ -169,7 +169,7 @@ class Plan {
     const { content, type, subtype, about, slot, kind } = finding
     const { user, author, agent, scopes, sourceId = null, model = null } = this.#request
     const isCandidate = !this.#isPerson || kind === 'preference' || finding.isDoubtful === true
-    const found = nameOf(content)
+    const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
     const statement = parseDraft({
       name: slot ?? finding.name ?? found.name,
       aliases: slot === undefined ? (finding.aliases ?? found.aliases) : [],
@@ -313,7 +313,8 @@ class Plan {
 }
 
 const wordsOf = (text: string): readonly string[] => searchableWords(text)
-const tellingWords = (text: string): readonly string[] => wordsOf(text).filter((word) => !isFunctionWord(word))
+const tellingWords = (text: string): readonly string[] =>
+  wordsOf(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
 /** Whether words follow each other in a text in this order. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
