@@ -51,7 +51,6 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@lat.md/': ['search/', 'eval/systems/'],
   'mdast-util-from-markdown': ['memory/', 'tasks/'],
   mdast: ['memory/', 'tasks/'],
-  'chrono-node': ['search/', 'memory/'],
   yaml: ['tasks/'],
   fflate: ['tasks/'],
   'jsonc-parser': ['cli/'],
