@@ -3,9 +3,9 @@ import type { BeliefStore } from '../beliefs/belief-store.ts'
 import type { BeliefChange, Commit } from '../beliefs/journal.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from '../search/form-index.ts'
-import type { TurnIndex } from '../search/turns/turn-index.ts'
+import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 
-export type AnyStore = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex
+export type AnyStore = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex
 
 const at = '2026-03-01T12:00:00.000Z'
 

@@ -322,6 +322,27 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await inSession(store)).toEqual([long, 'after'])
     })
 
+    it('by meaning, once somebody has worked that out', async () => {
+      const store = empty()
+      const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+      await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
+
+      const waiting = await store.turnsWithoutVectors('ada', 'm', 10)
+      expect(waiting.map(({ text }) => text)).toEqual(['The kayak is blue.', 'The kayak is red.'])
+      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
+      await store.keepVectors(
+        'ada',
+        'm',
+        waiting.map(({ row }) => ({ row, vectors: Int8Array.of(1, -2, 127) })),
+      )
+
+      const rows = waiting.map(({ row }) => row)
+      expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([Int8Array.of(1, -2, 127)])
+      expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
+      expect(await store.turnsWithoutVectors('ada', 'm', 10)).toEqual([])
+      expect(await store.turnsWithoutVectors('bob', 'm', 10)).toEqual([])
+    })
+
     it('in scripts without spaces', async () => {
       const store = empty()
       await hear(store, [said('我的自行车是蓝色的。'), said('今天天气很好。')])
