@@ -4,29 +4,20 @@ import type { ParsedResult } from 'chrono-node/en'
 export async function datedWords(text: string, at: string): Promise<string> {
   // Loaded when there is something to learn, which is seldom.
   const { parse } = await import('chrono-node/en')
-  const found = [false, true].map((forwardDate) =>
-    parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate }),
-  )
+  const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
   // "Friday" is the next one, "last Friday" is not.
-  const [past = [], coming = []] = found.map((results) =>
-    results.map((one) => ({ one, isPast: /\b(?:last|past|previous|ago|yesterday)\b/iu.test(one.text) })),
-  )
-  const results = [...past.filter(({ isPast }) => isPast), ...coming.filter(({ isPast }) => !isPast)]
-    .map(({ one }) => one)
-    .sort((one, other) => one.index - other.index)
+  const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''
   let from = 0
-  for (const { index, text: words, start } of results) {
+  for (const coming of parsed(true)) {
+    const isPast = /\b(?:last|past|previous|ago|yesterday)\b/iu.test(coming.text)
+    const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
     const date = dateOf(start)
     const end = index + words.length
     // A date that is written out needs none beside it. "From now on", "the week" and "on Fridays" mean no day.
-    const isNoDay = /^now$|^the\s\p{L}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || /\d{4}/u.test(words)
-    if (
-      date === null ||
-      isNoDay ||
-      /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
-    )
-      continue
+    const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end))
+    const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
+    if (date === null || isNoDay || isRepeated) continue
     dated += `${text.slice(from, end)} [${date}]`
     from = end
   }

@@ -154,9 +154,7 @@ class Plan {
   async add(found: Finding): Promise<Refused | null> {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
-    const isOwnCorrection = finding.kind === 'correction' && this.#isPerson
-    if (isOwnCorrection) return this.#correct(finding)
-    if (finding.kind === 'correction') return null
+    if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
     const belief = this.#beliefOf(finding)
     const same = await this.#saying(belief)
     if (same !== null) await this.#again(finding, same)
@@ -167,7 +165,7 @@ class Plan {
 
   #beliefOf(finding: Finding): Belief {
     const { content, type, subtype, about, slot, kind } = finding
-    const { user, author, agent, scopes, sourceId = null, model = null } = this.#request
+    const { user, author, scopes, sourceId = null, model = null } = this.#request
     const isCandidate = !this.#isPerson || kind === 'preference' || finding.isDoubtful === true
     const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
     const statement = parseDraft({
@@ -177,7 +175,6 @@ class Plan {
       scopes: about === 'person' ? [universalScope] : scopes,
       type,
       subtype,
-      agent,
       status: isCandidate ? 'inferred' : 'active',
     })
     const provenance = { ...author, sourceId, model, at: this.#at }
@@ -192,7 +189,7 @@ class Plan {
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
     const isSame = (known: Belief): boolean =>
       (isCurrent(known) || known.candidate) &&
-      known.agent === belief.agent &&
+      known.agent === null &&
       known.scopes.some((scope) => belief.scopes.includes(scope)) &&
       isSameStatement(known.content, belief.content)
     const same = (await store.getMany(belief.user, [...new Set(ids)])).filter(isSame)
@@ -233,13 +230,10 @@ class Plan {
     )
     for (let number = 1; ; number += 1) {
       const name = number === 1 ? belief.name : `${belief.name} (${number})`
-      const isTaken = planned.has(nameKey(name)) || (await this.#isHeld(name, belief))
-      if (!isTaken) return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
+      const held = await this.#workshop.store.holders(belief.user, name, belief.scopes)
+      if (held.length === 0 && !planned.has(nameKey(name)))
+        return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
     }
-  }
-
-  async #isHeld(name: string, { user, scopes }: Belief): Promise<boolean> {
-    return (await this.#workshop.store.holders(user, name, scopes)).length > 0
   }
 
   /**
