@@ -3,29 +3,7 @@ import type { NewTurn, Turn } from '../beliefs/turn.ts'
 import { parseQuestion } from '../search/turns/question.ts'
 import { rankTurns } from '../search/turns/rank.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
-import { type AnyStore, commitOf } from './sample-beliefs.contract.ts'
-
-let made = 0
-
-/** A turn of ada's with everything a test does not care about filled in. */
-export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
-  made += 1
-  return {
-    id: `t-${made}`,
-    user: 'ada',
-    session: 's1',
-    index: null,
-    role: 'user',
-    speaker: null,
-    at: new Date(Date.UTC(2026, 4, 3, 10) + made * 3_600_000).toISOString(),
-    scope: 'user:universal',
-    host: 'test',
-    origin: 'person',
-    messageId: null,
-    text,
-    ...fields,
-  }
-}
+import { type AnyStore, commitOf, said } from './sample-beliefs.contract.ts'
 
 export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
   committed(store, commitOf([], { kind: 'hear', user, turns }))
