@@ -7,7 +7,7 @@ import { countsIn, heaviestRows } from './postings.ts'
 import { parseQuestion, type Question } from './question.ts'
 import { termsOf } from './terms.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
-import { pointsOf, uncommonPoints } from './word-points.ts'
+import { pointsAmong, uncommonPoints } from './word-points.ts'
 
 /**
  * When something that was said may be shown unasked. A sentence scores by how much of the message's telling words it
@@ -144,9 +144,11 @@ type Asked = {
 /** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
 async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
   const { question, words, postings, threshold, constants } = asked
+  const points = (term: string): number =>
+    pointsAmong(term, { docFreq: postings.terms.get(term)?.rows.length ?? 0, units: postings.units })
   const terms = [...words.keys()].flatMap((term) => {
     const found = postings.terms.get(term)
-    return found === undefined ? [] : [{ term, weight: pointsOf(term), postings: found }]
+    return found === undefined ? [] : [{ term, weight: points(term), postings: found }]
   })
   const rows = heaviestRows(terms, postings.inView, mostCandidates)
   const units = await index.unitsAround(view, rows, 2 * reach)
@@ -154,7 +156,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     terms,
     units.map(({ row }) => row),
   )
-  const total = [...words.keys()].reduce((sum_, term) => sum_ + pointsOf(term), constants.unknown)
+  const total = [...words.keys()].reduce((sum_, term) => sum_ + points(term), constants.unknown)
   const mayQuote = ({ role }: TurnUnit): boolean => role === 'user' || (question.asksAssistant && role === 'assistant')
 
   const placed = units.flatMap((unit, at) => {

@@ -16,7 +16,8 @@ describe('terms', () => {
 
   it('keep names, numbers, identifiers and other scripts as they are', () => {
     expect(terms('Voss 2024-01-15 NeonDB')).toEqual(['voss', '2024-01-15', 'neondb', 'neon', 'db'])
-    expect(terms('自行车')).toEqual(['自', '行', '车'])
+    expect(terms('自行车')).toEqual(['自行', '行车'])
+    expect(terms('A 车')).toEqual(['车'])
   })
 
   it('stand where they say', () => {

@@ -5,10 +5,22 @@ import { askingWords, baseForm, stopWords } from './words.ts'
 /** One word of a text that turns are found by: the stem, and where the word stands. */
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
 
-/** The terms of a text in order, stop words left out. Words beyond plain English letters are their own terms. */
+/**
+ * The terms of a text in order, stop words left out. Words beyond plain English letters are their own terms; of scripts
+ * that write no spaces, every two neighbouring characters are one.
+ */
 export function termsOf(text: string): readonly Term[] {
   const terms: Term[] = []
-  for (const { word, start, end, parts } of analyse(text)) {
+  const atoms = analyse(text)
+  for (const [at, { word, start, end, parts }] of atoms.entries()) {
+    if (isUnspaced(word)) {
+      const next = atoms[at + 1]
+      const hasNext = next !== undefined && next.gap === 'tight' && isUnspaced(next.word)
+      const isAlone = !hasNext && !(atoms[at]?.gap === 'tight' && isUnspaced(atoms[at - 1]?.word ?? ''))
+      if (hasNext) terms.push({ term: word + next.word, start, end: next.end })
+      else if (isAlone) terms.push({ term: word, start, end })
+      continue
+    }
     const whole = termOf(word)
     if (whole !== '') terms.push({ term: whole, start, end })
     // An identifier is found by the words inside it as well.
@@ -58,6 +70,3 @@ export function isAskingTerm(term: string): boolean {
   asking ??= new Set(askingWords.map(termOf))
   return asking.has(term)
 }
-
-/** Whether a term is one character of a script that writes no spaces: of such, one alone says nothing. */
-export const isCharacterTerm = isUnspaced
