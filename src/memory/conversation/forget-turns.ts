@@ -1,7 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
-import { given } from '../../given.ts'
 import { type ChangeRequest, change, erased, type Workshop } from '../workshop.ts'
 import { getTurn, parseTurnFilter } from './list-turns.ts'
 
@@ -76,9 +75,16 @@ export async function forgetTurns(workshop: Workshop, request: ForgetTurnsReques
 async function selected({ store }: Workshop, { user, ...selection }: ForgetTurnsRequest): Promise<readonly Turn[]> {
   const { turn: id, session, since, until, containing } = selection
   const one = id === undefined ? null : await getTurn({ store }, user, id)
-  if (one !== null && session !== undefined && one.session !== session) return []
-  const filter = { user, ...given({ session: one?.session ?? session, since, until, containing }) }
-  const { items } = await store.listTurns(parseTurnFilter(filter), everything)
+  const filter = {
+    user,
+    ...(session === undefined ? {} : { session }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(containing === undefined ? {} : { containing }),
+  }
+  // A turn is looked for in its own conversation alone, unless another one is named, where it is not.
+  const within = one === null ? filter : { session: one.session, ...filter }
+  const { items } = await store.listTurns(parseTurnFilter(within), everything)
   return one === null ? items : items.filter((turn) => turn.id === one.id)
 }
 
