@@ -332,7 +332,7 @@ describe('why', () => {
     )
     expect(missed.stdout).toContain('It also lives in user:universal, which is not in view here.')
     expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\n$/)
-    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: true })
+    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })
 })
 

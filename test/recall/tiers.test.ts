@@ -214,7 +214,7 @@ describe('the budget', () => {
 })
 
 describe('the prelude', () => {
-  it('holds the preferences in user:universal and nothing else of it; tendencies as such', async () => {
+  it('holds instructions in view and preferences that hold everywhere, tendencies as such', async () => {
     const universal = { scopes: ['user:universal'] }
     const workshop = await workshopWith(
       belief({ name: 'plain', content: 'Lives in Lisbon', ...universal }),
@@ -229,19 +229,18 @@ describe('the prelude', () => {
       belief({ name: 'depth', type: 'preference', subtype: 'expertise', content: 'Knows Rust deeply.', ...universal }),
       belief({ name: 'guess', type: 'preference', status: 'inferred', content: 'works at night', ...universal }),
       belief({ name: 'maybe', type: 'preference', status: 'exploratory', content: 'May move', ...universal }),
+      belief({ name: 'rule', type: 'preference', subtype: 'instruction', content: 'Never push to main' }),
       belief({ name: 'asked', type: 'open_question', content: 'Which car?', ...universal }),
     )
     const { context } = await ask(workshop, 'plain style')
 
-    expect(context.prelude?.text.split('\n').sort()).toEqual([
-      'Knows Rust deeply.',
-      'Likes short answers. Skip preambles.',
-      'Tends to: works at night.',
-    ])
+    expect(context.prelude?.text).toBe(
+      'Never push to main.\nKnows Rust deeply.\nTends to: works at night.\nLikes short answers. Skip preambles.',
+    )
     expect(context.relevant).toEqual([])
   })
 
-  it('keeps statements before reasons when room is short, and is null without any', async () => {
+  it('keeps statements before reasons when room is short, and is null without preferences', async () => {
     const workshop = await workshopWith(
       belief({ name: 'one', type: 'preference', content: 'Likes tea', why: 'Offer tea', scopes: ['user:universal'] }),
       belief({ name: 'two', type: 'preference', content: 'Likes cake', why: 'Offer cake', scopes: ['user:universal'] }),
@@ -251,16 +250,5 @@ describe('the prelude', () => {
       'Likes tea. Offer tea.\nLikes cake.',
     )
     expect((await ask(workshop, '', { user: 'nobody' })).context.prelude).toBeNull()
-  })
-
-  it('holds standing instructions of the scopes in view', async () => {
-    const instruction = { type: 'preference', subtype: 'instruction' } as const
-    const workshop = await workshopWith(
-      belief({ name: 'here', content: 'Always run the tests', scopes: ['domain:code'], ...instruction }),
-      belief({ name: 'elsewhere', content: 'Never use emoji', scopes: ['domain:writing'], ...instruction }),
-      belief({ name: 'mere', content: 'Prefers tabs', scopes: ['domain:code'], type: 'preference' }),
-    )
-
-    expect((await ask(workshop, 'hello')).context.prelude?.text).toBe('Always run the tests.')
   })
 })

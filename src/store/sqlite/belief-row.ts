@@ -28,9 +28,9 @@ export function readBody({ id, body, crc }: StoredBody): Belief {
  * written; the first schema knew no candidates.
  */
 export function parseBody(body: string): Belief {
-  const belief = JSON.parse(body) as Belief
-  // Only where it is missing, so that every other body keeps the order of its fields, which its hash depends on.
-  return 'candidate' in belief ? belief : { ...(belief as Belief), candidate: false }
+  const belief = JSON.parse(body) as Omit<Belief, 'candidate'> & Partial<Pick<Belief, 'candidate'>>
+  // What has the field keeps its order of fields: the journal hashes texts.
+  return belief.candidate === undefined ? { ...belief, candidate: false } : (belief as Belief)
 }
 
 const damagedBelief = (id: string): MemoryError =>
