@@ -266,7 +266,7 @@ describe('forgetting turns', () => {
 
 const said = (text: string, at: string) => ({ text, at, session: 's1' })
 
-describe('forgetting turns', () => {
+describe('the turns to forget', () => {
   it('takes a day for the whole of it, and refuses what is no date', async () => {
     const { memory } = memories()
     await memory.hear([said('In the morning.', '2026-05-03T09:00:00Z'), said('Next day.', '2026-05-04T09:00:00Z')])
