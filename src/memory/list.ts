@@ -47,12 +47,13 @@ export async function findBeliefs(
 
 const passes = (
   belief: Belief,
-  { pinned, current, proposals }: Pick<FindRequest, 'pinned' | 'current' | 'proposals'>,
+  { pinned, current, proposals, candidates }: Pick<FindRequest, 'pinned' | 'current' | 'proposals' | 'candidates'>,
   scopes: readonly string[] | null,
 ): boolean =>
   (pinned === undefined || belief.pinned === pinned) &&
   (current === undefined || isCurrent(belief) === current) &&
   (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
+  (candidates === undefined || belief.candidate === candidates) &&
   (scopes === null || belief.scopes.some((scope) => scopes.includes(scope)))
 
 export function requirePage({ limit, offset }: { readonly limit: number; readonly offset: number }): void {

@@ -1,5 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
+import type { BeliefFilter, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
@@ -96,7 +96,8 @@ export type Memory = {
     options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
   ): Promise<Page<SearchHit>>
   history(reference: string): Promise<History>
-  events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEntry[]>
+  /** The journal, newest first. `hearing`: also changes that only kept what was said. */
+  events(options?: Partial<EventPage>): Promise<readonly JournalEntry[]>
   scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
   proposals(): Promise<readonly Proposal[]>
   /** What was found in conversations and waits for `confirm`, `reject` or `forget`, newest first. */

@@ -47,7 +47,13 @@ export function beliefLine(belief: Belief): string {
 }
 
 /** A quote as one line of a list, with its day and speaker. */
-export function quoteLine({ text, at, speaker, role, earlier }: Quote): string {
+export function quoteLine({
+  text,
+  at,
+  speaker,
+  role,
+  earlier,
+}: Pick<Quote, 'text' | 'at' | 'speaker' | 'role' | 'earlier'>): string {
   const who = speaker ?? (role === 'user' ? 'the person' : role)
   return `- ${earlier ? 'earlier, ' : ''}${at.slice(0, 10)}, ${safe(who)}: "${safe(text)}"`
 }

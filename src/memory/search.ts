@@ -9,6 +9,7 @@ import { singular } from '../search/singular.ts'
 import { type Strength, strengthOf, termsIn } from '../search/turns/strength.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from './conversation/search-turns.ts'
 import { isMentioned } from './near-misses.ts'
+import { parseTime } from './parse-time.ts'
 import type { Workshop } from './workshop.ts'
 
 /** What `search` looks through. */
@@ -92,7 +93,11 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
 }
 
 const earlierOf = (one: string | undefined, other: string | undefined): string | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : one < other ? one : other
+  one === undefined || other === undefined
+    ? (one ?? other)
+    : parseTime('until', one) < parseTime('until', other)
+      ? one
+      : other
 
 /** All that is found, best first, however many that are. */
 export async function everyHit(

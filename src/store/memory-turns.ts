@@ -91,7 +91,8 @@ export class UserTurns {
     const summaries = [...this.#sessions].flatMap(([session, all]) => {
       const turns = all.filter(({ turn }) => passes(turn, filter)).map(({ turn }) => turn)
       const times = turns.map(({ at }) => at).sort(compareText)
-      const opening = all.find(({ turn }) => turn.role === 'user') ?? all[0]
+      const inScope = all.filter(({ turn }) => filter.scopes?.includes(turn.scope) ?? true)
+      const opening = inScope.find(({ turn }) => turn.role === 'user') ?? inScope[0]
       if (turns.length === 0) return []
       return [
         {

@@ -87,6 +87,23 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       ])
     })
 
+    it('by session, as far as is asked for, with nothing of another scope', async () => {
+      const store = empty()
+      await hear(store, [
+        said('The canary of b.', { session: 'mixed', scope: 'project:b', at: '2026-01-01T00:00:00.000Z' }),
+        said('The wheel of a.', { session: 'mixed', scope: 'project:a', at: '2026-01-02T00:00:00.000Z' }),
+        said('Nothing.', { session: 'other', scope: 'project:a' }),
+      ])
+      const list = async (filter: object) => (await store.listSessions({ user: 'ada', ...filter }, everything)).items
+
+      expect(await list({ containing: 'WHEEL' })).toMatchObject([{ session: 'mixed', turns: 1 }])
+      expect(await list({ scopes: ['project:b'] })).toMatchObject([{ session: 'mixed', opening: 'The canary of b.' }])
+      expect(await list({ scopes: ['project:a'], containing: 'wheel' })).toMatchObject([
+        { session: 'mixed', turns: 1, scopes: ['project:a'], opening: 'The wheel of a.' },
+      ])
+      expect(await list({ containing: 'tram' })).toEqual([])
+    })
+
     it('and lists those that are asked for', async () => {
       const store = empty()
       await hear(store, [

@@ -118,6 +118,12 @@ export const Quote = z.object({
   nearby: z.array(z.string()).describe('Words of the message that were said right beside it.'),
 }) satisfies z.ZodType<context.Quote>
 
+export const QuoteDecision = z.object({
+  asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
+  threshold: z.number().describe('A quote is shown from this score on.'),
+  best: Quote.nullable().describe('The best one there was, shown or not.'),
+}) satisfies z.ZodType<context.QuoteDecision>
+
 export const RecallContext = z.object({
   user: z.string(),
   agent: z.string().nullable(),
@@ -159,6 +165,7 @@ export const JournalEntry = z.object({
   undoneBy: z.int().nullable(),
   beliefIds: z.array(z.string()).describe('The first 20.'),
   beliefCount: z.int(),
+  turnCount: z.int().describe('How many turns it kept or forgot.'),
   hash: z.string(),
 })
 

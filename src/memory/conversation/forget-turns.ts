@@ -1,8 +1,8 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Turn } from '../../beliefs/turn.ts'
-import type { TurnFilter } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
 import { type ChangeRequest, change, erased, type Workshop } from '../workshop.ts'
+import { getTurn, parseTurnFilter } from './list-turns.ts'
 
 /** Which turns to forget: those that everything given holds for. At least one part must be given. */
 export type TurnSelection = {
@@ -11,7 +11,7 @@ export type TurnSelection = {
   readonly session?: string
   readonly since?: string
   readonly until?: string
-  /** Also forgets beliefs whose text holds the words, whatever their status. */
+  /** Also forgets beliefs whose text holds the words, whatever their status; beside other parts only those that come from the turns. */
   readonly containing?: string
 }
 
@@ -36,7 +36,7 @@ const mostExamples = 10
 
 /** Removes every text of turns for good, and with `containing` also that of the beliefs that hold the words. */
 export async function forgetTurns(workshop: Workshop, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
-  const { user, author, dryRun = false } = request
+  const { author, dryRun = false } = request
   if (author.actor !== 'person')
     throw new MemoryError('forbidden', `"${author.origin}" may not forget what was said.`, {
       hint: 'Only a person can. Ask them to run `credence forget`.',
@@ -70,26 +70,22 @@ export async function forgetTurns(workshop: Workshop, request: ForgetTurnsReques
       hash,
     }),
   )
+}
 
-  async function selected({ store }: Workshop, selection: TurnSelection): Promise<readonly Turn[]> {
-    if (selection.turn !== undefined) {
-      const turn = await store.getTurn(user, selection.turn)
-      if (turn === null)
-        throw new MemoryError('not_found', `There is no turn ${selection.turn}.`, {
-          hint: 'List turns with `credence conversations show <session>`.',
-        })
-      return [turn]
-    }
-    const { session, since, until, containing } = selection
-    const filter: TurnFilter = {
-      user,
-      ...(session === undefined ? {} : { session }),
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-      ...(containing === undefined ? {} : { containing }),
-    }
-    return (await store.listTurns(filter, everything)).items
+async function selected({ store }: Workshop, { user, ...selection }: ForgetTurnsRequest): Promise<readonly Turn[]> {
+  const { turn: id, session, since, until, containing } = selection
+  const one = id === undefined ? null : await getTurn({ store }, user, id)
+  const filter = {
+    user,
+    ...(session === undefined ? {} : { session }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(containing === undefined ? {} : { containing }),
   }
+  // A turn is looked for in its own conversation alone, unless another one is named, where it is not.
+  const within = one === null ? filter : { session: one.session, ...filter }
+  const { items } = await store.listTurns(parseTurnFilter(within), everything)
+  return one === null ? items : items.filter((turn) => turn.id === one.id)
 }
 
 function requireSelection({ turn, session, since, until, containing }: TurnSelection): void {
@@ -102,17 +98,19 @@ function requireSelection({ turn, session, since, until, containing }: TurnSelec
 
 async function beliefsConcerned(
   { store }: Workshop,
-  { user, containing }: ForgetTurnsRequest,
+  { user, turn, session, since, until, containing }: ForgetTurnsRequest,
   turnIds: ReadonlySet<string>,
 ): Promise<{ readonly doomed: readonly Belief[]; readonly from: readonly Belief[] }> {
   const { items } = await store.list({ user }, everything)
   const wanted = containing?.toLowerCase()
-  const isDoomed = ({ name, aliases, content, why }: Belief): boolean =>
-    wanted !== undefined && [name, ...aliases, content, why].some((text) => text.toLowerCase().includes(wanted))
+  const isEverywhere = [turn, session, since, until].every((part) => part === undefined)
+  const isFromThem = ({ provenance: { sourceId } }: Belief): boolean => sourceId !== null && turnIds.has(sourceId)
+  const isDoomed = (belief: Belief): boolean =>
+    wanted !== undefined &&
+    (isEverywhere || isFromThem(belief)) &&
+    [belief.name, ...belief.aliases, belief.content, belief.why].some((text) => text.toLowerCase().includes(wanted))
   return {
     doomed: items.filter(isDoomed),
-    from: items.filter(
-      (belief) => !isDoomed(belief) && belief.provenance.sourceId !== null && turnIds.has(belief.provenance.sourceId),
-    ),
+    from: items.filter((belief) => !isDoomed(belief) && isFromThem(belief)),
   }
 }

@@ -52,7 +52,8 @@ export type Heard = Learned & {
   /** What became of each turn, in order. */
   readonly turns: readonly {
     readonly outcome: HeardOutcome
-    readonly turn: Turn | null
+    /** Without its place, which is settled as it is kept and moves when an earlier turn becomes known. */
+    readonly turn: Omit<Turn, 'index'> | null
     /** Why it was refused. */
     readonly reason?: string
   }[]
@@ -204,11 +205,11 @@ async function outcomesOf({ store }: Workshop, user: string, batch: readonly Pre
     const before = known[turns.indexOf(one.turn)] ?? null
     if (before === 'forgotten') return { outcome: 'forgotten', turn: null }
     if (before !== null) return { outcome: 'known', turn: before }
-    const { messageId, ...turn } = one.turn
+    const { messageId, index: _index, ...turn } = one.turn
     // The same message twice in one list.
     if (messageId !== null && messages.has(messageId)) return { outcome: 'known', turn: null }
     if (messageId !== null) messages.add(messageId)
-    return { outcome: 'kept', turn: { ...turn, index: turn.index ?? 0 } }
+    return { outcome: 'kept', turn }
   })
 }
 

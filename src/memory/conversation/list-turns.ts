@@ -14,7 +14,7 @@ export async function listTurns(
   { limit = 50, offset = 0, ...filter }: TurnList,
 ): Promise<Page<Turn>> {
   requirePage({ limit, offset })
-  return store.listTurns(parsed(filter), { limit, offset })
+  return store.listTurns(parseTurnFilter(filter), { limit, offset })
 }
 
 export async function listConversations(
@@ -22,10 +22,10 @@ export async function listConversations(
   { limit = 50, offset = 0, ...filter }: TurnList,
 ): Promise<Page<SessionSummary>> {
   requirePage({ limit, offset })
-  return store.listSessions(parsed(filter), { limit, offset })
+  return store.listSessions(parseTurnFilter(filter), { limit, offset })
 }
 
-export async function getTurn({ store }: Workshop, user: string, id: string): Promise<Turn> {
+export async function getTurn({ store }: Pick<Workshop, 'store'>, user: string, id: string): Promise<Turn> {
   const turn = await store.getTurn(user, id)
   if (turn !== null) return turn
   throw new MemoryError('not_found', `There is no turn ${id.slice(0, 80)}.`, {
@@ -33,7 +33,8 @@ export async function getTurn({ store }: Workshop, user: string, id: string): Pr
   })
 }
 
-const parsed = ({ scopes, since, until, ...filter }: TurnFilter): TurnFilter => ({
+/** The filter with its scopes and times as the store compares them. */
+export const parseTurnFilter = ({ scopes, since, until, ...filter }: TurnFilter): TurnFilter => ({
   ...filter,
   ...(scopes === undefined ? {} : { scopes: parseScopes(scopes) }),
   ...(since === undefined ? {} : { since: new Date(parseTime('since', since)).toISOString() }),

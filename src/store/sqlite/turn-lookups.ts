@@ -63,28 +63,15 @@ export class TurnLookups {
   }
 
   list(userId: number, filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Page<Turn> {
-    const { where, values } = conditionsOf(userId, filter)
+    const { where, values } = this.#withText(userId, filter)
     const order = filter.session === undefined ? 'at DESC, turns.row DESC' : 'place'
-    const wanted = filter.containing?.toLowerCase()
-    if (wanted === undefined) {
-      const items = this.#connection
-        .statement<unknown[], TurnRow>(`${wholeTurns} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
-        .all(...values, limit, offset)
-      const total = this.#connection
-        .statement<unknown[], { count: number }>(`SELECT count(*) AS count ${fromTurns} WHERE ${where}`)
-        .get(...values)
-      return { items: items.map(turnOf), total: total?.count ?? 0 }
-    }
-    // Lower case as SQLite knows it covers ASCII alone, so the texts are compared here.
-    const rows = this.#connection.statement<unknown[], TurnRow>(`${wholeTurns} WHERE ${where} ORDER BY ${order}`)
-    const items: Turn[] = []
-    let total = 0
-    for (const row of rows.iterate(...values)) {
-      if (!row.text.toLowerCase().includes(wanted)) continue
-      if (total >= offset && items.length < limit) items.push(turnOf(row))
-      total += 1
-    }
-    return { items, total }
+    const items = this.#connection
+      .statement<unknown[], TurnRow>(`${wholeTurns} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`)
+      .all(...values, limit, offset)
+    const total = this.#connection
+      .statement<unknown[], { count: number }>(`SELECT count(*) AS count ${fromTurns} WHERE ${where}`)
+      .get(...values)
+    return { items: items.map(turnOf), total: total?.count ?? 0 }
   }
 
   sessions(
@@ -92,7 +79,7 @@ export class TurnLookups {
     filter: TurnFilter,
     { limit, offset }: { limit: number; offset: number },
   ): Page<SessionSummary> {
-    const { where, values } = conditionsOf(userId, filter)
+    const { where, values } = this.#withText(userId, filter)
     const rows = this.#connection
       .statement<
         unknown[],
@@ -108,9 +95,11 @@ export class TurnLookups {
         `SELECT count(DISTINCT turns.session) AS count ${fromTurns} WHERE ${where}`,
       )
       .get(...values)
-    const opening = this.#connection.statement<[number, number], { text: string }>(
-      `SELECT substr(text, 1, ?) AS text FROM turns JOIN turn_texts USING (row)
-       WHERE session = ? ORDER BY role <> 0, place LIMIT 1`,
+    const inScopes = filter.scopes === undefined ? null : JSON.stringify(filter.scopes)
+    const opening = this.#connection.statement<[number, number, string | null, string | null], { text: string }>(
+      `SELECT substr(text, 1, ?) AS text FROM turns JOIN turn_texts USING (row) JOIN turn_scopes ON turn_scopes.id = scope
+       WHERE session = ? AND (? IS NULL OR turn_scopes.name IN (SELECT value FROM json_each(?)))
+       ORDER BY role <> 0, place LIMIT 1`,
     )
     return {
       items: rows.map(({ id, session, turns, first, last, scopes, hosts }) => ({
@@ -120,9 +109,25 @@ export class TurnLookups {
         lastAt: new Date(last).toISOString(),
         scopes: (JSON.parse(scopes) as string[]).sort(),
         hosts: (JSON.parse(hosts) as string[]).sort(),
-        opening: (opening.get(longestOpening, id)?.text ?? '').toWellFormed(),
+        opening: (opening.get(longestOpening, id, inScopes, inScopes)?.text ?? '').toWellFormed(),
       })),
       total: total?.count ?? 0,
+    }
+  }
+
+  /** The conditions of a filter. Lower case as SQLite knows it covers ASCII alone, so texts are compared here. */
+  #withText(userId: number, filter: TurnFilter): { readonly where: string; readonly values: unknown[] } {
+    const { where, values } = conditionsOf(userId, filter)
+    const wanted = filter.containing?.toLowerCase()
+    if (wanted === undefined) return { where, values }
+    const texts = this.#connection.statement<unknown[], { row: number; text: string }>(
+      `SELECT turns.row, text ${fromTurns} JOIN turn_texts ON turn_texts.row = turns.row WHERE ${where}`,
+    )
+    const rows: number[] = []
+    for (const { row, text } of texts.iterate(...values)) if (text.toLowerCase().includes(wanted)) rows.push(row)
+    return {
+      where: `${where} AND turns.row IN (SELECT value FROM json_each(?))`,
+      values: [...values, JSON.stringify(rows)],
     }
   }
 

@@ -52,9 +52,9 @@ export const eventWords: Readonly<Record<EventKind, string>> = {
   reject: 'rejected',
   confirm: 'confirmed',
   retire: 'retired',
-  hear: 'kept what was said',
+  hear: 'kept',
   forget: 'forgot',
   import: 'imported',
-  review: 'put up for review',
+  review: 'listed for review',
   undo: 'undid a change of',
 }
