@@ -2,16 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { noUsage } from '../../models/chat-model.ts'
 import type { Agent, AgentAtWork, Turn } from '../agent.ts'
 
+/** The conversation that a prompt belongs to, and the end of its time. */
+type Sent = { readonly id: string; readonly signal: AbortSignal }
+
 /** An agent at work in this process, whose conversations are nothing but turns that are counted. */
-export const inProcess = (take: (prompt: string) => Promise<Turn>): AgentAtWork => ({
+export const inProcess = (take: (prompt: string, sent: Sent) => Promise<Turn>): AgentAtWork => ({
   open: async () => {
+    const id = randomUUID()
     let count = 0
     return {
-      id: randomUUID(),
+      id,
       process: null,
       messageCount: () => count,
-      send: async (prompt) => {
-        const turn = await take(prompt)
+      send: async (prompt, signal) => {
+        const turn = await take(prompt, { id, signal })
         count += turn.messages.length + 1
         return turn
       },
