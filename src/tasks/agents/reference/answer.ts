@@ -1,10 +1,8 @@
-import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
-import { parseQuestion } from '../../../search/turns/question.ts'
 import { termsIn } from '../../../search/turns/strength.ts'
-import { isAskingTerm, termsOf } from '../../../search/turns/terms.ts'
+import { isAskingTerm } from '../../../search/turns/terms.ts'
 import { pointsOf } from '../../../search/turns/word-points.ts'
 import type { Ask } from './asks.ts'
-import { type Piece, withoutQuotations } from './pieces.ts'
+import { beginsWithPronoun, type Piece, withoutQuotations } from './pieces.ts'
 
 /** A statement that a search brought up. */
 export type Told = Piece & {
@@ -17,7 +15,7 @@ export type Told = Piece & {
 export type Answer = { readonly text: string; readonly at: string }
 
 /** An answer holds at least this share of the points of the question's words; words around it count for less. */
-const leastShare = 0.55
+const leastShare = 0.35
 const nearby = 0.7
 /** A newer statement replaces an older one that holds more of the question, down to this share of it. */
 const replaces = 0.65
@@ -26,49 +24,52 @@ const mostAnswers = 3
 /** The statements that answer a question, newest first; none where nothing that was told does. */
 export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
   const wanted = wordsOf(ask)
-  const { asksPast } = parseQuestion(ask.text)
+  const asksPast = /\b(?:before|previous(?:ly)?|original(?:ly)?|used to|former(?:ly)?|earlier)\b/iu.test(ask.text)
   const fitting = told.map((one) => fitOf(one, wanted)).filter(({ isAnswer }) => isAnswer)
-  const main = fitting.filter(({ told: { isAside } }) => !isAside)
+  const main = fitting.filter((one) => !one.told.isAside)
   const candidates = main.length > 0 ? main : fitting
+  const best = Math.max(...candidates.map(({ share }) => share))
   return candidates
-    .filter((one) => !candidates.some((other) => beats(other, one, asksPast)))
+    .filter((one) => one.share >= replaces * best && !candidates.some((other) => beats(other, one, asksPast)))
     .sort((one, other) => other.share - one.share)
     .slice(0, mostAnswers)
     .sort((one, other) => other.told.at.localeCompare(one.told.at))
-    .map((one) => answerFrom(one, asksPast ? [] : fitting.filter((other) => beats(one, other, false)), wanted))
+    .map((one) => {
+      const replaced = asksPast ? [] : fitting.filter((other) => beats(one, other, false))
+      return { text: `${textOf(one, replaced, wanted)}${continuation(one.told, told)}`, at: one.told.at }
+    })
 }
 
 /** Whether a question has a word that something could be found by. */
-export const hasTopic = ({ text, about }: Ask): boolean =>
-  termsOf(`${text} ${about}`).some(({ term }) => !isAskingTerm(term))
+export const hasTopic = ({ text, about, lead }: Ask): boolean =>
+  [...termsIn(`${text} ${about} ${lead}`)].some((term) => !isAskingTerm(term))
 
 type Wanted = {
-  /** Points of each term, and terms that only tell better answers from worse. */
   readonly points: ReadonlyMap<string, number>
-  /** What kind of thing is asked for. "Which car do I drive?" is answered by "I drive a Volvo", so it may be missing. */
-  readonly kind: string | null
-  readonly about: ReadonlySet<string>
+  /** What a term counts that an answer lacks: less for explanations, and for the kind of thing asked for ("which car"). */
+  readonly missing: (term: string) => number
+  /** Terms that only tell better answers from worse. */
+  readonly about: readonly string[]
   /** An answer must hold one term of each name. */
   readonly names: readonly (readonly string[])[]
 }
 
 function wordsOf({ text, about }: Ask): Wanted {
-  const points = new Map([...termsIn(text)].map((term) => [term, pointsOf(term)]))
+  const [main = ''] = /^.*?(?:(?=[,(?;]|\s[-–—]|\b(?:so|because|if)\b)|$)/su.exec(text) ?? []
   const [, kind = ''] = /\b(?:what|which|how many|how much)\s+(\p{L}+)/iu.exec(text) ?? []
-  const [kindTerm = null] = termsIn(kind)
-  return { points, kind: kindTerm, about: termsIn(about), names: namesIn(text) }
+  const [core, kindTerms, names] = [heldBy(main), heldBy(kind), namesIn(main)]
+  // A name says whose it is, not what is asked for.
+  const weightOf = (term: string): number => (names.some((name) => name.includes(term)) ? 0.5 : 1)
+  const points = new Map([...heldBy(text)].map((term) => [term, weightOf(term) * pointsOf(term)]))
+  const missing = (term: string): number => (core.size > 0 && !core.has(term) ? 0 : kindTerms.has(term) ? 0.5 : 1)
+  return { points, missing, about: [...heldBy(about)], names }
 }
 
 /** The names in a question: words with a capital letter that do not begin it. */
-function namesIn(text: string): readonly (readonly string[])[] {
-  const runs = [...text.matchAll(/(?<=\S\s+["'“(]?)\p{Lu}[\p{L}\p{N}'’-]*(?:\s+\p{Lu}[\p{L}\p{N}'’-]*)*/gu)]
-  return runs.flatMap(([run]) => {
-    const words = run.split(/\s+/u).filter((word) => !/^I(?:['’]\w+)?$/u.test(word))
-    const rare = words.filter((word) => !isOrdinaryWord(word.toLowerCase().replace(/['’]s$/u, '')))
-    const terms = (rare.length > 0 ? rare : words).flatMap((word) => [...termsIn(word)])
-    return terms.length === 0 ? [] : [terms]
-  })
-}
+const namesIn = (text: string): readonly (readonly string[])[] =>
+  [...text.matchAll(/(?<=\S\s+["'“(]?)(?!I\b)\p{Lu}[\p{L}\p{N}'’-]*(?:\s+(?!I\b)\p{Lu}[\p{L}\p{N}'’-]*)*/gu)]
+    .map(([name]) => [...termsIn(name)])
+    .filter((terms) => terms.length > 0)
 
 type Fit = {
   readonly told: Told
@@ -80,82 +81,88 @@ type Fit = {
   readonly isAnswer: boolean
 }
 
-function fitOf(told: Told, { points, kind, about, names }: Wanted): Fit {
+function fitOf(told: Told, { points, missing, about, names }: Wanted): Fit {
   const own = heldBy(told.text)
   const around = told.context.map((text) => ({ text, held: heldBy(text) }))
-  const isAround = (term: string): boolean => !own.has(term) && around.some(({ held }) => held.has(term))
-  let [total, worth, ownWorth] = [0, 0, 0]
+  const placeOf = (term: string): number =>
+    holds(own, term) ? 1 : around.some(({ held }) => holds(held, term)) ? nearby : 0
+  let [total, worth] = [0, 0]
   for (const [term, value] of points) {
-    const found = own.has(term) ? 1 : isAround(term) ? nearby : 0
-    total += found === 0 && term === kind ? value / 2 : value
-    worth += found * value
-    if (own.has(term)) ownWorth += value
+    const place = placeOf(term)
+    total += place === 0 ? missing(term) * value : value
+    worth += place * value
   }
-  const found = new Set([...points.keys(), ...about].filter((term) => own.has(term) || isAround(term)))
-  const isNamed = names.every((name) => name.some((term) => own.has(term) || isAround(term)))
+  const terms = [...points.keys()]
+  const isOwn = terms.some((term) => holds(own, term))
   const share = total === 0 ? 0 : worth / total
   return {
     told,
     share,
-    found,
+    found: new Set([...terms, ...about].filter((term) => placeOf(term) > 0)),
     context: around
-      .filter(({ held }) => [...points.keys()].some((term) => !own.has(term) && held.has(term)))
+      .filter(({ held }) => terms.some((term) => !holds(own, term) && holds(held, term)))
       .map(({ text }) => text),
-    isAnswer: ownWorth > 0 && share >= leastShare && isNamed,
+    isAnswer: isOwn && share >= leastShare && names.every((name) => name.some((term) => placeOf(term) > 0)),
   }
 }
 
 /** The terms of a text. What somebody else says about themselves is quoted, and not said of the person. */
 const heldBy = (text: string): ReadonlySet<string> =>
-  termsIn(withoutQuotations(text, (quoted) => /\b(?:I|my|we|our)\b/iu.test(quoted)))
+  termsIn(
+    withoutQuotations(text, (quoted) => /\b(?:I|my|we|our)\b/iu.test(quoted)).replace(
+      /(?<=\d)(?:st|nd|rd|th)\b/giu,
+      '',
+    ),
+  )
 
-/** Whether one statement leaves another without anything to say: it is newer, or holds all that the other does and more. */
+/** Whether a term is among others, or one is derived from the other: supervised, supervisor. */
+const holds = (terms: ReadonlySet<string>, wanted: string): boolean =>
+  terms.has(wanted) ||
+  [...terms].some((term) => {
+    const [short, long] = term.length < wanted.length ? [term, wanted] : [wanted, term]
+    return short.length >= 5 && long.length - short.length <= 4 && long.startsWith(short)
+  })
+
+/** Whether one statement leaves another nothing to say: it is newer, or holds all that the other does and more. */
 function beats(one: Fit, other: Fit, asksPast: boolean): boolean {
-  if (one === other) return false
   const isNewer = (a: Fit, b: Fit): boolean => !asksPast && a.told.at > b.told.at && a.share >= replaces * b.share
   if (isNewer(one, other)) return true
   const holdsAll = [...other.found].every((term) => one.found.has(term)) && one.found.size > other.found.size
   return holdsAll && !isNewer(other, one)
 }
 
-/** The statement with the context it needs, without clauses about something else or about what it replaced. */
-function answerFrom({ told, context }: Fit, replaced: readonly Fit[], { points }: Wanted): Answer {
-  if (told.whole !== null) return { text: told.whole, at: told.at }
-  const text = told.kind === 'block' ? told.text : clausesFor(told.text, replaced, points)
-  return { text: [...context, text].join(told.kind === 'block' ? '\n' : ' '), at: told.at }
+/** What goes on with "it" or "she" right after a statement. */
+function continuation(one: Told, told: readonly Told[]): string {
+  const next = told[told.indexOf(one) + 1]
+  return one.whole === null && next?.at === one.at && next.kind !== 'item' && beginsWithPronoun(next.text)
+    ? ` ${next.text}${continuation(next, told)}`
+    : ''
 }
 
-function clausesFor(text: string, replaced: readonly Fit[], points: Wanted['points']): string {
-  const masked = withoutQuotations(text)
-  const ends = [...masked.matchAll(/[;,]\s+(?:(?:and|but|or)\s+)?/giu)].map(({ index, 0: mark }) => [
-    index,
-    index + mark.length,
-  ])
-  const clauses = [...ends, [text.length, text.length]].map(([end = 0], index) => {
-    const start = ends[index - 1]?.[1] ?? 0
-    const terms = termsIn(text.slice(start, end))
-    return { start, end, terms, found: [...terms].filter((term) => points.has(term)) }
+/** The statement with the context it needs, without clauses about something else or about what it replaced. */
+function textOf({ told, context }: Fit, replaced: readonly Fit[], { points }: Wanted): string {
+  if (told.whole !== null) return told.whole
+  if (told.kind === 'block' || told.text.includes('\n')) return [...context, told.text].join('\n')
+  const masked = withoutQuotations(told.text)
+  const marks = [...masked.matchAll(/[;,]\s+(?:(?:and|but|or)\s+)?|\s\(|\s[–—-]\s/giu)]
+  const clauses = [...marks, { index: told.text.length, 0: '' }].map(({ index, 0: mark }, place) => {
+    const before = marks[place - 1]
+    const start = before === undefined ? 0 : before.index + before[0].length
+    const terms = termsIn(told.text.slice(start, index))
+    const found = [...terms].filter((term) => points.has(term))
+    return { text: told.text.slice(start, index), mark, terms, found }
   })
-  const worth = (found: readonly string[]): number => found.reduce((sum, term) => sum + (points.get(term) ?? 0), 0)
-  const best = clauses.reduce((one, other) => (worth(other.found) > worth(one.found) ? other : one))
-  const outdated = new Set(
-    replaced
-      .flatMap(({ told }) => [...termsIn(told.text)])
-      .filter((term) => !points.has(term) && !best.terms.has(term)),
-  )
+  const worthOf = (terms: readonly string[]): number => terms.reduce((sum, term) => sum + pointsOf(term), 0)
+  const best = clauses.reduce((one, other) => (worthOf(other.found) > worthOf(one.found) ? other : one))
+  const before = new Set(replaced.flatMap((one) => [...termsIn(one.told.text)]))
   const kept = clauses.filter((clause) => {
-    if (clause === best) return true
-    if ([...clause.terms].some((term) => outdated.has(term))) return false
-    const isLess = clause.found.length > 0 && clause.found.length < best.found.length
-    return !(isLess && clause.found.every((term) => best.found.includes(term)))
+    const { found } = clause
+    const own = [...clause.terms].filter((term) => !points.has(term) && !best.terms.has(term))
+    const outdated = own.filter((term) => before.has(term))
+    if (clause !== best && 2 * worthOf(outdated) > worthOf(own)) return false
+    const isLess = found.length > 0 && found.length < best.found.length
+    return !(isLess && found.every((term) => best.found.includes(term)))
   })
-  if (kept.length === clauses.length) return text
-  return kept
-    .map((clause, index) => {
-      const next = kept[index + 1]
-      const goesOn = next !== undefined && clauses.indexOf(next) === clauses.indexOf(clause) + 1
-      const mark = goesOn || clause.end === text.length ? '' : next === undefined ? '.' : '; '
-      return `${text.slice(clause.start, goesOn ? next.start : clause.end)}${mark}`
-    })
-    .join('')
+  const text = kept.map((clause) => `${clause.text}${clause === kept.at(-1) ? '' : clause.mark}`).join('')
+  return [...context, kept.at(-1) === clauses.at(-1) ? text : `${text}.`].join(' ')
 }

@@ -14,61 +14,74 @@ export type Piece = {
   readonly kind: 'sentence' | 'item' | 'block'
   /** What says what it is about: headings, the line that announces it, the sentence before it where it says "it". */
   readonly context: readonly string[]
-  /** The number of the item in a numbered list. */
+  /** The mark of an item in a list of numbers or letters. */
   readonly label: string | null
-  /** What it announces, where it ends in a colon: itself and the list or block after it. */
+  /** The announcement of a list together with the list. */
   readonly whole: string | null
 }
+
+const interrogative = '(?:who|whom|whose|what|when|where|which|why|how)(?:s|d|re)?'
+export const question = `(?:(?:in|at|on|for|from|to|with|by|of|since|until|about|under)\\s+)?${interrogative}\\b`
+const lineLabel = /^\s*\(?([a-z]|\d{1,2})[).]\s+/iu
+const thirdPerson = /\b(?:it|its|he|him|his|she|hers?|they|them|theirs?)\b/iu
+export const beginsWithPronoun = (text: string): boolean => /^\W*(?:it|its|he|his|she|her|they|their)\b/iu.test(text)
 
 /** The pieces of a message, in order. Code, quotations, addresses and items of lists stay whole. */
 export function piecesOf(message: string): readonly Piece[] {
   const pieces: Piece[] = []
+  const rangeOf = ({ position }: Pick<Node, 'position'>): readonly [number, number] => [
+    position?.start.offset ?? 0,
+    position?.end.offset ?? 0,
+  ]
   read(fromMarkdown(message).children, [])
   return pieces
 
   function read(nodes: readonly Node[], above: readonly string[]): void {
     let heading: readonly string[] = []
-    for (const node of nodes) {
+    for (const [place, node] of nodes.entries()) {
       const [start, end] = rangeOf(node)
-      const last = pieces.at(-1)
-      const announcement = last !== undefined && isAnnouncement(last) ? last : null
-      const context = [...above, ...heading, ...(announcement === null ? [] : [announcement.text])]
-      if (announcement !== null && node.type !== 'heading') {
-        pieces[pieces.length - 1] = { ...announcement, whole: message.slice(announcement.start, end) }
-      }
+      const before = place === 0 ? undefined : pieces.at(-1)
+      const isAnnounced =
+        before !== undefined && (before.text.endsWith(':') || isBesideBlock(node, message.slice(before.end, start)))
       if (node.type === 'heading') heading = [message.slice(start, end)]
-      else if (node.type === 'list') readList(node, context)
-      else if (node.type === 'paragraph' && (announcement === null || isRequest(announcement.text)))
-        readParagraph(start, end, context)
-      else add('block', start, end, announcement === null && last !== undefined ? [...context, last.text] : context)
+      else if (node.type === 'list') {
+        if (isAnnounced) pieces[pieces.length - 1] = { ...before, whole: message.slice(before.start, end) }
+        readList(node, [...above, ...heading, ...(isAnnounced ? [before.text] : [])])
+      } else if (isAnnounced && !namesFile(before.text) && !hasItems(message.slice(start, end))) {
+        // What announces a block belongs to it.
+        pieces.pop()
+        add('block', before.start, end, before.context)
+      } else if (node.type !== 'paragraph') add('block', start, end, [...above, ...heading])
+      else readParagraph(start, end, [...above, ...heading, ...(isAnnounced ? [before.text] : [])])
     }
   }
 
   function readList(list: Extract<Node, { type: 'list' }>, context: readonly string[]): void {
     for (const [index, item] of list.children.entries()) {
-      const label = list.ordered ? String((list.start ?? 1) + index) : null
       const [head, ...rest] = item.children
       const isNested = head?.type === 'paragraph' && rest.some(({ type }) => type === 'list')
-      const [start, end] = rangeOf((isNested ? head : item) as Node)
-      const from = head === undefined ? start : rangeOf(head)[0]
-      add('item', from, end, context, label)
-      if (isNested) read(rest, [...context, message.slice(from, end)])
+      const [start] = rangeOf(head ?? (item as unknown as Node))
+      const [, end] = rangeOf(isNested ? head : (item as unknown as Node))
+      add('item', start, end, context, list.ordered ? String((list.start ?? 1) + index) : null)
+      if (isNested) read(rest, [...context, message.slice(start, end)])
     }
   }
 
   function readParagraph(start: number, end: number, context: readonly string[]): void {
-    const lines = [...message.slice(start, end).matchAll(/[^\n]+/gu)].map(
-      (line) => [start + line.index, start + line.index + line[0].length] as const,
-    )
-    const texts = lines.map(([from, to]) => message.slice(from, to))
-    if (lines.length > 2 && texts.every((line) => /^\s*\|/u.test(line))) {
-      const rows = lines.filter((_, index) => index > 0 && !/^[\s|:-]+$/u.test(texts[index] ?? ''))
-      for (const [from, to] of rows) add('item', from, to, [...context, texts[0] ?? ''])
-    } else if (lines.length > 1 && texts.every((line) => /^\s*[^\s:][^:]{0,40}:\s+\S/u.test(line))) {
-      for (const [from, to] of lines) add('item', from, to, context)
+    const found = [...message.slice(start, end).matchAll(/[^\n]+/gu)]
+    const lines = found.map(({ 0: text, index }) => ({ text, from: start + index, to: start + index + text.length }))
+    const isEvery = (pattern: RegExp): boolean => lines.length > 1 && lines.every(({ text }) => pattern.test(text))
+    if (isTable(message.slice(start, end))) {
+      const rows = lines.filter(({ text }, index) => index > 0 && !/^[\s|:-]+$/u.test(text))
+      for (const { from, to } of rows) add('item', from, to, [...context, lines[0]?.text ?? ''])
+    } else if (isEvery(lineLabel) || isEvery(/^\s*[^\s:][^:]{0,40}:\s+\S/u)) {
+      for (const { text, from, to } of lines) {
+        const [mark = '', label = null] = lineLabel.exec(text) ?? []
+        add('item', from + mark.length, to, context, label)
+      }
     } else {
-      // A line break inside a paragraph ends no sentence.
-      const flat = message.slice(start, end).replaceAll('\n', ' ')
+      // A line break inside a paragraph ends no sentence, unless a question begins after it.
+      const flat = message.slice(start, end).replace(new RegExp(`\\n(?!\\s*${question})`, 'giu'), ' ')
       for (const sentence of sentencesOf(flat)) {
         add('sentence', start + sentence.start, start + sentence.end, context)
       }
@@ -84,20 +97,19 @@ export function piecesOf(message: string): readonly Piece[] {
   ): void {
     const text = message.slice(start, end)
     const before = pieces.at(-1)
-    const goesOn = kind !== 'block' && thirdPerson.test(withoutQuotations(text)) && before !== undefined
+    const goesOn = before !== undefined && kind !== 'block' && thirdPerson.test(withoutQuotations(text))
     const own = goesOn ? [...new Set([...context, ...before.context, before.text])] : context
     pieces.push({ text, start, end, kind, context: own, label, whole: null })
   }
 }
 
-const isAnnouncement = ({ text }: Piece): boolean => /:\W*$/u.test(text)
+const isTable = (text: string): boolean => /^\s*\|.*\n\s*\|[\s|:-]+\n\s*\|/u.test(text)
+const hasItems = (text: string): boolean => isTable(text) || text.split('\n').every((line) => lineLabel.test(line))
 
-const rangeOf = ({ position }: Pick<Node, 'position'>): readonly [start: number, end: number] => [
-  position?.start.offset ?? 0,
-  position?.end.offset ?? 0,
-]
+/** Code and quotations belong to what stands before them; a list does where no empty line comes between. */
+const isBesideBlock = ({ type }: Node, between: string): boolean =>
+  type === 'code' || type === 'blockquote' || (type === 'list' && !/\n\s*\n/u.test(between))
 
-const thirdPerson = /\b(?:it|its|he|him|his|she|hers?|they|them|theirs?)\b/iu
 const quotation = /`[^`\n]+`|"[^"\n]+"|“[^”\n]+”|«[^»\n]+»/gu
 
 /** A text with blanks in place of its quotations and code, so that every place stays the same. */
@@ -107,48 +119,60 @@ export const withoutQuotations = (text: string, isWanted: (quoted: string) => bo
 const file = /(?<![\w/:.])(?:\.\/)?((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:md|markdown|txt|json|ya?ml|csv|log))(?![\w/])/giu
 
 /** Files that a text names, by their paths in the workspace. */
-export const filesIn = (text: string): readonly string[] => [
-  ...new Set([...text.matchAll(file)].map(([, path = '']) => path)),
-]
-export const withoutFiles = (text: string): string => text.replaceAll(file, ' ')
+export const filesIn = (text: string): readonly string[] => [...text.matchAll(file)].map(([, path = '']) => path)
+export const withoutFiles = (text: string): string => text.replaceAll(file, 'the file')
+const namesFile = (text: string): boolean => /\b(?:the|a|this|that|your) file\b/iu.test(withoutFiles(text))
 
-const pointing = /\b(?:this|these|those|that|it|them|all|everything|following|things?|facts?|notes?|details)\b/iu
-
-/** Whether a sentence only asks the agent for something, and what is meant stands elsewhere: "Please save all of this." */
-export function isRequest(text: string): boolean {
-  const rest = withoutFiles(text)
-  if (!/\b(?:please|you)\b/iu.test(text) && rest === text) return false
-  return pointing.test(rest) || [...termsIn(rest.replace(storing, ' '))].every(isAskingTerm)
-}
-
-const storing =
-  /(?<!\b(?:had|made|let) you |\byou to )\b(?:save|store|remember|keep|record|note|write|put|add|update|memori[sz]e|hold on|log|jot)\b/iu
+const pointing = '(?:this|these|those|that|it|them|all|everything|the following|(?:some|a few|few) things)'
+const storing = '(?:save|store|remember|keep|record|note|write|put|add|update|correct|memori[sz]e|hold on)'
+const asked =
+  '(?:^\\W*|\\bplease\\s+|\\b(?<!had |made |asked |told )you\\s+(?:(?:please|to|will|can|could|would)\\s+)?)'
+const toStore = new RegExp(`${asked}${storing}\\b(?!\\s+(?:two|up)\\b)`, 'iu')
+const intoFile = new RegExp(
+  `\\b(?!(?:ha[sd]|have|got|find|read|see|is|are|its?|this|that|them|you|all)\\b)\\p{L}+\\s+(?:all\\s+)?${pointing}(?:\\s+\\S+){0,3}\\s+(?:in|into|to)\\s+\\W?the file\\b`,
+  'iu',
+)
 
 /** Whether a sentence asks the agent to keep something. */
 export const asksToStore = (text: string): boolean =>
-  storing.test(text) &&
-  (/\b(?:please|you)\b/iu.test(text) || filesIn(text).length > 0 || /^\W*\w+/u.exec(text)?.[0].match(storing) != null)
+  toStore.test(text) || intoFile.test(withoutQuotations(withoutFiles(text), (quoted) => !quoted.includes('the file')))
+
+/** Whether a message does. Where it also asks questions, what is to be written may be the answers, unless it is a file. */
+export const isStoring = (pieces: readonly Piece[], hasQuestions: boolean): boolean =>
+  pieces.some(({ text }) => asksToStore(text) && (!hasQuestions || namesFile(text)))
+
+/** Whether a sentence only asks to keep what stands elsewhere: "Please save all of this." */
+export function isRequest(text: string): boolean {
+  const rest = withoutFiles(text).replace(toStore, ' ')
+  const isPointing = new RegExp(`\\b${pointing}\\b`, 'iu').test(rest)
+  return asksToStore(text) && (isPointing || [...termsIn(rest)].every((term) => term === 'file' || isAskingTerm(term)))
+}
+
+/** Whether a sentence asks not to keep something, or to keep it out of the file. */
+const isPrivate = (text: string): boolean =>
+  offTheRecord(text) ||
+  /\bplease forget\b/iu.test(text) ||
+  /(?:\bnot|n['’]?t|\bnever)\s(?:\w+\s){0,3}?(?:in(?:to)?\s(?:the|your|my)\sfile|down\b|written\sanywhere)/iu.test(
+    withoutFiles(text),
+  )
 
 /**
  * A message without what it asks not to keep: the sentence that says so and, where that sentence tells nothing itself,
  * the ones beside it in the same paragraph.
  */
 export function withoutPrivate(message: string): string {
-  if (!offTheRecord(message)) return message
   const sentences = sentencesOf(message)
-  const isPrivate = sentences.map(({ text }) => offTheRecord(text))
+  const asks = sentences.map(({ text }) => isPrivate(text))
   // The request may be spread over two sentences; then all of it is private.
-  if (!isPrivate.includes(true)) return ''
-  const tells = /:\s*\S|\b(?:is|are|was|were|am)\b|['’](?:s|m)\b/iu
-  const isLeftOut = sentences.map((sentence, index) => {
-    if (isPrivate[index]) return true
-    return [index - 1, index + 1].some((near) => {
-      const request = sentences[near]
-      if (request === undefined || !isPrivate[near] || tells.test(request.text)) return false
-      const [first, second] = near < index ? [request, sentence] : [sentence, request]
-      return !/\n\s*\n/u.test(message.slice(first.end, second.start))
-    })
-  })
+  if (!asks.includes(true)) return offTheRecord(message) ? '' : message
+  const isLeftOut = sentences.map(({ start, end }, index) =>
+    [index - 1, index, index + 1].some((place) => {
+      const other = sentences[place]
+      if (other === undefined || !asks[place] || place === index) return asks[place] === true && place === index
+      if (/:\s*\S|\b(?:is|are|was|were|am)\b|['’](?:s|m)\b/iu.test(other.text)) return false
+      return !/\n\s*\n/u.test(message.slice(Math.min(end, other.end), Math.max(start, other.start)))
+    }),
+  )
   return sentences.reduceRight(
     (left, { start, end }, index) => (isLeftOut[index] ? left.slice(0, start) + left.slice(end).trimStart() : left),
     message,
