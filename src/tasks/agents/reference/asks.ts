@@ -7,7 +7,7 @@ export type Ask = {
   readonly about: string
   /** What leads up to the questions of the same sentence: "The cooler is dead, whom do I call?" */
   readonly lead: string
-  /** Which sentence or item of the message asks it, and the mark the person gave that. */
+  /** Where the sentence or item that asks it begins, and the mark the person gave that. */
   readonly place: number
   readonly label: string | null
 }
