@@ -29,10 +29,10 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
     return open({ dir, mirror: true, author: { actor: 'agent', origin: 'task' } })
   }
   const parts: AgentParts = {
-    reference: async () => {
+    reference: async ({ hasMemory }) => {
       const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
       const { openMemory: open } = await import('../open-memory.ts')
-      const agent = referenceAgent({ openMemory: async (dir) => open({ dir, mirror: true }) })
+      const agent = referenceAgent({ openMemory: async (dir) => open({ dir }), hasMemory })
       return { ...agent, version: packageVersion() }
     },
     openModel,

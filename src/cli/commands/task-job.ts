@@ -84,7 +84,7 @@ export async function performTasks(
     benchmarkId,
     tasks,
     system,
-    isDeterministic: agent === null || ['reference', 'none', 'scripted'].includes(agent.name),
+    isDeterministic: agent === null || ['reference', 'reference:no-memory', 'none', 'scripted'].includes(agent.name),
     obtain: byAgent({
       agentFor: (task) => agent ?? oracleFor(task),
       control: request.control,
