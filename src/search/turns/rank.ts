@@ -35,7 +35,7 @@ export const rankingConstants = {
   /** What the right time is worth, as a share of what the best turn's words are worth. */
   date: 0.4,
   /** What it is worth, as such a share, that a sentence means what the question means. */
-  meaning: 1,
+  meaning: 0.5,
 } as const
 export type RankingConstants = { readonly [Name in keyof typeof rankingConstants]: (typeof rankingConstants)[Name] }
 
