@@ -94,8 +94,8 @@ export function compose(
     })
 
   const settings = ({ dir, user }: PlaceOptions): Settings => {
-    const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map(settingsIn)
-    const fromEnvironment = located(environmentSettings(env), surroundings.workingDirectory)
+    const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map((file) => settingsIn(file, home))
+    const fromEnvironment = located(environmentSettings(env), surroundings.workingDirectory, home)
     return resolveSettings([user === undefined ? {} : { user }, fromEnvironment, ...files])
   }
 
@@ -222,16 +222,21 @@ async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   return memoryFrom(workshop, standpoint)
 }
 
-function settingsIn(file: string): SomeSettings {
+function settingsIn(file: string, home: string): SomeSettings {
   const text = readIfThere(file)
-  return text === null ? {} : located(parseSettings(text, file), () => dirname(file))
+  return text === null ? {} : located(parseSettings(text, file), () => dirname(file), home)
 }
 
-/** A relative path means the place it was written in. */
-const located = (settings: SomeSettings, base: () => string): SomeSettings =>
-  typeof settings.evalStoreDir === 'string'
-    ? { ...settings, evalStoreDir: resolve(base(), settings.evalStoreDir) }
-    : settings
+/** A relative path means the place it was written in, and `~` the home directory. */
+function located(settings: SomeSettings, base: () => string, home: string): SomeSettings {
+  const at = (path: string): string => (/^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : resolve(base(), path))
+  const { evalStoreDir, excludedDirectories } = settings
+  return {
+    ...settings,
+    ...(typeof evalStoreDir === 'string' ? { evalStoreDir: at(evalStoreDir) } : {}),
+    ...(Array.isArray(excludedDirectories) ? { excludedDirectories: excludedDirectories.map(at) } : {}),
+  }
+}
 
 function readIfThere(file: string): string | null {
   try {
