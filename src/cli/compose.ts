@@ -153,11 +153,14 @@ export function compose(
     directory: (given) => memoryDirectory({ given, env, cwd: surroundings.workingDirectory, home }),
     settings,
     memory: async (options) => {
-      const { openMemory } = await import('../open-memory.ts')
+      const { openMemory, storeFile } = await import('../open-memory.ts')
       const where = place(options)
-      return kept(
+      const isNew = !existsSync(storeFile(where.dir))
+      const memory = kept(
         await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
       )
+      if (isNew) await talk((await import('./keeping-notice.ts')).keepingNotice(where.dir))
+      return memory
     },
     reading: async (options) => {
       const { openMemory, storeFile } = await import('../open-memory.ts')
