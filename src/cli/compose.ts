@@ -69,7 +69,7 @@ const namelessUser = (): MemoryError =>
 export function compose(
   surroundings: Surroundings,
   talk: (line: string) => Promise<void>,
-): Session & { readonly close: () => Promise<void> } {
+): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
   const { env, home } = surroundings
   const startedAt = performance.now()
   const open: { readonly close: () => Promise<void> }[] = []
@@ -77,6 +77,9 @@ export function compose(
     open.push(resource)
     return resource
   }
+
+  /** Memory directories that this run makes. */
+  const made = new Set<string>()
 
   let found: { readonly file: ProjectFile | null } | undefined
   const projectFile = (): ProjectFile | null => {
@@ -155,12 +158,10 @@ export function compose(
     memory: async (options) => {
       const { openMemory, storeFile } = await import('../open-memory.ts')
       const where = place(options)
-      const isNew = !existsSync(storeFile(where.dir))
-      const memory = kept(
+      if (!existsSync(storeFile(where.dir))) made.add(where.dir)
+      return kept(
         await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
       )
-      if (isNew) await talk((await import('./keeping-notice.ts')).keepingNotice(where.dir))
-      return memory
     },
     reading: async (options) => {
       const { openMemory, storeFile } = await import('../open-memory.ts')
@@ -211,6 +212,7 @@ export function compose(
       (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),
     interruption,
     whenInterrupted,
+    made,
     close: async () => {
       for (const resource of open) await resource.close()
     },

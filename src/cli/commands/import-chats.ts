@@ -34,12 +34,11 @@ export const importChats = defineCommand({
     const size = sizeOf(file)
     const { homeScopes } = session.place(options)
     const { maxTurnCharacters } = session.settings(options)
-    const memory = await (options.dryRun ? session.reading(options) : session.memory(options))
-    const { stderr } = session.streams()
-    const bar = new ProgressBar(stderr, session.machine.env)
+    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
     const startedAt = performance.now()
     const { signal, release } = session.interruption()
     try {
+      const memory = await (options.dryRun ? session.reading(options) : session.memory(options))
       const heard = await hearLines(memory, linesOf(file), {
         defaults: { host: 'import' },
         learn: 'review',
