@@ -238,6 +238,17 @@ describe('a hook at prompt submit', () => {
     expect(await textsIn(place)).toEqual(['What is next?', 'Lunch.'])
   })
 
+  it.each(['/etc/hosts is wrong.', '# Plan\nShip it.', '<div> is not centred.', '!important does not work.'])(
+    'keeps %j, which is no command',
+    async (prompt) => {
+      using place = workplace()
+
+      await hook(place, prompted(place, prompt), 'prompt-submit')
+
+      expect(await textsIn(place)).toEqual([prompt])
+    },
+  )
+
   it.each([
     ['claude-code', 'additionalContext'],
     ['cursor', 'user_message'],

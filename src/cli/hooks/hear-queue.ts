@@ -2,7 +2,6 @@ import { rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { takeLock } from '../../files/lock.ts'
-import { masked } from '../../memory/learn/secrets.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { forgetOldTurns } from '../old-turns.ts'
 import type { Session } from '../session.ts'
@@ -115,7 +114,7 @@ class Listener {
     const memory = await this.#memory(turn)
     const { turns, taken } = await memory.hear(
       {
-        text: masked(text),
+        text,
         role,
         at,
         host,

@@ -172,8 +172,9 @@ const rendered = async (context: Context): Promise<string> =>
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
   (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length
 
-/** Commands and texts that programs write are not the person's words. */
-const isSaidByPerson = (prompt: string): boolean => !/^\s*[/<!#]/.test(prompt)
+/** Commands (`/compact`, but not the path `/etc/hosts`) and what programs write, between tags, are not the person's words. */
+const isSaidByPerson = (prompt: string): boolean =>
+  !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(prompt) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(prompt)
 
 /**
  * For a prompt that asks to forget what was said: the command that does so, since a hook can neither show what would go nor
