@@ -1,67 +1,85 @@
-// Prints what the rules of learning take from the user turns of public data sets, so that people can judge it:
+// Prints what learning takes from the user turns of public data sets, so that people can judge it by reading:
 //   node scripts/learning-sheet.ts <directory with longmemeval, beam and locomo> [how many of each kind]
-// The sample is the same in every run. docs/learning.md has the judgements.
+// Each conversation is learned into a memory of its own, in order. The sample is the same in every run. docs/learning.md
+// has the judgements.
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { findStatements } from '../src/memory/learn/rules.ts'
+import { learn, type Taken } from '../src/memory/learn/learn.ts'
+import { openMemoryStore } from '../src/store/memory-store.ts'
 
-type Turn = { readonly id: string; readonly text: string }
+type Turn = { readonly id: string; readonly text: string; readonly at: string }
+type Chat = readonly Turn[]
 
 const [directory = '', size = '100'] = process.argv.slice(2)
-const unzipped = (file: string): string => gunzipSync(readFileSync(join(directory, file))).toString('utf8')
-
-function longMemEval(): readonly Turn[] {
-  const file = 'longmemeval/longmemeval_s.dev50.jsonl.gz'
-  const questions = unzipped(file)
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
-  return questions.flatMap(({ haystack_session_ids: ids, haystack_sessions: sessions }) =>
-    sessions.flatMap((session: { role: string; content: string }[], at: number) =>
-      session.flatMap(({ role, content }, turn) =>
-        role === 'user' ? [{ id: `lme ${ids[at]} ${turn}`, text: content }] : [],
-      ),
-    ),
-  )
-}
-
-function beam(): readonly Turn[] {
-  const chats = readdirSync(join(directory, 'beam/100K')).sort()
-  return chats.flatMap((chat) => {
-    const batches = JSON.parse(unzipped(`beam/100K/${chat}/chat.json.gz`))
-    const turns = batches.flatMap(({ turns: groups }: { turns: { role: string; id: number; content: string }[][] }) =>
-      groups.flat(),
-    )
-    return turns
-      .filter(({ role }: { role: string }) => role === 'user')
-      .map(({ id, content }: { id: number; content: string }) => ({
-        id: `beam ${chat} ${id}`,
-        text: content.replace(/\s*->->\s*[\d,]+\s*$/u, ''),
-      }))
-  })
-}
-
-function locomo(): readonly Turn[] {
-  const chats = JSON.parse(unzipped('locomo/locomo.dev3.json.gz'))
-  return chats.flatMap(({ sample_id: sample, conversation }: { sample_id: string; conversation: object }) =>
-    Object.entries(conversation).flatMap(([name, turns]) =>
-      /^session_\d+$/u.test(name) && Array.isArray(turns)
-        ? turns.map(({ dia_id: id, text }) => ({ id: `locomo ${sample} ${id}`, text }))
-        : [],
-    ),
-  )
-}
-
 if (!existsSync(join(directory, 'longmemeval'))) {
   console.error('Name the directory that holds longmemeval, beam and locomo.')
   process.exit(2)
 }
+const unzipped = (file: string): string => gunzipSync(readFileSync(join(directory, file))).toString('utf8')
+const timeOf = (written: string): string => {
+  const time = new Date(`${written.replace(/ \(\w+\)/u, '').replaceAll('/', '-')}Z`)
+  return Number.isNaN(time.getTime()) ? '2024-01-01T00:00:00.000Z' : time.toISOString()
+}
 
-const known = new Set<string>()
-const turns = [...longMemEval(), ...beam(), ...locomo()].filter(({ text }) => !known.has(text) && known.add(text))
-const takes = turns.flatMap(({ id, text }) => findStatements(text).findings.map((finding) => ({ id, finding, text })))
-console.log(`${turns.length} different turns, ${takes.length} takes`)
+function longMemEval(): readonly Chat[] {
+  const lines = unzipped('longmemeval/longmemeval_s.dev50.jsonl.gz').split('\n').filter(Boolean)
+  return lines.map((line) => {
+    const { haystack_session_ids: ids, haystack_sessions: sessions, haystack_dates: dates } = JSON.parse(line)
+    return sessions.flatMap((session: { role: string; content: string }[], index: number) =>
+      session.flatMap(({ role, content }, turn) =>
+        role === 'user' ? [{ id: `lme ${ids[index]} ${turn}`, text: content, at: timeOf(dates[index]) }] : [],
+      ),
+    )
+  })
+}
+
+function beam(): readonly Chat[] {
+  type Message = { readonly role: string; readonly id: number; readonly content: string }
+  return readdirSync(join(directory, 'beam/100K'))
+    .sort()
+    .map((chat) => {
+      const batches: { turns: Message[][] }[] = JSON.parse(unzipped(`beam/100K/${chat}/chat.json.gz`))
+      return batches
+        .flatMap(({ turns }) => turns.flat())
+        .filter(({ role }) => role === 'user')
+        .map(({ id, content }) => {
+          const text = content.replace(/\s*->->\s*[\d,]+\s*$/u, '')
+          return { id: `beam ${chat} ${id}`, text, at: timeOf('') }
+        })
+    })
+}
+
+function locomo(): readonly Chat[] {
+  type Conversation = Readonly<Record<string, unknown>>
+  const chats: { sample_id: string; conversation: Conversation }[] = JSON.parse(unzipped('locomo/locomo.dev3.json.gz'))
+  return chats.flatMap(({ sample_id: sample, conversation }) => {
+    const turns = Object.entries(conversation).flatMap(([name, session]) =>
+      /^session_\d+$/u.test(name) ? (session as { speaker: string; dia_id: string; text: string }[]) : [],
+    )
+    return [...Map.groupBy(turns, ({ speaker }) => speaker).values()].map((own) =>
+      own.map(({ dia_id: id, text }) => ({ id: `locomo ${sample} ${id}`, text, at: timeOf('') })),
+    )
+  })
+}
+
+async function takesFrom(chat: Chat): Promise<readonly (Taken & { readonly id: string })[]> {
+  let beliefs = 0
+  const newId = (): string => {
+    beliefs += 1
+    return `b-${beliefs}`
+  }
+  const workshop = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(0), newId }
+  const place = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
+  const author = { actor: 'person', origin: 'sheet' } as const
+  const takes: (Taken & { readonly id: string })[] = []
+  for (const { id, text, at } of chat) {
+    const { taken } = await learn(workshop, { ...place, author, text, saidAt: at })
+    takes.push(...taken.map((one) => ({ ...one, id })))
+  }
+  return takes
+}
 
 /** Numbers that look random and are the same in every run (mulberry32). */
 function randomFrom(seed: number): () => number {
@@ -74,15 +92,21 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-for (const [kind, own] of Map.groupBy(takes, ({ finding }) => finding.kind)) {
+const chats = [...longMemEval(), ...beam(), ...locomo()]
+const turns = new Set(chats.flatMap((chat) => chat.map(({ text }) => text))).size
+const takes = new Map<string, Taken & { readonly id: string }>()
+for (const chat of chats) for (const take of await takesFrom(chat)) takes.set(`${take.id} ${take.belief.content}`, take)
+console.log(`${turns} different turns, ${takes.size} takes`)
+for (const [kind, own] of Map.groupBy(takes.values(), ({ finding }) => finding.kind)) {
   const random = randomFrom(11)
   const sample = own
     .map((take) => ({ take, place: random() }))
     .sort((one, other) => one.place - other.place)
     .slice(0, Number(size))
-  console.log(`\n## ${kind}: ${own.length} takes, ${((own.length / turns.length) * 1_000).toFixed(2)} per 1,000 turns`)
+  console.log(`\n## ${kind}: ${own.length} takes, ${((own.length / turns) * 1_000).toFixed(2)} per 1,000 turns`)
   for (const { take } of sample) {
-    const { content, about, slot } = take.finding
-    console.log(`${take.id}\t${slot ?? about}\t${content.replace(/\s+/gu, ' ')}`)
+    const { belief, outcome, replaced, id } = take
+    const old = replaced.map(({ content }) => ` INSTEAD OF ${content}`).join('')
+    console.log([id, outcome, belief.scopes.join(' '), belief.name, `${belief.content}${old}`].join('\t'))
   }
 }

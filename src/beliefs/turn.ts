@@ -44,8 +44,8 @@ export type TurnIdentity = {
   readonly previous: string | null
 }
 
-/** The same words within this time of each other are one message that came by two ways. */
-const sameMomentMs = 120_000
+/** The same words within this time of each other are one message that came by two ways; nobody says "go on" twice in it. */
+const sameMomentMs = 10_000
 
 /**
  * Whether two turns of one conversation with the same role and the same words are one: by the host's message ids where

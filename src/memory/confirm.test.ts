@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { belief, workshopWith } from '../../test/recall/beliefs-at-hand.ts'
 import type { Belief } from '../beliefs/belief.ts'
 import { confirm } from './confirm.ts'
+import { forget } from './forget.ts'
 import { accept, candidates, reject } from './proposals.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
@@ -63,6 +64,14 @@ describe('a candidate', () => {
 
     expect({ outcome, ...after }).toMatchObject({ outcome: 'reinforced', id: 'id-biome', candidate: false })
     expect(await recalled(workshop, 'biome?')).toEqual(['id-biome'])
+  })
+
+  it('is forgotten like any belief', async () => {
+    const workshop = await workshopWith(candidate('biome'))
+
+    await forget(workshop, { ...person, reference: 'id-biome' })
+
+    expect(await candidates(workshop, 'ann')).toEqual([])
   })
 
   it('is confirmed by nobody but a person', async () => {

@@ -6,6 +6,7 @@ import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-s
 import type { Context } from './context.ts'
 import type { ForgottenTurns, TurnSelection } from './conversation/forget-turns.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
+import type { EmbedRequest } from './conversation/meaning.ts'
 import type { Corrected, CorrectRequest } from './correct.ts'
 import type { BeliefDraft } from './draft.ts'
 import type { Edited, Edits } from './edit.ts'
@@ -57,6 +58,8 @@ export type Memory = {
   turn(id: string): Promise<Turn>
   /** Conversations, the one last spoken in first. Default 50 at a time. */
   conversations(options?: Omit<TurnFilter, 'user' | 'session'> & Paged): Promise<Page<SessionSummary>>
+  /** Works out what sentences mean that has not been worked out yet, where the memory was opened with vectors. */
+  embedTurns(options?: Omit<EmbedRequest, 'user'>): Promise<{ readonly embedded: number }>
   /** Removes what was said, and nothing of it is left; with `dryRun` it says what would be removed. */
   forgetTurns(selection: TurnSelection, options?: Keyed & { readonly dryRun?: boolean }): Promise<ForgottenTurns>
   recall(message: string, options?: Partial<Own<RecallRequest>>): Promise<Context>
@@ -166,6 +169,8 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     turns: async (options = {}) => (await load()).listTurns(workshop, { ...options, user }),
     turn: async (id) => (await load()).getTurn(workshop, user, id),
     conversations: async (options = {}) => (await load()).listConversations(workshop, { ...options, user }),
+    embedTurns: async (options = {}) =>
+      (await import('./conversation/meaning.ts')).embedTurns(workshop, { ...options, user }),
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(workshop, { ...selection, ...options, user, author }),
     recall: (message, options = {}) => recall(workshop, { ...view, ...options, user, message }),

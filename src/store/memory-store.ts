@@ -5,7 +5,7 @@ import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
 import { slipKeys } from '../search/index-entries.ts'
-import type { TurnIndex } from '../search/turns/turn-index.ts'
+import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
@@ -20,7 +20,7 @@ export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Arra
 /** A store that lives as long as the process: for tests, and for memories nobody wants to keep. */
 export function openMemoryStore({
   random,
-}: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex {
+}: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
   const journal = new MemoryJournal(random)
   const users = new Map<string, UserBeliefs>()
   const nobody = new UserBeliefs()
@@ -185,6 +185,9 @@ export function openMemoryStore({
     turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
     turnSpeakers: async (view) => saidBy(view.user).speakers(view),
     unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
+    vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
+    turnsWithoutVectors: async (user, model, limit) => saidBy(user).withoutVectors(model, limit),
+    keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
     turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
     together: (work) => work(),
     close: async () => {},

@@ -1,7 +1,7 @@
 import type { Page } from '../beliefs/belief-store.ts'
 import { isSameTurn, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import { type ExportedTurn, longestOpening, type SessionSummary, type TurnFilter } from '../beliefs/turn-store.ts'
-import type { TurnPostings, TurnUnit, TurnView } from '../search/turns/turn-index.ts'
+import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/units.ts'
 import { compareText } from './text-order.ts'
 
@@ -15,6 +15,7 @@ export class UserTurns {
   readonly #sessions = new Map<string, Kept[]>()
   readonly #sessionNumbers = new Map<string, number>()
   readonly #forgottenMessages = new Set<string>()
+  readonly #vectors = new Map<string, Int8Array>()
   #nextRow = 0
 
   known(turns: readonly NewTurn[]): readonly (Turn | 'forgotten' | null)[] {
@@ -178,6 +179,30 @@ export class UserTurns {
         return kept === undefined ? [] : [[row, this.#turnOf(kept)] as const]
       }),
     )
+  }
+
+  vectorsAt(model: string, rows: readonly number[]): ReadonlyMap<number, Int8Array> {
+    return new Map(
+      rows.flatMap((row) => {
+        const vectors = this.#vectors.get(`${model} ${this.#holding(row)?.row}`)
+        return vectors === undefined ? [] : [[row, vectors] as const]
+      }),
+    )
+  }
+
+  withoutVectors(model: string, limit: number): readonly { row: number; text: string }[] {
+    return this.#kept
+      .filter(
+        ({ turn, row }) => turn.role === 'user' && turn.origin === 'person' && !this.#vectors.has(`${model} ${row}`),
+      )
+      .map(({ turn, row }) => ({ row, text: turn.text }))
+      .reverse()
+      .slice(0, limit)
+  }
+
+  keepVectors(model: string, vectors: readonly TurnVectors[]): void {
+    for (const { row, vectors: bytes } of vectors)
+      if (this.#kept.some((kept) => kept.row === row)) this.#vectors.set(`${model} ${row}`, bytes)
   }
 
   #inScope({ scopes }: TurnView): readonly Kept[] {

@@ -3,29 +3,7 @@ import type { NewTurn, Turn } from '../beliefs/turn.ts'
 import { parseQuestion } from '../search/turns/question.ts'
 import { rankTurns } from '../search/turns/rank.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
-import { type AnyStore, commitOf } from './sample-beliefs.contract.ts'
-
-let made = 0
-
-/** A turn of ada's with everything a test does not care about filled in. */
-export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
-  made += 1
-  return {
-    id: `t-${made}`,
-    user: 'ada',
-    session: 's1',
-    index: null,
-    role: 'user',
-    speaker: null,
-    at: new Date(Date.UTC(2026, 4, 3, 10) + made * 3_600_000).toISOString(),
-    scope: 'user:universal',
-    host: 'test',
-    origin: 'person',
-    messageId: null,
-    text,
-    ...fields,
-  }
-}
+import { type AnyStore, commitOf, said } from './sample-beliefs.contract.ts'
 
 export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
   committed(store, commitOf([], { kind: 'hear', user, turns }))
@@ -338,6 +316,27 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(best?.passage).toContain('pelican')
       expect(best?.passage.length).toBeLessThan(4_001)
       expect(await inSession(store)).toEqual([long, 'after'])
+    })
+
+    it('by meaning, once somebody has worked that out', async () => {
+      const store = empty()
+      const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+      await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
+
+      const waiting = await store.turnsWithoutVectors('ada', 'm', 10)
+      expect(waiting.map(({ text }) => text)).toEqual(['The kayak is blue.', 'The kayak is red.'])
+      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
+      await store.keepVectors(
+        'ada',
+        'm',
+        waiting.map(({ row }) => ({ row, vectors: Int8Array.of(1, -2, 127) })),
+      )
+
+      const rows = waiting.map(({ row }) => row)
+      expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([Int8Array.of(1, -2, 127)])
+      expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
+      expect(await store.turnsWithoutVectors('ada', 'm', 10)).toEqual([])
+      expect(await store.turnsWithoutVectors('bob', 'm', 10)).toEqual([])
     })
 
     it('in scripts without spaces', async () => {

@@ -53,13 +53,18 @@ const groupShare = 0.5
 
 /** What was said that answers a question best, best first; of what speaks of the same thing, the newest first. */
 export async function searchTurns(
-  { store, now }: Pick<Workshop, 'store' | 'now'>,
+  { store, now, embedder }: Pick<Workshop, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
 ): Promise<readonly QuoteHit[]> {
   const view = viewOf(request)
   const question = parseQuestion(request.query, await store.turnSpeakers(view))
   const dates = await dateWindow(request.query, request.until === undefined ? now() : new Date(request.until))
-  const ranked = onePerTurn(await rankTurns(store, { view, question, dates }))
+  const model = question.asksAssistant ? undefined : await embedder?.()
+  const nearness =
+    model === undefined
+      ? {}
+      : { nearness: (await import('./meaning.ts')).nearnessTo(store, request.user, model, request.query) }
+  const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...nearness }))
   const best = ranked[0]?.score ?? 0
   const ordered = question.asksPast
     ? ranked.map((item) => ({ item, isEarlier: false }))

@@ -4,14 +4,20 @@ import type { ParsedResult } from 'chrono-node/en'
 export async function datedWords(text: string, at: string): Promise<string> {
   // Loaded when there is something to learn, which is seldom.
   const { parse } = await import('chrono-node/en')
-  const found = parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate: true })
+  const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
+  // "Friday" is the next one, "last Friday" is not.
+  const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''
   let from = 0
-  for (const { index, text: words, start } of found) {
+  for (const coming of parsed(true)) {
+    const isPast = /\b(?:last|past|previous|ago|yesterday)\b/iu.test(coming.text)
+    const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
     const date = dateOf(start)
-    // A date that is written out needs none beside it, and "from now on" means no day.
-    if (date === null || /\d{4}/u.test(words) || words.toLowerCase() === 'now') continue
     const end = index + words.length
+    // A date that is written out needs none beside it. "From now on", "the week" and "on Fridays" mean no day.
+    const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end))
+    const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
+    if (date === null || isNoDay || isRepeated) continue
     dated += `${text.slice(from, end)} [${date}]`
     from = end
   }

@@ -65,6 +65,14 @@ describe('learning from a message', () => {
     expect(outside.prelude?.text).toBe('Call me Sam.')
   })
 
+  it('keeps what a person said through an agent for every agent', async () => {
+    const memory = workshop()
+
+    await learn(memory, said('Call me Sam.', { agent: 'codex' }))
+
+    expect(await all(memory)).toMatchObject([{ agent: null }])
+  })
+
   it('is one event, which one undo takes back whole', async () => {
     const memory = workshop()
     await learn(memory, said('Remember that Ana has the key. Remember that Bo has the map. Call me Sam.'))

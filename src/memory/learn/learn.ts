@@ -4,13 +4,13 @@ import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
-import { searchableWords } from '../../search/searchable-text.ts'
+import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { parseDraft } from '../draft.ts'
 import { inherit, newBelief, superseded } from '../remember.ts'
 import { type Author, change, created, revised, type Workshop } from '../workshop.ts'
 import { datedWords } from './dated-words.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { isFunctionWord, nameOf } from './name-of.ts'
+import { nameOf, openingOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
 import { redacted } from './secrets.ts'
 
@@ -154,9 +154,7 @@ class Plan {
   async add(found: Finding): Promise<Refused | null> {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
-    const isOwnCorrection = finding.kind === 'correction' && this.#isPerson
-    if (isOwnCorrection) return this.#correct(finding)
-    if (finding.kind === 'correction') return null
+    if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
     const belief = this.#beliefOf(finding)
     const same = await this.#saying(belief)
     if (same !== null) await this.#again(finding, same)
@@ -167,9 +165,9 @@ class Plan {
 
   #beliefOf(finding: Finding): Belief {
     const { content, type, subtype, about, slot, kind } = finding
-    const { user, author, agent, scopes, sourceId = null, model = null } = this.#request
+    const { user, author, scopes, sourceId = null, model = null } = this.#request
     const isCandidate = !this.#isPerson || kind === 'preference' || finding.isDoubtful === true
-    const found = nameOf(content)
+    const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
     const statement = parseDraft({
       name: slot ?? finding.name ?? found.name,
       aliases: slot === undefined ? (finding.aliases ?? found.aliases) : [],
@@ -177,7 +175,6 @@ class Plan {
       scopes: about === 'person' ? [universalScope] : scopes,
       type,
       subtype,
-      agent,
       status: isCandidate ? 'inferred' : 'active',
     })
     const provenance = { ...author, sourceId, model, at: this.#at }
@@ -192,7 +189,7 @@ class Plan {
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
     const isSame = (known: Belief): boolean =>
       (isCurrent(known) || known.candidate) &&
-      known.agent === belief.agent &&
+      known.agent === null &&
       known.scopes.some((scope) => belief.scopes.includes(scope)) &&
       isSameStatement(known.content, belief.content)
     const same = (await store.getMany(belief.user, [...new Set(ids)])).filter(isSame)
@@ -233,13 +230,10 @@ class Plan {
     )
     for (let number = 1; ; number += 1) {
       const name = number === 1 ? belief.name : `${belief.name} (${number})`
-      const isTaken = planned.has(nameKey(name)) || (await this.#isHeld(name, belief))
-      if (!isTaken) return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
+      const held = await this.#workshop.store.holders(belief.user, name, belief.scopes)
+      if (held.length === 0 && !planned.has(nameKey(name)))
+        return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
     }
-  }
-
-  async #isHeld(name: string, { user, scopes }: Belief): Promise<boolean> {
-    return (await this.#workshop.store.holders(user, name, scopes)).length > 0
   }
 
   /**
@@ -313,7 +307,8 @@ class Plan {
 }
 
 const wordsOf = (text: string): readonly string[] => searchableWords(text)
-const tellingWords = (text: string): readonly string[] => wordsOf(text).filter((word) => !isFunctionWord(word))
+const tellingWords = (text: string): readonly string[] =>
+  wordsOf(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
 /** Whether words follow each other in a text in this order. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>

@@ -2,6 +2,7 @@ import { mergeAliases } from '../../beliefs/identity.ts'
 import { type Atom, analyse, isUnspaced } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { singular } from '../../search/singular.ts'
 
 /** The closed classes of English: words that say how a sentence is built and not what it is about. */
 const functionWords = new Set(
@@ -15,7 +16,7 @@ const functionWords = new Set(
   must ought need get gets got let lets make makes made keep keeps kept use uses used go goes went say says said want wants
   not never always only just also too very really quite rather ever still already now later soon again maybe perhaps
   please yes ok okay thanks well more most less least same own even back away
-  next last today tonight tomorrow yesterday day week month year`.split(/\s+/u),
+  next last today tonight tomorrow yesterday`.split(/\s+/u),
 )
 
 /** Whether a word says nothing about what a sentence is about. A contraction ("I've", "don't") does not either. */
@@ -40,35 +41,56 @@ const longestAlias = 3
 const mostAliases = 6
 
 /**
- * What a sentence can be found by: runs of two or three words between function words, and single words that no ordinary
- * text holds. A number alone is no form. The first run is the name; where there is none, the first telling words are.
+ * What a sentence can be found by: two or three words that follow a determiner ("our staging port") or hold a word that
+ * no ordinary text has, and such words alone. A number alone is no form. The first form is the name; where there is none,
+ * its first words are.
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const runs = runsOf(sentence)
-  const written = (run: readonly Atom[]): string => sentence.slice(run[0]?.start, run.at(-1)?.end)
+  const written = ({ atoms }: Pick<Run, 'atoms'>): string => sentence.slice(atoms[0]?.start, atoms.at(-1)?.end)
   const phrases = runs
-    .flatMap((run) => (isInflected(run.at(-1)) ? [run.slice(0, -1), run] : [run]))
-    .filter((run) => run.length > 1 && run.length <= longestAlias)
+    .filter(({ isDetermined, atoms }) => isDetermined || joinedWords(atoms).some(isRare))
+    .flatMap(({ atoms }) => (isInflected(atoms.at(-1)) ? [{ atoms: atoms.slice(0, -1) }, { atoms }] : [{ atoms }]))
+    .filter(({ atoms }) => atoms.length > 1 && atoms.length <= longestAlias)
     .map(written)
-  const rareWords = runs.flatMap(joinedWords).filter(isRare).map(written)
+  const rareWords = runs
+    .flatMap(({ atoms }) => joinedWords(atoms))
+    .filter(isRare)
+    .map((atoms) => written({ atoms }))
   const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
-  const name = forms[0] ?? firstWords(sentence, runs, written)
+  const telling = runs.flatMap(({ atoms }) => atoms).slice(0, longestName)
+  const name = forms[0] ?? (telling.length > longestAlias ? wordsAt(sentence, telling) : openingOf(sentence))
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
+}
+
+/** The first words of a sentence: a name that no other text holds by chance. */
+export const openingOf = (sentence: string): string => wordsAt(sentence, analyse(sentence).slice(0, longestName))
+
+const wordsAt = (sentence: string, atoms: readonly Atom[]): string => {
+  const words = atoms.map(({ start, end }) => sentence.slice(start, end)).join(' ')
+  return (words === '' ? sentence : words).slice(0, 120).trim()
 }
 
 /** The last word may be the verb: in "the release train leaves" two words are the name. */
 const isInflected = (atom: Atom | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(atom?.word ?? '')
 
+const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
+
+type Run = { readonly atoms: readonly Atom[]; readonly isDetermined: boolean }
+
 /** The words between function words and phrase ends, in order. */
-function runsOf(sentence: string): readonly (readonly Atom[])[] {
-  const runs: Atom[][] = []
+function runsOf(sentence: string): readonly Run[] {
+  const runs: { readonly atoms: Atom[]; readonly isDetermined: boolean }[] = []
+  let before: Atom | null = null
   let isOpen = false
   for (const atom of analyse(sentence)) {
     const written = sentence.slice(atom.start, atom.end).toLowerCase()
-    const isContent = !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(atom.word)
-    if (isContent && isOpen && atom.gap !== 'broken' && !sentence.slice(0, atom.start).endsWith(', '))
-      runs.at(-1)?.push(atom)
-    else if (isContent) runs.push([atom])
+    const isContent =
+      !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(singular(atom.word))
+    const isApart = atom.gap === 'broken' || sentence.slice(0, atom.start).endsWith(', ')
+    if (isContent && isOpen && !isApart) runs.at(-1)?.atoms.push(atom)
+    else if (isContent) runs.push({ atoms: [atom], isDetermined: !isApart && determiners.has(before?.word ?? '') })
+    before = atom
     isOpen = isContent
   }
   return runs
@@ -92,14 +114,4 @@ function isRare(word: readonly Atom[]): boolean {
     word.some(({ joint }) => joint !== '' && joint !== '-') ||
     word.some((atom) => /^\p{L}+$/u.test(atom.word) && !isOrdinaryWord(atom.word))
   )
-}
-
-function firstWords(
-  sentence: string,
-  runs: readonly (readonly Atom[])[],
-  written: (run: readonly Atom[]) => string,
-): string {
-  const telling = runs.flat().slice(0, longestName)
-  const name = telling.map((atom) => written([atom])).join(' ')
-  return (name === '' ? sentence : name).slice(0, 120).trim()
 }

@@ -156,13 +156,20 @@ const inMind = /\b(?:keep|bear) in mind\b/iu
 function isOrder(text: string): boolean {
   const words = analyse(text.slice(beginningOf(text), 200)).map(({ word }) => word)
   const [first = ''] = words[0] === 'please' ? words.slice(1) : words
-  return words.length > 2 && isBaseVerb(first) && requestLength(text.slice(beginningOf(text))) === null
+  return (
+    words.length > 2 &&
+    isBaseVerb(first) &&
+    isOrdinaryWord(first) &&
+    requestLength(text.slice(beginningOf(text))) === null
+  )
 }
 
 const asksAgent =
   /^(?:please[\s,]{1,3}|kindly\s|(?:can|could|would|will) you (?:please |also |just )?|i(?:['’]d| would)? (?:want|need|like) you to |you (?:should|must|need to) |(?:just )?make sure (?:you |to )?)?/iu
 const remembers = [
-  /^(?:always )?(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget|memori[sz]e|note down|make a note|take note|save (?:it )?to (?:your )?memory|store in (?:your )?memory)(?: of)?(?: (?:this|the following|these things))?(?: for (?:later|the future|next time|future reference))?(?::\s{0,4}| that | - | – )/iu,
+  /^(?:always )?(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget|memori[sz]e|note for later|note down|make a note|take a note|take note|save (?:it )?to (?:your )?memory|store in (?:your )?memory)(?: of)?(?: (?:this|the following|these things))?(?: for (?:later|the future|next time|future reference))?(?::\s{0,4}| that | - | – )/iu,
+  // Without "that" it must be plain that a sentence follows, and not only a thing: "remember our trip".
+  /^(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget) (?=(?:i|we|i['’](?:m|ve)|we['’](?:re|ve))\s|(?:my|our)\s[^.!?]{1,80}\s(?:is|are|has|have|must|can)\s)/iu,
   /^(?:remember|keep in mind|bear in mind|note|save|memori[sz]e|store) (?:this|it|that|these)(?: (?:for (?:later|the future|next time|future reference|me)|in (?:your )?memory|down))?[.!:]?\s{0,4}$/iu,
   /^(?:note for later|for later|note to self|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
@@ -181,45 +188,51 @@ function requestLength(text: string): number | null {
 }
 
 const standing =
-  /\b(?:from now on|from here on(?: out)?|from this point (?:on|forward)|going forward|for all future (?:answers|replies|responses|messages|conversations))\b/iu
-const whenever = /\b(?:whenever|when|every time|each time|any ?time) i (?:ask|request|want you)\b/iu
-
-/** Behind a colon or a quotation mark somebody else may be speaking. */
-const isReported = /[:"“«]/u
-const supposes = /^(?:if|unless|suppose|supposing|what if|in case|let['’]s say|assum(?:e|ing))\b/iu
+  /\b(?:from now on|from here on(?: out)?|from this point (?:on|forward)|going forward|in (?:the )?future|for all future (?:answers|replies|responses|messages|conversations))\b/iu
+const whenIAsk = /\b(?:whenever|when|every time|each time|any ?time) i (?:ask|request|want you)\b/iu
+const wheneverYou = /^(?:whenever|every time|each time|any ?time) you\s/iu
 
 /** "Always …", "never …", "from now on …", "when I ask for …, …": holds until further notice. */
 function instruction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.text.slice(start)
-  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  if (!isInstruction(text, words[0] === 'please' ? words.slice(1) : words)) return null
+  if (supposes.test(text) || !isInstruction(text)) return null
   const { content, span } = placed(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
   return { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span }
 }
 
-function isInstruction(text: string, words: readonly string[]): boolean {
-  const [first = '', second = '', third] = words
-  if ((first === 'always' || first === 'never') && third !== undefined) return isBaseVerb(second)
+/** Behind a colon or a quotation mark somebody else may be speaking. */
+const isReported = /[:"“«]/u
+const supposes = /^(?:if|unless|suppose|supposing|what if|in case|let['’]s say|assum(?:e|ing))\b/iu
+
+function isInstruction(text: string): boolean {
+  if (/^(?:always|never|ever)\s/iu.test(text.replace(addressed, ''))) return isCommand(text)
   const now = standing.exec(text)
-  if (now !== null && !isReported.test(text.slice(0, now.index)) && !supposes.test(text)) {
-    const [next = '', afterNext = ''] = analyse(text.slice(now.index + now[0].length, now.index + 120)).map(
-      ({ word }) => word,
-    )
-    const isLast = next === ''
-    if (isLast) return isBaseVerb(first)
-    if (next === 'please' || next === 'you' || next === 'always' || next === 'never') return true
-    return isBaseVerb(next) || ((next === "don't" || next === 'do') && afterNext !== 'i')
+  if (now !== null && !isReported.test(text.slice(0, now.index))) {
+    const rest = text.slice(now.index + now[0].length).replace(/^[\s,:–—-]{1,4}/u, '')
+    // "In future" is said of much else.
+    if (/^in/iu.test(now[0])) return now.index === 0 && isCommand(rest)
+    if (rest.length < 2) return isCommand(text)
+    return isCommand(rest) || /^(?:you\s|i(?:['’]d| would) like (?!to\b)|i (?:want|need) (?!to\b))/iu.test(rest)
   }
-  const asks = whenever.exec(text)
+  const asks = whenIAsk.exec(text) ?? wheneverYou.exec(text)
   if (asks === null) return false
-  if (isBaseVerb(first) && words.length > 4) return true
-  const comma = text.indexOf(',', asks.index)
-  if (asks.index > 2 || comma === -1) return false
-  const [next = ''] = analyse(text.slice(comma + 1, comma + 60)).map(({ word }) => word)
-  return ['please', 'you', 'always', 'never', 'i'].includes(next)
-    ? next !== 'i' || /\bi (?:want|mean|expect|need) /iu.test(text.slice(comma, comma + 40))
-    : isBaseVerb(next)
+  if (asks.index > 0) return isCommand(text)
+  const comma = text.indexOf(',')
+  return comma !== -1 && isCommand(text.slice(comma + 1).trimStart())
+}
+
+/** How a command may be opened. "Don't ever" is "never". */
+const addressed =
+  /^(?:please[\s,]{1,3}|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:do not|don['’]?t)\s(?=ever\b)){1,2}/iu
+
+/** Whether a text begins with a command: a base form, with "always", "never" or "do not" before it or without. */
+function isCommand(text: string): boolean {
+  const words = analyse(text.replace(addressed, '').slice(0, 120)).map(({ word }) => word)
+  const [first = '', second = '', third] = words
+  if (['always', 'never', 'ever'].includes(first)) return third !== undefined && isBaseVerb(second)
+  if (first === 'do' || first === "don't" || first === 'dont') return !['i', 'you', 'we', 'they'].includes(second)
+  return second !== '' && isBaseVerb(first) && isOrdinaryWord(first)
 }
 
 /** Past forms and adjectives that begin a sentence behind "always" or "never", where a command has a base form. */
@@ -230,34 +243,34 @@ const noCommand = new Set(
   right wrong worth mind there here`.split(/\s+/u),
 )
 
-/** Whether a word can be a command: an ordinary word that is no function word, no past form and no other inflection. */
+/** Whether a word can be a command: no function word, no past form and no other inflection. */
 const isBaseVerb = (word: string): boolean =>
   ['be', 'use', 'keep', 'make', 'get', 'do', 'have', 'let', 'say', 'go'].includes(word) ||
-  (isOrdinaryWord(word) && !isFunctionWord(word) && !noCommand.has(word) && !/(?:ed|ing|ly|[^su]s)$/u.test(word))
+  (/^[a-z]{2,}$/u.test(word) && !isFunctionWord(word) && !noCommand.has(word) && !/(?:ed|ing|ly|[^su]s)$/u.test(word))
 
 const own = String.raw`(?<value>\p{Lu}[\p{L}'’-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,3})(?=$|[.,!;)]|\s(?:and|but|by the way|from|-|–)\s)`
 const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (value: string) => boolean])[] = [
   [
     'my name',
     new RegExp(
-      String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is)|(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust |[Ff]rom now on,? (?:please )?)?[Cc]all me|I(?:['’]m| am) called|I go by)\s${own}`,
+      String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?[Cc]all me|I(?:['’]m| am) called|I go by)\s${own}`,
       'u',
     ),
     (value) => !calendarWords().has(value.toLowerCase()),
   ],
   [
     'my pronouns',
-    /^(?:my (?:preferred )?pronouns (?:are|is)|i use|please use|i go by)\s(?<value>\p{L}{2,5}\s?\/\s?\p{L}{2,6}(?:\s?\/\s?\p{L}{2,6})?)\b/iu,
+    /^(?:my (?:preferred )?pronouns(?: are| is|:)|i use|please use|i go by)\s(?<value>\p{L}{2,5}\s?\/\s?\p{L}{2,6}(?:\s?\/\s?\p{L}{2,6})?)\b/iu,
     (value) => /\b(?:she|he|they|it|ze|xe|ey|her|him|them)\b/iu.test(value),
   ],
   [
     'my language',
-    /^(?:my (?:(?:native|first|mother|main|preferred) )?(?:language|tongue) is|i(?:['’]m| am) an? native)\s(?<value>\p{L}{3,20})\b/iu,
+    /^(?:my (?:(?:native|first|mother|main|preferred) )?(?:language|tongue)(?: is|:)|i(?:['’]m| am) an? native)\s(?<value>\p{L}{3,20})\b/iu,
     (value) => languageNames().has(value.toLowerCase()),
   ],
   [
     'my time zone',
-    /^(?:[Mm]y time ?zone is|I(?:['’]m| am) (?:in|on)(?: the)?)\s(?<value>(?:UTC|GMT)(?:\s?[+-]\s?\d{1,2}(?::?\d\d)?)?|[A-Z][A-Za-z]{1,20}\/[A-Z][A-Za-z_]{1,20}|[A-Z]{2,4}T(?= time|\W|$)|(?:Pacific|Mountain|Central|Eastern|Atlantic)(?: (?:Standard|Daylight|European))?(?= [Tt]ime))(?![\p{L}\p{N}])/u,
+    /^(?:[Mm]y time ?zone(?: is|:)|I(?:['’]m| am) (?:in|on)(?: the)?)\s(?<value>(?:UTC|GMT)(?:\s?[+-]\s?\d{1,2}(?::?\d\d)?)?|[A-Z][A-Za-z]{1,20}\/[A-Z][A-Za-z_]{1,20}|[A-Z]{2,4}T(?= time|\W|$)|(?:Pacific|Mountain|Central|Eastern|Atlantic)(?: (?:Standard|Daylight|European))?(?= [Tt]ime))(?![\p{L}\p{N}])/u,
     () => true,
   ],
 ]
@@ -280,15 +293,18 @@ const prefers =
 function preference(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.text.slice(start)
   const match = prefers.exec(text)
-  if (match === null || !saysSomething(text.slice(match[0].length))) return null
+  if (match === null || pointsBack.test(text.slice(match[0].length))) return null
+  if (!saysSomething(text.slice(match[0].length))) return null
   const { content, span } = placed(sentence, start)
   const about = isAboutWork(content) ? 'work' : 'person'
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
 
 const correcting =
-  /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
+  /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|change of plans?|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
 const notOld = /,\s(?:and )?not (?<old>[^,.;!?]{1,80})[.!]?\s{0,4}$/u
+/** Only where it is plain that something is corrected. */
+const cuedOld = /\b(?:not|instead of|rather than) (?<old>[^,.;!?]{1,40})[.!]?\s{0,4}$/iu
 const oldToNew =
   /\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom (?<old>[^,.;!?]{1,60}?) to\b/iu
 
@@ -296,7 +312,7 @@ const oldToNew =
 function correction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.text.slice(start)
   const cue = correcting.exec(text)?.[0].length ?? 0
-  const old = (notOld.exec(text) ?? oldToNew.exec(text))?.groups?.old
+  const old = (notOld.exec(text) ?? oldToNew.exec(text) ?? (cue > 0 ? cuedOld.exec(text) : null))?.groups?.old
   if (old === undefined && cue === 0) return null
   const replaces = old?.trim() ?? null
   return {

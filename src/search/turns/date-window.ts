@@ -13,13 +13,20 @@ const mayHoldDate =
 export async function dateWindow(question: string, now: Date): Promise<DateWindow | null> {
   if (!mayHoldDate.test(question)) return null
   const { parse } = await import('chrono-node/en')
-  const found = parse(question, { instant: now, timezone: 0 })
+  const found = parse(question, { instant: now, timezone: 0 }).filter((one) => isMeant(one, question))
   const first = found[0]
   if (first === undefined) return yearIn(question)
   const last = found.length === 2 && /\b(?:between|from)\b/iu.test(question) ? found[1] : undefined
   const from = windowOf(first, question, now)
   return last === undefined ? from : { from: from.from, to: windowOf(last, question, now).to }
 }
+
+/** "march" and "may" are months after a preposition, with a capital, or beside a day or a year; else they may be verbs. */
+const isMeant = ({ text, index }: Parsed, question: string): boolean =>
+  !/^(?:march|may)$/u.test(text) ||
+  /\b(?:in|on|during|of|since|last|this|next|early|late|mid|by|until|before|after)[\s-]+$/iu.test(
+    question.slice(0, index),
+  )
 
 type Parsed = Awaited<ReturnType<typeof import('chrono-node/en').parse>>[number]
 

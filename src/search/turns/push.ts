@@ -17,6 +17,9 @@ export const pushConstants = {
   /** What a word counts by where it was found. */
   inSentence: 1,
   inTurn: 0.7,
+  /** Elsewhere in a turn of more terms than `longTurn`: a long text holds many words that have nothing to do with each other. */
+  inLongTurn: 0.35,
+  longTurn: 120,
   /** In the question that the turn answers. */
   inAnsweredQuestion: 0.7,
   nextTurn: 0.35,
@@ -159,11 +162,11 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     const found = terms.map(({ term, weight }, index_) => ({
       term,
       points: weight,
-      place: placeOf(units, counts[index_] as Uint8Array, at, constants),
+      ...placeOf(units, counts[index_] as Uint8Array, at, constants),
     }))
     // No sentence of it can score more than this.
     const most = found.reduce(
-      (sum_, { points, place }) => sum_ + points * (place === constants.inTurn ? constants.inSentence : place),
+      (sum_, { points, isOwn, place }) => sum_ + points * (isOwn ? constants.inSentence : place),
       0,
     )
     return most === 0 ? [] : [{ unit, found, most }]
@@ -195,12 +198,19 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     .sort((one, other) => other.quote.score - one.quote.score || other.quote.turn.at.localeCompare(one.quote.turn.at))
 }
 
-type FoundTerm = { readonly term: string; readonly points: number; readonly place: number }
+/** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */
+type FoundTerm = { readonly term: string; readonly points: number; readonly isOwn: boolean; readonly place: number }
 
 /** How near a term was found to a unit: in it, in the question it answers, or in the turns beside it. */
-function placeOf(units: readonly TurnUnit[], counts: Uint8Array, at: number, constants: PushConstants): number {
-  if ((counts[at] as number) > 0) return constants.inTurn
+function placeOf(
+  units: readonly TurnUnit[],
+  counts: Uint8Array,
+  at: number,
+  constants: PushConstants,
+): Pick<FoundTerm, 'isOwn' | 'place'> {
   const own = units[at] as TurnUnit
+  if ((counts[at] as number) > 0)
+    return { isOwn: true, place: own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn }
   let best = 0
   for (const step of [-1, 1]) {
     for (let other = at + step; ; other += step) {
@@ -221,7 +231,7 @@ function placeOf(units: readonly TurnUnit[], counts: Uint8Array, at: number, con
       best = Math.max(best, share)
     }
   }
-  return best
+  return { isOwn: false, place: best }
 }
 
 type Scoring = {
@@ -276,7 +286,7 @@ function bestSentence(
         .map(({ term }) => words.get(term) ?? term),
       isEarlier: false,
     },
-    uncommonInTurn: found.filter((one) => isUncommon(one) && one.place >= constants.inTurn).length,
+    uncommonInTurn: found.filter((one) => isUncommon(one) && (one.isOwn || one.place >= constants.inTurn)).length,
     uncommonInSentence: found.filter((one) => isUncommon(one) && held.has(one.term)).length,
   }
 }

@@ -62,8 +62,12 @@ function speakersIn(text: string, speakers: readonly string[]): readonly string[
   })
 }
 
-const asks =
-  /\?\s*$|^(?:what|when|where|who|whom|whose|which|why|how|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b/iu
+const interrogative = 'what|when|where|who|whom|whose|which|why|how'
+/** Ends in a question mark, begins like a question, or asks after a comma or a preposition: "ok, at what time do I …". */
+const asks = new RegExp(
+  String.raw`\?\s*$|^(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
+  'iu',
+)
 const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/iu
 const assistantSaid =
   /\b(?:you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/iu

@@ -34,6 +34,8 @@ export const rankingConstants = {
   tellsNumber: 0.2,
   /** What the right time is worth, as a share of what the best turn's words are worth. */
   date: 0.4,
+  /** What it is worth, as such a share, that a sentence means what the question means. */
+  meaning: 1,
 } as const
 export type RankingConstants = { readonly [Name in keyof typeof rankingConstants]: (typeof rankingConstants)[Name] }
 
@@ -60,10 +62,15 @@ export type RankedTurn = {
   readonly found: readonly string[]
 }
 
+/** How near the best sentence of each unit comes to the question in meaning, 0 to 1; absent where nobody knows. */
+export type Nearness = (rows: readonly number[]) => Promise<ReadonlyMap<number, number>>
+
 export type Ranking = {
   readonly view: TurnView
   readonly question: Question
   readonly dates: DateWindow | null
+  /** Only orders what was found by its words. */
+  readonly nearness?: Nearness
   readonly constants?: RankingConstants
 }
 
@@ -88,10 +95,9 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
   const isClose = rough.map(({ unit }, place) => place < mostTexts || isInTime(unit))
   const close = rough.filter((_, place) => isClose[place]).slice(0, 2 * mostTexts)
 
-  const turns = await index.turnsAt(
-    view.user,
-    close.map(({ unit }) => unit.row),
-  )
+  const rowsToRead = close.map(({ unit }) => unit.row)
+  const turns = await index.turnsAt(view.user, rowsToRead)
+  const nearness = ranking.nearness === undefined ? new Map() : await ranking.nearness(rowsToRead)
   return close
     .flatMap(({ unit, at }): RankedTurn[] => {
       const turn = turns.get(unit.row)
@@ -102,9 +108,12 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
         ...(roleWeight(unit, question, constants) === 1 ? [] : [leaf('not said by a person', constants.assistant)]),
         factorOf(unit, passage, question, constants),
       ])
-      const explanation = isInTime(unit)
-        ? sum('turn', [words, leaf('said at the time asked for', constants.date * best)])
-        : words
+      const near = nearness.get(unit.row)
+      const more = [
+        ...(isInTime(unit) ? [leaf('said at the time asked for', constants.date * best)] : []),
+        ...(near === undefined ? [] : [leaf('how near it comes in meaning', constants.meaning * best * near)]),
+      ]
+      const explanation = more.length === 0 ? words : sum('turn', [words, ...more])
       return [{ unit, turn, passage, score: explanation.value, explanation, found: scorer.foundAt(at) }]
     })
     .sort((one, other) => other.score - one.score || newerFirst(one.unit, other.unit))

@@ -5,8 +5,8 @@ import { pointsOf } from './word-points.ts'
 export const strengths = ['exact', 'strong', 'possible'] as const
 export type Strength = (typeof strengths)[number]
 
-/** The share of a question's telling words that makes a hit a strong one; the same as for a quote that is shown unasked. */
-const strongShare = 0.44
+/** The share of a question's telling words that makes a hit a strong one. A single word, however rare, never does. */
+const strongShare = 0.46
 /** One rare word alone does not make a hit strong. */
 const unknownPoints = 12
 

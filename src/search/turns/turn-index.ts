@@ -46,6 +46,23 @@ export type TurnUnit = {
   readonly asks: boolean
 }
 
+/** What the sentences of a turn mean, by one model: a byte for each dimension, one sentence after the other. */
+export type TurnVectors = { readonly row: number; readonly vectors: Int8Array }
+
+/** The meaning of sentences, for models that somebody installed. Only orders what was found by words. */
+export type MeaningIndex = {
+  /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
+  vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
+  /** What people said that has no vectors of the model yet, the newest first, at most `limit` turns. */
+  turnsWithoutVectors(
+    user: string,
+    model: string,
+    limit: number,
+  ): Promise<readonly { readonly row: number; readonly text: string }[]>
+  /** Keeps vectors for good. Those of a turn that has been forgotten meanwhile are dropped. */
+  keepVectors(user: string, model: string, vectors: readonly TurnVectors[]): Promise<void>
+}
+
 /** The words of turns by key: what a look-up costs depends on how often its terms occur, and on nothing else. */
 export type TurnIndex = {
   turnPostings(view: TurnView, terms: readonly string[]): Promise<TurnPostings>

@@ -27,7 +27,11 @@ export function readBody({ id, body, crc }: StoredBody): Belief {
  * The belief in a text of the store. A checksum or hash has vouched for the text, and only a whole Belief was ever
  * written; the first schema knew no candidates.
  */
-export const parseBody = (body: string): Belief => ({ ...{ candidate: false }, ...(JSON.parse(body) as Belief) })
+export function parseBody(body: string): Belief {
+  const belief = JSON.parse(body) as Omit<Belief, 'candidate'> & Partial<Pick<Belief, 'candidate'>>
+  // What has the field keeps its order of fields: the journal hashes texts.
+  return belief.candidate === undefined ? { ...belief, candidate: false } : (belief as Belief)
+}
 
 const damagedBelief = (id: string): MemoryError =>
   new MemoryError('unavailable', `The stored text of belief ${id} is damaged.`, {

@@ -2,7 +2,7 @@ import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import type { TurnStore } from '../../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
-import type { TurnIndex } from '../../search/turns/turn-index.ts'
+import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
 import { toHex } from '../journal-hash.ts'
 import { BeliefLookups } from './belief-lookups.ts'
 import { Connection } from './connection.ts'
@@ -40,6 +40,7 @@ export type SqliteStore = BeliefStore &
   FullText &
   TurnStore &
   TurnIndex &
+  MeaningIndex &
   StoreCare & {
     sizes(): Promise<StoreSizes>
     /** The next read sees what other connections have written, even one that is made together with others. */
@@ -141,6 +142,16 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
     unitsAround: (view, rows, reach) =>
       reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
+    vectorsAt: (user, model, rows) => reading(user, new Map(), () => turns.vectorsAt(model, rows)),
+    turnsWithoutVectors: (user, model, limit) =>
+      reading(user, [], (userId) => turns.withoutVectors(userId, model, limit)),
+    keepVectors: async (user, model, vectors) => {
+      const { insertVectors } = await import('./writing.ts')
+      connection.write(() => {
+        const userId = users.find(user)
+        if (userId !== null) insertVectors(connection, userId, model, vectors)
+      })
+    },
     turnsAt: (user, rows) => reading(user, new Map(), () => turns.turnsAt(rows)),
     verify: async () => (await care()).verifyStore(connection),
     rebuild: async () => {

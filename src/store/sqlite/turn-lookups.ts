@@ -201,6 +201,29 @@ export class TurnLookups {
     return turns
   }
 
+  vectorsAt(model: string, rows: readonly number[]): ReadonlyMap<number, Int8Array> {
+    const statement = this.#connection.statement<[number, string], { vectors: Buffer }>(
+      `SELECT vectors FROM turn_vectors
+       WHERE row = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?`,
+    )
+    return new Map(
+      rows.flatMap((row) => {
+        const found = statement.get(row, model)
+        return found === undefined ? [] : [[row, new Int8Array(found.vectors)] as const]
+      }),
+    )
+  }
+
+  withoutVectors(userId: number, model: string, limit: number): readonly { row: number; text: string }[] {
+    return this.#connection
+      .statement<[string, number, number, number], { row: number; text: string }>(
+        `SELECT turns.row, text FROM turns JOIN turn_texts USING (row) LEFT JOIN turn_vectors ON turn_vectors.row = turns.row
+           AND model = ?
+         WHERE user_id = ? AND role = 0 AND origin = ? AND turn_vectors.row IS NULL ORDER BY turns.row DESC LIMIT ?`,
+      )
+      .all(model, userId, turnOrigins.indexOf('person'), limit)
+  }
+
   #scopesOf(userId: number, { scopes }: TurnView): readonly ScopeRow[] {
     const columns = 'SELECT id, name, units, length, human_words FROM turn_scopes WHERE user_id = ?'
     if (scopes === null) return this.#connection.statement<[number], ScopeRow>(columns).all(userId)

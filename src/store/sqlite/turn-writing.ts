@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { isSameTurn, type NewTurn, type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
+import type { TurnVectors } from '../../search/turns/turn-index.ts'
 import { type IndexedUnit, unitsOf, wordCount } from '../../search/turns/units.ts'
 import { hashBody, type SealedTurn, saltBytes, turnBody } from '../journal-hash.ts'
 import type { Connection } from './connection.ts'
@@ -222,6 +223,21 @@ export class TurnIndexer {
   }
 }
 
+/** Keeps what sentences of turns mean, where the turns are still there. */
+export function insertVectors(
+  connection: Connection,
+  userId: number,
+  model: string,
+  vectors: readonly TurnVectors[],
+): void {
+  const insert = connection.statement<[number, string, Buffer, number, number]>(
+    `INSERT OR REPLACE INTO turn_vectors (row, model, vectors)
+     SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL)`,
+  )
+  for (const { row, vectors: bytes } of vectors)
+    insert.run(row, model, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), row, userId)
+}
+
 /** Removes every text of turns; only their hashes stay. */
 export function eraseTurns(
   connection: Connection,
@@ -239,6 +255,7 @@ export function eraseTurns(
     const turn = found === undefined ? null : readTurn(connection, found.row)
     if (found === undefined || turn === null) return false
     index.remove({ row: found.row, scope: found.scope, turn })
+    connection.statement<[number]>('DELETE FROM turn_vectors WHERE row = ?').run(found.row)
     connection.statement<[number]>('DELETE FROM turn_texts WHERE row = ?').run(found.row)
     connection
       .statement<[number, number, number]>(

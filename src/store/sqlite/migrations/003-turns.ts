@@ -79,6 +79,14 @@ CREATE TABLE turn_speakers (
   PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
 
+-- What sentences mean, as one byte for each dimension, one sentence after the other. Made in the background, and thrown
+-- away with their turn.
+CREATE TABLE turn_vectors (
+  row INTEGER PRIMARY KEY REFERENCES turns (row),
+  model TEXT NOT NULL,
+  vectors BLOB NOT NULL
+) STRICT;
+
 -- \`entries\` has three bytes for each unit of the block that holds the term: its number in the block, and how often.
 CREATE TABLE turn_postings (
   scope INTEGER NOT NULL,
