@@ -351,10 +351,10 @@ describe('search', () => {
     const scoped = await place.json('search', 'redis', '--scope', 'project:b')
 
     expect(plain.stdout).toMatch(
-      /^exact {5}Redis {2}b-\w+ {2}entity, project:a\n {4}Cached on port 6380\.\nstrong {4}Ada /,
+      /^exact {5}Redis {2}b-\w+ {2}entity, project:a\n {4}Cached on port 6380\.\npossible {2}Ada /,
     )
     expect(colourful.stdout).toContain('looks after \u001b[1m\u001b[4mredis\u001b[24m\u001b[22m and')
-    expect(scoped).toMatchObject({ total: 1, beliefs: [{ strength: 'strong', belief: { name: 'Ada' } }] })
+    expect(scoped).toMatchObject({ total: 1, beliefs: [{ strength: 'possible', belief: { name: 'Ada' } }] })
   })
 
   it('finds what no longer holds only when asked, and says when nothing was found or more is there', async () => {
