@@ -84,7 +84,8 @@ export async function hearLines(
       report(number, read)
       continue
     }
-    for (const field of read.unknown) if (!unknownFields.has(field)) unknownFields.set(field, number)
+    for (const field of read.unknown)
+      if (!unknownFields.has(field) && unknownFields.size < mostListed) unknownFields.set(field, number)
     batch.push({ line: number, turn: { ...defaults, ...read.turn } })
     if (batch.length >= batchSize) await flush()
   }

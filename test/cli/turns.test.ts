@@ -84,9 +84,11 @@ describe('hear', () => {
     await place.json('pause')
 
     const person = await place.run('hear', 'By hand.', '--session', 's1')
+    const remembered = await place.run('remember', 'Port 8080.', '--name', 'api port')
     const agent = await place.run('hear', 'By a host.', '--session', 's1', '--as', 'agent:host')
 
-    expect(person.stderr).toContain('Hooks are paused everywhere until resumed; this was kept all the same.')
+    for (const { stderr } of [person, remembered])
+      expect(stderr).toContain('Hooks are paused everywhere until resumed; this was kept all the same.')
     expect(agent.stdout).toBe('Nothing was kept: the memory is paused everywhere until resumed.\n')
     expect(await textsIn(place, 's1')).toEqual(['By hand.'])
   })

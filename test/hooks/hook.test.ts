@@ -449,6 +449,21 @@ describe('the queue of hooks', () => {
     expect((await place.json('beliefs')).items).toMatchObject([{ reinforcement: { count: 0 } }])
   })
 
+  it('leaves no marks of conversations that ended long ago', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, '/compact'), 'prompt-submit')
+    const marks = () => readdirSync(queueOf(place)).filter((name) => name.startsWith('unkept-'))
+    const [mark = ''] = marks()
+    const longAgo = new Date(Date.now() - 365 * 86_400_000)
+    utimesSync(join(queueOf(place), mark), longAgo, longAgo)
+    await hookOnly(place, { ...prompted(place, '/compact'), session_id: 's-2' }, 'prompt-submit')
+    const before = marks()
+    await hook(place, { ...prompted(place, 'Hello.'), session_id: 's-3' }, 'prompt-submit')
+
+    expect(before).toHaveLength(2)
+    expect(marks()).toEqual(before.filter((name) => name !== mark))
+  })
+
   it('forgets turns that are older than keepTurnsDays', async () => {
     using place = workplace()
     await place.json('hear', 'Long ago.', '--at', '2020-01-01', '--session', 's-1')
@@ -664,6 +679,7 @@ describe('whatever goes wrong, a hook', () => {
 
     expect(stdout).toContain('Sessions live in Redis 7.')
     expect(started).toBe(0)
+    expect(logOf(place)).toMatchObject([{ outcome: 'not kept: EEXIST', queued: 0 }])
   })
 
   it('never says a word that its host did not ask for, whatever comes in', async () => {

@@ -10,7 +10,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
 import { hearLines } from '../turn-lines.ts'
 import { UsageError } from '../usage-error.ts'
-import { pauseText } from './pause.ts'
+import { pausedNotes, pauseText } from './pause.ts'
 
 const message: Argument<string> = {
   help: 'What was said. - reads JSON Lines of turns from standard input.',
@@ -54,7 +54,7 @@ export const hear = defineCommand({
         text: () => `Nothing was kept: the memory is paused ${pauseText(paused)}.`,
       }
     }
-    const notes = paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was kept all the same.`]
+    const notes = pausedNotes(dir, session)
     const { role, speaker, at, messageId } = options
     const said = given({ role, speaker, at, messageId, session: options.session })
     const memory = await session.memory(options)

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { MemoryError } from '../../errors.ts'
-import { beginPause, type Pause, realPath } from '../../memory/conversation/pause.ts'
+import { beginPause, type Pause, pauseFor, realPath } from '../../memory/conversation/pause.ts'
 import { defineCommand, flag, option, text } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import { minuteOf } from '../describe-belief.ts'
@@ -62,6 +62,12 @@ export const pauseText = ({ directory, until }: Pause): string =>
     directory === null ? 'everywhere' : `in ${harmless(directory)}`,
     until === null ? 'until resumed' : `until ${minuteOf(until)} UTC`,
   ].join(' ')
+
+/** Said beside what a person has kept by hand while hooks keep nothing. */
+export function pausedNotes(dir: string, session: Session): readonly string[] {
+  const paused = pauseFor(dir, session.workingDirectory(), new Date())
+  return paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was kept all the same.`]
+}
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 const longestMs = 3_650 * 86_400_000

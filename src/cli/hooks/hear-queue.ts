@@ -5,7 +5,7 @@ import { takeLock } from '../../files/lock.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { forgetOldTurns } from '../old-turns.ts'
 import type { Session } from '../session.ts'
-import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside } from './hook-queue.ts'
+import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside, sweepMarks } from './hook-queue.ts'
 import { findInTranscript } from './transcript.ts'
 
 /** What became of the messages that waited. */
@@ -101,6 +101,7 @@ class Listener {
       const now = new Date()
       utimesSync(this.#lock, now, now)
     }
+    sweepMarks(this.#dir, Date.now())
     await this.#forgetOld()
     return sum
   }

@@ -106,3 +106,14 @@ export function markUnkept(dir: string, session: string, isUnkept: boolean): voi
 
 export const isUnkept = (dir: string, session: string): boolean =>
   statSync(markFor(dir, session), { throwIfNoEntry: false }) !== undefined
+
+const longestMarkMs = 30 * 86_400_000
+
+/** Removes the marks of conversations that nobody has gone on with for long. */
+export function sweepMarks(dir: string, now: number): void {
+  const queue = queueIn(dir)
+  for (const name of readdirSync(queue).filter((one) => one.startsWith('unkept-'))) {
+    const mark = join(queue, name)
+    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMarkMs) rmSync(mark, { force: true })
+  }
+}

@@ -1,4 +1,5 @@
 import { MemoryError } from '../../errors.ts'
+import { codeOf } from '../../files/leftovers.ts'
 import type { Budget, Context } from '../../memory/context.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
@@ -58,8 +59,8 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const notKept = notKeptHere(here, place, options)
   const notice = event === 'prompt-submit' ? forgettingAskedIn(payload.prompt) : ''
   // Before anything that may fail, so that it is not lost then.
-  const queued =
-    place.hooksEnabled && (await keepSaid(payload, { host, event, place, isKept: notKept === null && notice === '' }))
+  const isKept = notKept === null && notice === ''
+  const { queued, problem } = place.hooksEnabled ? await keepSaid(payload, { host, event, place, isKept }) : nothingSaid
   const done = { dir, queued: Number(queued) }
   try {
     if (inTime === null) return { ...done, outcome: 'late' }
@@ -74,7 +75,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     const context = isThere ? await recallFor(() => here.memory(patient), event, payload) : null
     await write(stdout, hookAnswer(host, event, context === null ? '' : await rendered(context), notice))
     const recalled = context === null ? 0 : sizeOf(context)
-    return { ...done, recalled, outcome: notKept ?? (isThere ? 'done' : 'no memory yet') }
+    return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
     if (queued || (event === 'session-start' && queuedNames(dir).length > 0))
       await session.startDetached(['hook', 'hear', '--host', host, '--dir', dir])
@@ -117,8 +118,12 @@ type Moment = {
   readonly isKept: boolean
 }
 
+type Kept = { readonly queued: boolean; readonly problem: string | null }
+
+const nothingSaid: Kept = { queued: false, problem: null }
+
 /** Puts what was said into the queue, and says whether there was anything. Only the answer to a prompt that was kept is kept. */
-async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Moment): Promise<boolean> {
+async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Moment): Promise<Kept> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
   // Only Claude Code's transcript is one that can be read.
@@ -133,16 +138,17 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Mo
       const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
       if (session !== null && (!isSaid || isUnkept(dir, session))) markUnkept(dir, session, !isSaid)
       if (isSaid) enqueue(dir, turn('user', await maskedText(prompt)))
-      return isSaid
+      return { queued: isSaid, problem: null }
     }
-    if (event !== 'stop' || !isKept || (answer ?? transcript) === null) return false
-    if (session !== null && isUnkept(dir, session)) return false
+    if (event !== 'stop' || !isKept || (answer ?? transcript) === null) return nothingSaid
+    if (session !== null && isUnkept(dir, session)) return nothingSaid
     enqueue(dir, turn('assistant', answer === null ? null : await maskedText(answer)))
-    return true
+    return { queued: true, problem: null }
   } catch (error) {
     // Where nothing can be written nothing can be kept, but what is known can still be told.
-    if (error instanceof Error && 'code' in error) return false
-    throw error
+    const code = codeOf(error)
+    if (code === undefined) throw error
+    return { queued: false, problem: `not kept: ${code}` }
   }
 }
 
