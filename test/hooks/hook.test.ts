@@ -401,6 +401,44 @@ describe('the queue of hooks', () => {
     ])
   })
 
+  it('loses, doubles and reorders nothing, whenever the store can be written to', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('say', 'hear', 'break', 'mend'), { minLength: 4, maxLength: 12 }),
+        async (acts) => {
+          using place = workplace()
+          await withMemory(place)
+          const file = join(ownDir(place), 'state', 'credence.db')
+          const said: string[] = []
+          let whole: Buffer | null = null
+          const act = {
+            say: async () => {
+              said.push(`Sentence number ${said.length}.`)
+              await hookOnly(place, prompted(place, said.at(-1) ?? ''), 'prompt-submit')
+            },
+            hear: () => hearAll(place),
+            break: async () => {
+              whole ??= readFileSync(file)
+              writeFileSync(file, 'this is no database, but long enough to look at')
+            },
+            mend: async () => {
+              if (whole !== null) writeFileSync(file, whole)
+              whole = null
+            },
+          }
+
+          for (const name of acts) await act[name]()
+          await act.say()
+          await act.mend()
+          await act.hear()
+
+          expect(await textsIn(place)).toEqual(said)
+        },
+      ),
+      { numRuns: 6 },
+    )
+  })
+
   it('sets aside what meets a bug, in a file, and hears the rest', async () => {
     using place = workplace()
     await hookOnly(place, prompted(place, 'Before.'), 'prompt-submit')
