@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageFor } from '../eval/systems/http-contract.ts'
+import { messageFor } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
 import { receivedBelief } from './received-belief.ts'
 

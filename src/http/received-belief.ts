@@ -1,6 +1,6 @@
 import { universalScope } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import type { BeliefMessage } from '../eval/systems/http-contract.ts'
+import type { BeliefMessage } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
 import { limits } from '../memory/draft.ts'
 

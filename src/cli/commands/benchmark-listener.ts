@@ -12,7 +12,7 @@ export const extractorOption = {
 
 /** What listens to the messages of a pack. */
 export async function listener(spec: string, session: Session): Promise<Extractor> {
-  const controls = await import('../../eval/learning/control-extractors.ts')
+  const controls = await import('../../eval/kinds/learning/control-extractors.ts')
   if (spec === 'none') return controls.deafExtractor
   if (spec === 'everything') return controls.greedyExtractor
   return session.extractor(spec)

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { BackendName } from '../../eval/backends.ts'
-import { manifestOf, runnablePack } from '../../eval/harness/runnable-pack.ts'
+import { learningRunner } from '../../eval/kinds/learning/learning-pack.ts'
+import { manifestOf, runnablePack } from '../../eval/pack/load-pack.ts'
 import {
   optionsOf,
   type RunContext,
   type RunnableBenchmark,
   resumeBenchmark,
   runBenchmark,
-} from '../../eval/harness/runner.ts'
-import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
-import { casesOf } from '../../eval/harness/store/case-log.ts'
-import { learningRunner } from '../../eval/learning/learning-pack.ts'
-import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
+} from '../../eval/run/run.ts'
+import { casesOf } from '../../eval/store/case-log.ts'
+import type { RunSummary } from '../../eval/store/schemas/run-summary.ts'
+import type { BackendName } from '../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import { defineCommand, flag, rest, text, wholeNumber } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -193,7 +193,7 @@ async function opened(
   readonly close: () => Promise<void>
 }> {
   if (manifestOf(directory).runner === learningRunner) {
-    const { learningBenchmark } = await import('../../eval/learning/learning-benchmark.ts')
+    const { learningBenchmark } = await import('../../eval/kinds/learning/learning-benchmark.ts')
     const benchmark = await learningBenchmark(directory, {
       extractor: await listener(extractor, session),
       version: session.machine.version(),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { stages } from '../../eval/harness/diff.ts'
-import { BaselineSnapshot } from '../../eval/harness/schemas/baseline.ts'
-import { CaseRecord, Verdict } from '../../eval/harness/schemas/case-record.ts'
-import { Environment } from '../../eval/harness/schemas/environment.ts'
-import { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
+import { stages } from '../../eval/compare/diff.ts'
+import { BaselineSnapshot } from '../../eval/store/schemas/baseline.ts'
+import { CaseRecord, Verdict } from '../../eval/store/schemas/case-record.ts'
+import { Environment } from '../../eval/store/schemas/environment.ts'
+import { RunSummary } from '../../eval/store/schemas/run-summary.ts'
 
 export { CaseRecord, Environment, RunSummary, Verdict }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { randomFrom } from '../../eval/harness/random.ts'
+import { randomFrom } from '../../eval/compare/random.ts'
 import type { Task } from '../task.ts'
 import { drawnWords, firstNames, lastNames } from './drawn-words.ts'
 import { type DrawRule, readOwnAdditions } from './own-additions.ts'

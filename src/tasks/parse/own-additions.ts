@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fieldAt } from '../../eval/harness/parse-artifact.ts'
+import { fieldAt } from '../../eval/store/parse-artifact.ts'
 import { numberedItems } from '../grade/numbered-items.ts'
 import type { AnswerCheck, TaskSession } from '../task.ts'
 import { type Findings, shown } from './problem.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../../eval/harness/parse-artifact.ts'
+import type { Problem } from '../../eval/store/parse-artifact.ts'
 import type { Task } from '../task.ts'
 import { undeclared } from './instantiate.ts'
 import { readOwnAdditions } from './own-additions.ts'

@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import type { Problem } from '../../eval/harness/parse-artifact.ts'
+import type { Problem } from '../../eval/store/parse-artifact.ts'
 
 /** Gathers what is wrong with a task file, so that its author sees all of it at once. */
 export class Findings {

@@ -1,5 +1,5 @@
 import { isAbsolute, posix, win32 } from 'node:path'
-import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
+import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { nearest } from '../../nearest.ts'
 import { type GradingType, gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { type Findings, shown } from './problem.ts'

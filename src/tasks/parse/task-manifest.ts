@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml'
 import { MemoryError } from '../../errors.ts'
-import { readBounded } from '../../eval/harness/read-bounded.ts'
-import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
+import { readBounded } from '../../eval/store/read-bounded.ts'
+import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { shown } from './problem.ts'
 
 export const manifestNames = ['manifest.yaml', 'manifest.yml'] as const

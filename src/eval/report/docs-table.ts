@@ -1,0 +1,39 @@
+import { invalid } from '../kinds/retrieval/parse-cases.ts'
+import { type ComparisonRow, overallTable, packTable, tableMarkdown } from './comparison.ts'
+
+const start = '<!-- measured: start -->'
+const end = '<!-- measured: end -->'
+
+/** The measured part of the documentation: nothing in it depends on the machine. */
+export function measuredMarkdown(rows: readonly ComparisonRow[], notes: readonly string[]): string {
+  const legend = rows.map(({ backend, description }) => `- \`${backend}\`: ${description}.`)
+  return [
+    tableMarkdown(overallTable(rows)),
+    '',
+    'By pack:',
+    '',
+    tableMarkdown(packTable(rows)),
+    '',
+    ...legend,
+    ...notes.map((note) => `- ${note}`),
+  ].join('\n')
+}
+
+/** The document with what stands between its markers replaced. */
+export function withMeasured(document: string, file: string, measured: string): string {
+  const { from, to } = placeIn(document, file)
+  return `${document.slice(0, from)}\n${measured}\n${document.slice(to)}`
+}
+
+/** What stands between the markers now. */
+export function measuredIn(document: string, file: string): string {
+  const { from, to } = placeIn(document, file)
+  return document.slice(from, to).trim()
+}
+
+function placeIn(document: string, file: string): { readonly from: number; readonly to: number } {
+  const from = document.indexOf(start)
+  const to = document.indexOf(end)
+  if (from >= 0 && to > from) return { from: from + start.length, to }
+  throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
+}
