@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { type BackendName, backendNames, isBackendName } from '../../eval/system/backends.ts'
+import { backendNames } from '../../eval/system/backend-names.ts'
+import { type BackendName, isBackendName } from '../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import { outsideForms } from '../../eval/system/outside/outside.ts'
 import { choice, flag, option, text } from '../command.ts'

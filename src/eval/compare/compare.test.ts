@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Figures } from '../score/figures.ts'
 import type { CaseResult } from '../store/schemas/baseline.ts'
-import { compareBenchmarks, type FigureVerdict } from './compare.ts'
+import { compareBenchmark, type FigureVerdict } from './compare.ts'
 
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`
 
@@ -42,12 +42,12 @@ function scoredSide(scores: readonly number[], fields: Partial<Figures> = {}): F
 }
 
 function verdicts(base: Figures, candidate: Figures): Readonly<Record<string, FigureVerdict>> {
-  const [comparison] = compareBenchmarks([{ base, candidate }])
-  return Object.fromEntries((comparison?.figures ?? []).map(({ figure, verdict }) => [figure, verdict]))
+  const { figures } = compareBenchmark({ base, candidate })
+  return Object.fromEntries(figures.map(({ figure, verdict }) => [figure, verdict]))
 }
 
 const obstacles = (base: Figures, candidate: Figures): readonly string[] =>
-  compareBenchmarks([{ base, candidate }])[0]?.obstacles ?? []
+  compareBenchmark({ base, candidate }).obstacles
 
 describe('comparing where nothing varies', () => {
   it('calls any fall of the pass rate worse and any rise better', () => {
@@ -86,12 +86,13 @@ describe('comparing where nothing varies', () => {
   })
 
   it('compares metrics that it has never heard of, and says what it assumed', () => {
-    const [comparison] = compareBenchmarks([
-      { base: side({ metrics: { novelty: 0.5 } }), candidate: side({ metrics: { novelty: 0.4 } }) },
-    ])
+    const comparison = compareBenchmark({
+      base: side({ metrics: { novelty: 0.5 } }),
+      candidate: side({ metrics: { novelty: 0.4 } }),
+    })
 
-    expect(comparison?.figures[1]).toMatchObject({ figure: 'novelty', verdict: 'worse', sense: { source: 'assumed' } })
-    expect(comparison?.notes).toContain('Nobody declares which way is better for novelty; higher was taken to be.')
+    expect(comparison.figures[1]).toMatchObject({ figure: 'novelty', verdict: 'worse', sense: { source: 'assumed' } })
+    expect(comparison.notes).toContain('Nobody declares which way is better for novelty; higher was taken to be.')
   })
 
   it('notices a metric that is gone and one that is new', () => {
@@ -110,10 +111,10 @@ describe('comparing where nothing varies', () => {
   })
 
   it('says when a case broke although the rate did not fall', () => {
-    const [comparison] = compareBenchmarks([{ base: sideOf('..xx'), candidate: sideOf('.x.x') }])
+    const comparison = compareBenchmark({ base: sideOf('..xx'), candidate: sideOf('.x.x') })
 
-    expect(comparison?.cases).toEqual({ broken: ['c1'], fixed: ['c2'] })
-    expect(comparison?.notes).toContain('The pass rate did not fall, but cases that passed before do not: c1.')
+    expect(comparison.cases).toEqual({ broken: ['c1'], fixed: ['c2'] })
+    expect(comparison.notes).toContain('The pass rate did not fall, but cases that passed before do not: c1.')
   })
 
   it('finds nothing when both sides are the same run', () => {
@@ -157,10 +158,62 @@ describe('comparing where results vary', () => {
     expect(verdicts(manyBroken, base)).toEqual({ passRate: 'better' })
   })
 
-  it('admits that a handful of cases could not have shown it', () => {
-    const [comparison] = compareBenchmarks([{ base: sideOf('.....', noisy), candidate: sideOf('...xx', noisy) }])
+  it('cannot tell a fall that matters among a handful of cases from chance', () => {
+    const comparison = compareBenchmark({ base: sideOf('.....', noisy), candidate: sideOf('...xx', noisy) })
 
-    expect(comparison?.figures[0]).toMatchObject({ verdict: 'underpowered', test: { pairs: 5, smallestDetectable: 1 } })
+    expect(comparison.figures[0]).toMatchObject({ verdict: 'cannot tell', test: { pairs: 5, smallestDetectable: 1 } })
+    expect(verdicts(sideOf('...xx', noisy), sideOf('.....', noisy))).toEqual({ passRate: 'underpowered' })
+  })
+
+  it('never lets a fall from all to nothing pass, however few the cases and however many the figures', () => {
+    const metrics = { a: 1, b: 1, c: 1 }
+    const all = (mark: string, value: number) =>
+      sideOf(mark.repeat(6), {
+        ...noisy,
+        metrics: { a: value, b: value, c: value },
+        cases: new Map(
+          [...mark.repeat(6)].map((one, index) => [
+            `c${index}`,
+            {
+              id: `c${index}`,
+              verdict: one === '.' ? ('pass' as const) : ('fail' as const),
+              scores: { ...metrics, a: value, b: value, c: value },
+            },
+          ]),
+        ),
+      })
+
+    const found = Object.values(verdicts(all('.', 1), all('x', 0)))
+
+    expect(found).toHaveLength(4)
+    expect(found.every((verdict) => verdict === 'cannot tell' || verdict === 'worse')).toBe(true)
+  })
+
+  it('leaves out a fall that is smaller than the smallest effect that matters', () => {
+    const base = sideOf('.'.repeat(400), noisy)
+
+    expect(verdicts(base, sideOf(`${'x'.repeat(19)}${'.'.repeat(381)}`, noisy))).toEqual({ passRate: 'no evidence' })
+    expect(verdicts(base, sideOf(`${'x'.repeat(20)}${'.'.repeat(380)}`, noisy))).toEqual({ passRate: 'worse' })
+  })
+
+  it('takes a share of errors that matters for a fall, and a single one among many not', () => {
+    const errors = (count: number) => {
+      const results = Array.from(
+        { length: 100 },
+        (_, index): CaseResult => ({ id: `c${index}`, verdict: index < count ? 'error' : 'fail' }),
+      )
+      return side({
+        ...noisy,
+        passRate: 0,
+        totalCases: 100,
+        errorCases: count,
+        cases: new Map(results.map((one) => [one.id, one])),
+      })
+    }
+
+    expect(verdicts(errors(0), errors(1)).errorCases).toBe('underpowered')
+    expect(verdicts(errors(0), errors(5)).errorCases).toBe('cannot tell')
+    expect(verdicts(errors(0), errors(20)).errorCases).toBe('worse')
   })
 
   it('pairs scores case by case', () => {
@@ -168,7 +221,7 @@ describe('comparing where results vary', () => {
     const worse = scoredSide(Array.from({ length: 30 }, (_, index) => 0.45 + (index % 7) / 20 + (index % 3) / 100))
 
     expect(verdicts(base, worse)).toMatchObject({ f1: 'worse' })
-    expect(verdicts(base, base)).toMatchObject({ f1: 'no evidence' })
+    expect(verdicts(base, base)).toMatchObject({ f1: 'underpowered' })
   })
 
   it('leaves a significant but meaningless change alone', () => {
@@ -182,26 +235,58 @@ describe('comparing where results vary', () => {
     expect(verdicts(base, candidate)).toMatchObject({ f1: 'no evidence' })
   })
 
-  it('corrects for the number of figures over all benchmarks', () => {
-    // One pair of runs with seven broken cases is beyond chance; the same among many comparisons is not.
-    const pair = (benchmarkId: string, broken: number) => ({
-      base: sideOf('.'.repeat(400), { ...noisy, benchmarkId }),
-      candidate: sideOf(`${'x'.repeat(broken)}${'.'.repeat(400 - broken)}`, { ...noisy, benchmarkId }),
-    })
+  it('corrects for the number of figures of a benchmark', () => {
+    const scored = (values: readonly number[], names: readonly string[]) => {
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+      const of = (value: number) => Object.fromEntries(names.map((name) => [name, value]))
+      const results = values.map(
+        (value, index): CaseResult => ({ id: `c${index}`, verdict: 'pass', scores: of(value) }),
+      )
+      return side({
+        ...noisy,
+        passRate: 1,
+        totalCases: values.length,
+        metrics: of(mean),
+        cases: new Map(results.map((one) => [one.id, one])),
+      })
+    }
+    const fell = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
+    const compared = (names: readonly string[]) =>
+      compareBenchmark({
+        base: scored(
+          fell.map(() => 1),
+          names,
+        ),
+        candidate: scored(fell, names),
+      }).figures.find(({ figure }) => figure === 'a')
 
-    const alone = compareBenchmarks([pair('a', 7)])
-    const among = compareBenchmarks([pair('a', 7), ...['b', 'c', 'd', 'e'].map((id) => pair(id, 0))])
-
-    expect(alone[0]?.figures[0]?.verdict).toBe('worse')
-    expect(among[0]?.figures[0]?.verdict).toBe('no evidence')
-    expect(among[0]?.figures[0]?.test?.adjustedP).toBeCloseTo((alone[0]?.figures[0]?.test?.p ?? 0) * 5, 9)
+    expect(compared(['a'])?.test?.p).toBe(2 / 64)
+    expect(compared(['a', 'b', 'c'])?.test?.adjustedP).toBeCloseTo((2 / 64) * 4, 9)
+    expect(compared(['a', 'b', 'c'])?.verdict).toBe('cannot tell')
   })
 
-  it('compares as it stands, and says so, when nobody kept the cases', () => {
-    const [comparison] = compareBenchmarks([{ base: side(noisy), candidate: side({ ...noisy, passRate: 0.7 }) }])
+  it('cannot tell a fall from chance when nobody kept the cases, and says so', () => {
+    const comparison = compareBenchmark({ base: side(noisy), candidate: side({ ...noisy, passRate: 0.7 }) })
 
-    expect(comparison?.figures[0]?.verdict).toBe('worse')
-    expect(comparison?.notes.join()).toContain('a side kept no case results')
+    expect(comparison.figures[0]?.verdict).toBe('cannot tell')
+    expect(comparison.notes.join()).toContain('a side kept no case results')
+    expect(verdicts(side(noisy), side({ ...noisy, passRate: 0.71 }))).toEqual({ passRate: 'underpowered' })
+  })
+
+  it('says which judged cases the candidate did not judge', () => {
+    const cases = (verdict: CaseResult['verdict']) =>
+      new Map([
+        ['c0', { id: 'c0', verdict }],
+        ['c1', { id: 'c1', verdict: 'pass' as const }],
+      ])
+
+    expect(
+      compareBenchmark({ base: side({ cases: cases('fail') }), candidate: side({ cases: cases('skipped') }) }).unjudged,
+    ).toEqual(['c0'])
+    expect(
+      compareBenchmark({ base: side({ cases: cases('skipped') }), candidate: side({ cases: cases('unjudged') }) })
+        .unjudged,
+    ).toEqual([])
   })
 })
 
@@ -238,24 +323,22 @@ describe('what is not comparable', () => {
   })
 
   it('can be accepted with a reason; then the cases of both sides are compared', () => {
-    const [comparison] = compareBenchmarks([
-      {
-        base: sideOf('..x', { metrics: { f1: 0.5 } }),
-        candidate: sideOf('.xxxx', { packHash: hash('b') }),
-        acceptedChange: 'two cases added',
-      },
-    ])
+    const comparison = compareBenchmark({
+      base: sideOf('..x', { metrics: { f1: 0.5 } }),
+      candidate: sideOf('.xxxx', { packHash: hash('b') }),
+      acceptedChange: 'two cases added',
+    })
 
     expect(comparison).toMatchObject({ obstacles: [], basePassRate: 2 / 3, candidatePassRate: 1 / 3 })
-    expect(comparison?.figures[0]).toMatchObject({ figure: 'passRate', verdict: 'worse' })
-    expect(comparison?.notes[0]).toContain('Accepted: two cases added')
+    expect(comparison.figures[0]).toMatchObject({ figure: 'passRate', verdict: 'worse' })
+    expect(comparison.notes[0]).toContain('Accepted: two cases added')
   })
 
   it('cannot be accepted when nobody knows the cases, or when none is left', () => {
     const accepted = (base: Figures, candidate: Figures) =>
-      compareBenchmarks([{ base, candidate, acceptedChange: 'because' }])[0]
+      compareBenchmark({ base, candidate, acceptedChange: 'because' })
 
-    expect(accepted(side(), side({ totalCases: 3 }))?.figures).toEqual([])
+    expect(accepted(side(), side({ totalCases: 3 })).figures).toEqual([])
     const renamed = new Map([['other', { id: 'other', verdict: 'pass' as const }]])
     expect(accepted(sideOf('..'), sideOf('.', { cases: renamed }))).toMatchObject({
       figures: [],

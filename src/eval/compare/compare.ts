@@ -17,10 +17,21 @@ import {
 export const dust = 1e-9
 
 /**
- * `same`, `better` and `worse` are certain where nothing varies; where results vary, `better` and `worse` are beyond
- * chance, `no evidence` says that a change that matters would have been seen, `underpowered` that it would not.
+ * `same`, `better` and `worse` are certain where nothing varies. Where results vary, `better` and `worse` are beyond
+ * chance and at least as large as the smallest effect that matters; `cannot tell` is a fall of that size that could be
+ * chance; `no evidence` says that a change that matters would have been seen, `underpowered` that it would not.
  */
-export type FigureVerdict = 'better' | 'worse' | 'same' | 'no evidence' | 'underpowered' | 'dropped' | 'new'
+export const figureVerdicts = [
+  'better',
+  'worse',
+  'same',
+  'no evidence',
+  'underpowered',
+  'cannot tell',
+  'dropped',
+  'new',
+] as const
+export type FigureVerdict = (typeof figureVerdicts)[number]
 
 export type FigureComparison = {
   /** `passRate`, `errorCases`, or the name of a metric. */
@@ -37,6 +48,8 @@ export type FigureComparison = {
 export type FigureTest = {
   readonly method: 'exact McNemar' | 'sign flip and paired bootstrap'
   readonly pairs: number
+  /** The mean change over these pairs. */
+  readonly effect: number
   readonly p: number
   /** The same after correction for the number of figures compared. */
   readonly adjustedP: number
@@ -47,12 +60,15 @@ export type FigureTest = {
 
 export type BenchmarkComparison = {
   readonly benchmarkId: string
+  readonly system: string | null
   readonly baseRunId: string
   readonly candidateRunId: string
   readonly basePassRate: number
   readonly candidatePassRate: number
   /** Empty when the two sides may be compared; else no figure was. */
   readonly obstacles: readonly string[]
+  /** Cases that were judged in the base and are not in the candidate, where they are too many to be left out. */
+  readonly unjudged: readonly string[]
   readonly notes: readonly string[]
   readonly figures: readonly FigureComparison[]
   readonly cases: CaseChanges | null
@@ -67,39 +83,28 @@ export type ComparedPair = {
   readonly acceptedChange?: string | null
 }
 
-/** Compares each benchmark with its counterpart. All figures share one correction for their number. */
-export function compareBenchmarks(pairs: readonly ComparedPair[]): readonly BenchmarkComparison[] {
-  const drafts = pairs.map(draftComparison)
-  const tests = drafts.flatMap(({ figures }) => figures.flatMap(({ test }) => (test === null ? [] : [test])))
-  const adjusted = holm(tests.map(({ p }) => p))
-  const corrected = new Map(tests.map((test, index) => [test, { ...test, adjustedP: adjusted[index] ?? 1 }]))
-  return drafts.map((draft) => ({
-    ...draft,
-    figures: draft.figures.map((figure) => {
-      const test = figure.test === null ? null : (corrected.get(figure.test) ?? figure.test)
-      return test === null ? figure : { ...figure, test, verdict: testedVerdict(figure, test) }
-    }),
-  }))
-}
-
-function draftComparison({ base, candidate, acceptedChange = null }: ComparedPair): BenchmarkComparison {
+/** Compares a benchmark with its counterpart. Its figures share one correction for their number. */
+export function compareBenchmark({ base, candidate, acceptedChange = null }: ComparedPair): BenchmarkComparison {
   const { obstacles, notes } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
   const isWhole = acceptedChange === null || shared === null
   const sides = isWhole
     ? { base, candidate }
     : { base: restricted(base, shared), candidate: restricted(candidate, shared) }
+  const unjudged = shared === null ? [] : lostJudgements(shared, base.isNoisy)
   const nothingLeft = !isWhole && shared.length === 0 ? ['No case is left that both sides have.'] : []
   const blocked = [...obstacles, ...nothingLeft]
   const figures = blocked.length > 0 ? [] : compareFigures(sides.base, sides.candidate)
-  const cases = shared === null ? null : caseChanges(shared)
+  const cases = shared === null ? null : caseChanges(shared, passes)
   return {
     benchmarkId: base.benchmarkId,
+    system: base.system?.name ?? candidate.system?.name ?? null,
     baseRunId: base.runId,
     candidateRunId: candidate.runId,
     basePassRate: sides.base.passRate,
     candidatePassRate: sides.candidate.passRate,
     obstacles: blocked,
+    unjudged,
     notes: [
       ...notes,
       ...missingEvidence(sides.base, shared),
@@ -115,9 +120,10 @@ type SharedCase = { readonly id: string; readonly base: CaseResult; readonly can
 
 function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): readonly SharedCase[] | null {
   if (ours === null || theirs === null) return null
-  return [...ours].flatMap(([id, base]) => {
-    const candidate = theirs.get(id)
-    return candidate === undefined ? [] : [{ id, base, candidate }]
+  // By id: neither a sum nor a resampling may depend on the order of the files.
+  return [...ours.keys()].sort().flatMap((id) => {
+    const [base, candidate] = [ours.get(id), theirs.get(id)]
+    return base === undefined || candidate === undefined ? [] : [{ id, base, candidate }]
   })
 }
 
@@ -140,7 +146,6 @@ function restricted(side: Figures, shared: readonly SharedCase[]): Figures {
 }
 
 function compareFigures(base: Figures, candidate: Figures): readonly FigureComparison[] {
-  const shared = base.isNoisy ? sharedCases(base, candidate) : null
   const passRate = exactly('passRate', base.passRate, candidate.passRate, base)
   const errors =
     base.errorCases === null || candidate.errorCases === null
@@ -148,12 +153,24 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
       : [exactly('errorCases', base.errorCases, candidate.errorCases, base)]
   const names = [...new Set([...Object.keys(base.metrics), ...Object.keys(candidate.metrics)])].sort()
   const metrics = names.map((name) => exactly(name, base.metrics[name] ?? null, candidate.metrics[name] ?? null, base))
-  if (shared === null) return [passRate, ...errors, ...metrics]
-  return [
-    { ...passRate, test: flipTest(shared) },
-    ...errors,
-    ...metrics.map((figure) => ({ ...figure, test: figure.delta === null ? null : shiftTest(figure.figure, shared) })),
+  if (!base.isNoisy) return [passRate, ...errors, ...metrics]
+  const shared = sharedCases(base, candidate) ?? []
+  const tested = [
+    { ...passRate, test: flipTest(shared, passes) },
+    ...errors.map((figure) => ({ ...figure, test: flipTest(shared, isError) })),
+    ...metrics.map((figure) => ({ ...figure, test: figure.delta === null ? null : shiftTest(figure, shared) })),
   ]
+  return corrected(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
+}
+
+/** Every probability, raised for the number of figures of this benchmark: another benchmark must not change the verdict. */
+function corrected(figures: readonly FigureComparison[]): readonly FigureComparison[] {
+  const tests = figures.flatMap(({ test }) => (test === null ? [] : [test]))
+  const adjusted = holm(tests.map(({ p }) => p))
+  return figures.map((figure) => {
+    const { test } = figure
+    return test === null ? figure : { ...figure, test: { ...test, adjustedP: adjusted[tests.indexOf(test)] ?? 1 } }
+  })
 }
 
 /** The base's declarations decide: a candidate must not choose the rule it is judged by. */
@@ -171,29 +188,29 @@ function exactVerdict({ direction, minEffect }: MetricSense, delta: number): Fig
   return gain > minEffect + dust ? 'better' : 'same'
 }
 
-/** Cases that were left out or not judged on either side are no evidence; an error is not a pass. */
-function flipTest(shared: readonly SharedCase[]): FigureTest | null {
-  const judged = shared.filter(({ base, candidate }) => isJudged(base) && isJudged(candidate))
-  const { broken, fixed } = caseChanges(judged)
+/** How many cases changed sides. What the candidate left out or did not judge has not passed. */
+function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): FigureTest | null {
+  const judged = shared.filter(({ base }) => isJudged(base))
+  const { broken, fixed } = caseChanges(judged, holds)
   if (judged.length === 0) return null
   const p = mcNemarExact({ broken: broken.length, fixed: fixed.length })
-  const flips = { pairs: judged.length, discordant: broken.length + fixed.length }
   return {
     method: 'exact McNemar',
     pairs: judged.length,
+    effect: (fixed.length - broken.length) / judged.length,
     p,
     adjustedP: p,
     interval: null,
-    smallestDetectable: detectableFlip(flips),
+    smallestDetectable: detectableFlip({ pairs: judged.length, discordant: broken.length + fixed.length }),
   }
 }
 
 /** Of resampling only: the verdict must not depend on when it is asked for. */
 const resamplingSeed = 20_260_306
 
-function shiftTest(name: string, shared: readonly SharedCase[]): FigureTest | null {
-  const differences = shared.flatMap(({ base, candidate }) => {
-    const [before, after] = [base.scores?.[name] ?? null, candidate.scores?.[name] ?? null]
+function shiftTest({ figure, sense, base }: FigureComparison, shared: readonly SharedCase[]): FigureTest | null {
+  const differences = shared.flatMap((one) => {
+    const [before, after] = [one.base.scores?.[figure] ?? null, one.candidate.scores?.[figure] ?? null]
     return before === null || after === null ? [] : [after - before]
   })
   if (differences.length === 0) return null
@@ -201,38 +218,60 @@ function shiftTest(name: string, shared: readonly SharedCase[]): FigureTest | nu
   return {
     method: 'sign flip and paired bootstrap',
     pairs: differences.length,
+    effect: differences.reduce((sum, difference) => sum + difference, 0) / differences.length,
     p,
     adjustedP: p,
     interval: pairedBootstrap(differences, resamplingSeed),
-    smallestDetectable: detectableShift(differences),
+    smallestDetectable: detectableShift(differences, widthOf(sense, base, base)),
   }
 }
 
-/** Worse or better needs both: more than chance, and more than the smallest effect that matters. */
-function testedVerdict({ delta, sense, base }: FigureComparison, test: FigureTest): FigureVerdict {
-  const exact = exactVerdict(sense, delta ?? Number.NaN)
-  if (test.adjustedP < alpha) return exact === 'same' ? 'no evidence' : exact
-  const matters = sense.minEffect > 0 ? sense.minEffect : defaultEffect(sense, base ?? 0)
-  return test.smallestDetectable !== null && test.smallestDetectable <= matters ? 'no evidence' : 'underpowered'
+/** Worse or better needs both: more than chance, and at least the smallest effect that matters. */
+function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }: FigureComparison): FigureVerdict {
+  if (delta === null) return verdict
+  // Errors are counted, and their test is about shares.
+  const isCount = figure === 'errorCases'
+  const matters = isCount
+    ? defaultEffect
+    : sense.minEffect > 0
+      ? sense.minEffect
+      : defaultEffect * widthOf(sense, base, candidate)
+  const change = test?.effect ?? delta
+  const gain = sense.direction === 'higher' ? change : -change
+  // Written as "not above" so that a gain that is no number is a loss.
+  if (!(gain > -(matters - dust))) return test !== null && test.adjustedP < alpha ? 'worse' : 'cannot tell'
+  if (gain >= matters - dust) return test !== null && test.adjustedP < alpha ? 'better' : 'underpowered'
+  const detectable = test?.smallestDetectable ?? null
+  return detectable !== null && detectable <= matters ? 'no evidence' : 'underpowered'
 }
 
-/** Where nobody says what matters: one part in twenty of the range, or of the base where there is none. */
-const defaultEffect = ({ range }: MetricSense, base: number): number =>
-  0.05 * (range === null ? Math.max(Math.abs(base), dust) : range[1] - range[0])
+/** The smallest effect that matters where nobody declares one: one part in twenty of the width of a figure. */
+export const defaultEffect = 0.05
 
+/** The range of a figure; where nobody declares it, its size. The same whichever side is called the base. */
+const widthOf = ({ range }: MetricSense, base: number | null, candidate: number | null): number =>
+  range === null ? Math.max(Math.abs(base ?? 0), Math.abs(candidate ?? 0), dust) : range[1] - range[0]
+
+const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
+const isError = ({ verdict }: CaseResult): boolean => verdict === 'error'
 const isJudged = ({ verdict }: CaseResult): boolean => verdict !== 'skipped' && verdict !== 'unjudged'
 
-function caseChanges(shared: readonly SharedCase[]): CaseChanges {
-  const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
+/** A candidate must not look better by leaving cases out. Where results vary, fewer than matter may be missing. */
+function lostJudgements(shared: readonly SharedCase[], isNoisy: boolean): readonly string[] {
+  const lost = shared.filter(({ base, candidate }) => isJudged(base) && !isJudged(candidate)).map(({ id }) => id)
+  return isNoisy && lost.length < shared.length * defaultEffect ? [] : lost
+}
+
+function caseChanges(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): CaseChanges {
   return {
-    broken: shared.filter(({ base, candidate }) => passes(base) && !passes(candidate)).map(({ id }) => id),
-    fixed: shared.filter(({ base, candidate }) => !passes(base) && passes(candidate)).map(({ id }) => id),
+    broken: shared.filter(({ base, candidate }) => holds(base) && !holds(candidate)).map(({ id }) => id),
+    fixed: shared.filter(({ base, candidate }) => !holds(base) && holds(candidate)).map(({ id }) => id),
   }
 }
 
 const missingEvidence = (base: Figures, shared: readonly SharedCase[] | null): readonly string[] =>
   base.isNoisy && shared === null
-    ? ['Results vary between runs, but a side kept no case results; figures were compared as they stand.']
+    ? ['Results vary between runs, but a side kept no case results, so nothing can tell a fall from chance.']
     : []
 
 function assumptionNotes(figures: readonly FigureComparison[]): readonly string[] {
@@ -245,6 +284,12 @@ function assumptionNotes(figures: readonly FigureComparison[]): readonly string[
 /** A rate can stay the same while cases change places. */
 function hiddenBreakage(figures: readonly FigureComparison[], cases: CaseChanges | null): readonly string[] {
   const passRate = figures.find(({ figure }) => figure === 'passRate')
-  if (cases === null || cases.broken.length === 0 || passRate === undefined || passRate.verdict === 'worse') return []
+  if (
+    cases === null ||
+    cases.broken.length === 0 ||
+    passRate === undefined ||
+    !['same', 'better'].includes(passRate.verdict)
+  )
+    return []
   return [`The pass rate did not fall, but cases that passed before do not: ${cases.broken.join(', ')}.`]
 }

@@ -154,9 +154,21 @@ describe('the smallest detectable effect', () => {
     expect(detectableFlip({ pairs: 1_000, discordant: 50 })).toBeLessThan(
       detectableFlip({ pairs: 100, discordant: 5 }) ?? 0,
     )
-    expect(detectableShift([0.1, -0.1, 0.1, -0.1])).toBeLessThan(detectableShift([0.4, -0.4, 0.4, -0.4]) ?? 0)
-    expect(detectableShift([0.2, 0.2, 0.2])).toBeCloseTo(0, 9)
-    expect(detectableShift([0.2])).toBeNull()
+    const spread = (by: number) => Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? by : -by))
+    expect(detectableShift(spread(0.2))).toBeLessThan(detectableShift(spread(0.8)) ?? 0)
+    expect(detectableShift([])).toBeNull()
+  })
+
+  it('is not zero where nothing varies: six cases must be able to move', () => {
+    expect(detectableShift([0.2, 0.2, 0.2])).toBe(2)
+    expect(detectableShift([0.2])).toBe(6)
+    expect(detectableShift(Array.from({ length: 60 }, () => 0))).toBeCloseTo(0.1, 9)
+    expect(
+      detectableShift(
+        Array.from({ length: 60 }, () => 0),
+        10,
+      ),
+    ).toBeCloseTo(1, 9)
   })
 
   it('is never less than six flipped cases', () => {

@@ -33,11 +33,12 @@ const mostEnumerated = 13
  */
 export function signFlipTest(differences: readonly number[], seed: number): number {
   const moved = differences.filter((difference) => difference !== 0)
-  const observed = Math.abs(sumOf(moved))
+  const observed = Math.abs(sumOf(differences))
   // Sums of the same numbers in another order differ in their last bits.
   const isAsFar = (total: number): boolean => Math.abs(total) >= observed - observed * 1e-12
   if (moved.length === 0) return 1
-  if (moved.length <= mostEnumerated) {
+  // By the number of pairs and not of those that moved, so that a case that gets worse never changes the method.
+  if (differences.length <= mostEnumerated) {
     const ways = 2 ** moved.length
     let asFar = 0
     for (let way = 0; way < ways; way += 1) {
@@ -48,7 +49,8 @@ export function signFlipTest(differences: readonly number[], seed: number): numb
   const random = randomFrom(seed)
   let asFar = 1
   for (let round = 0; round < resamples; round += 1) {
-    if (isAsFar(moved.reduce((total, value) => total + (random() < 0.5 ? value : -value), 0))) asFar += 1
+    // Also of differences that are zero: a case that gets worse must not change the signs of the others.
+    if (isAsFar(differences.reduce((total, value) => total + (random() < 0.5 ? value : -value), 0))) asFar += 1
   }
   return asFar / (resamples + 1)
 }
@@ -81,13 +83,17 @@ export function holm(probabilities: readonly number[]): readonly number[] {
   return adjusted
 }
 
-/** The smallest mean difference that as many pairs, spread like these, would show four times out of five. */
-export function detectableShift(differences: readonly number[]): number | null {
+/**
+ * The smallest mean difference that as many pairs, spread like these, would show four times out of five. Pairs that are
+ * all alike do not make the next one certain, so it is never below what the test can see at all: `width` is how far one
+ * case can move.
+ */
+export function detectableShift(differences: readonly number[], width = 1): number | null {
   const count = differences.length
-  if (count < 2) return null
+  if (count === 0) return null
   const mean = sumOf(differences) / count
-  const variance = sumOf(differences.map((difference) => (difference - mean) ** 2)) / (count - 1)
-  return (zAlpha + zPower) * Math.sqrt(variance / count)
+  const variance = count < 2 ? 0 : sumOf(differences.map((difference) => (difference - mean) ** 2)) / (count - 1)
+  return Math.max((zAlpha + zPower) * Math.sqrt(variance / count), (width * fewestSignificant) / count)
 }
 
 /**

@@ -88,14 +88,31 @@ describe('taking a snapshot', () => {
     const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
     plant(store.path, {
       'runs/run-001.json': of('bm25', {}),
-      'runs/run-002.json': of('none', { runId: 'run-002', passed: 1, completedAt: '2026-03-07T11:00:00.000Z' }),
-      'runs/run-003.json': of('none', { runId: 'run-003', benchmarkId: 'other' }),
+      'runs/run-002.json': of('vector', { runId: 'run-002', passed: 1, completedAt: '2026-03-07T11:00:00.000Z' }),
+      'runs/run-003.json': of('vector', { runId: 'run-003', benchmarkId: 'other' }),
     })
 
     const { snapshot, notes } = await createSnapshot(store.path, { ...request, system: 'bm25' })
 
     expect(snapshot.benchmarks.map(({ runId }) => runId)).toEqual(['run-001'])
     expect(notes).toEqual(['other: bm25 has no completed run; it is left out.'])
+  })
+
+  it('takes every system where none is named, but no control', async () => {
+    using store = temporaryDirectory()
+    const of = (name: string, fields: object = {}) => aRun({ ...fields, system: { name, version: '1' } })
+    plant(store.path, {
+      'runs/run-001.json': of('bm25'),
+      'runs/run-002.json': of('vector', { runId: 'run-002', passed: 1 }),
+      'runs/run-003.json': of('none', { runId: 'run-003' }),
+    })
+
+    const { snapshot } = await createSnapshot(store.path, request)
+
+    expect(snapshot.benchmarks.map(({ system, passedCases }) => [system?.name, passedCases])).toEqual([
+      ['bm25', 9],
+      ['vector', 1],
+    ])
   })
 
   it('refuses an unsafe id', async () => {

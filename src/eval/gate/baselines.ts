@@ -6,8 +6,8 @@ import { baselinePath, safeId } from '../store/layout.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { AcceptedLower, BaselineBenchmark, BaselineSnapshot, CaseResult } from '../store/schemas/baseline.ts'
 import type { RunSummary } from '../store/schemas/run-summary.ts'
-import { shown } from './gate.ts'
-import { auditRun, latestRuns } from './latest-runs.ts'
+import { nameOf, shown } from './gate.ts'
+import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 
 export type SnapshotRequest = {
   readonly snapshotId: string
@@ -16,7 +16,7 @@ export type SnapshotRequest = {
   readonly sourceRootDir: string
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
-  /** Whose runs are taken, where several systems were run; without it, whichever ran last. */
+  /** Whose runs are taken; without it, those of every system but the controls. */
   readonly system?: string | undefined
   readonly force?: boolean
   /** Why a figure of the snapshot to be replaced may get worse. */
@@ -31,29 +31,28 @@ export type SnapshotResult = {
 }
 
 /**
- * Accepts the latest completed run of every benchmark under a name. Never replaces a snapshot unless forced, and never
+ * Accepts the latest completed run of every benchmark and system under a name. Never replaces a snapshot unless forced, and never
  * lowers a figure of it without a reason, which the new snapshot then holds.
  */
 export async function createSnapshot(root: string, request: SnapshotRequest): Promise<SnapshotResult> {
   const snapshotId = safeId(request.snapshotId, 'snapshotId')
-  const { byBenchmark, invalid } = await latestRuns(root, () => request.system ?? null)
+  const { systems, lacking, invalid } = await completedRuns(root, request.system)
   const problems: Problem[] = [...invalid.problems]
   const notes: string[] = []
   const benchmarks: BaselineBenchmark[] = []
-  for (const [id, { completed, newerUnfinished }] of byBenchmark) {
-    if (newerUnfinished !== null) {
-      const instead = completed === null ? 'it is left out' : `${completed.runId} was taken instead`
-      notes.push(`${id}: the latest run ${newerUnfinished.runId} is ${newerUnfinished.status}; ${instead}.`)
+  for (const { name, completed, chosen } of systems) {
+    if (chosen.status !== 'completed') {
+      const instead = completed === undefined ? 'it is left out' : `${completed.runId} was taken instead`
+      notes.push(`${name}: the latest run ${chosen.runId} is ${chosen.status}; ${instead}.`)
     }
-    if (completed === null) continue
-    if (request.system !== undefined && completed.system?.name !== request.system) {
-      notes.push(`${id}: ${request.system} has no completed run; it is left out.`)
-      continue
-    }
+    if (completed === undefined) continue
     const audited = await auditRun(root, completed)
     problems.push(...audited.problems)
-    if (audited.outdated !== null) throw outdatedRun(id, audited.outdated)
+    if (audited.outdated !== null) throw outdatedRun(completed.benchmarkId, audited.outdated)
     benchmarks.push(baselineOf(completed, audited.results))
+  }
+  if (request.system !== undefined) {
+    notes.push(...lacking.map((id) => `${id}: ${request.system} has no completed run; it is left out.`))
   }
   refuseUnusable(problems, benchmarks)
 
@@ -73,6 +72,22 @@ export async function createSnapshot(root: string, request: SnapshotRequest): Pr
   }
   if (!(await writeBaseline(root, snapshot, { replace: existing !== null }))) throw exists(snapshotId)
   return { targetPath: baselinePath(root, snapshotId), snapshot, overwritten: existing !== null, notes }
+}
+
+/** Of every benchmark and system the run that the gate would take, and the latest that is completed. */
+async function completedRuns(root: string, system: string | undefined) {
+  const { groups, invalid } = await runGroups(root)
+  const systems = groups
+    .filter(([first]) => system === undefined || first?.system?.name === system)
+    .map((runs) => {
+      const { run: chosen } = chosenOf(runs)
+      const done = runs.filter(({ status }) => status === 'completed')
+      const completed = done.length === 0 ? undefined : chosenOf(done).run
+      return { name: nameOf({ ...chosen, system: chosen.system?.name ?? null }), chosen, completed }
+    })
+  const found = new Set(systems.flatMap(({ completed }) => completed?.benchmarkId ?? []))
+  const lacking = [...new Set(groups.flatMap(([first]) => first?.benchmarkId ?? []))].filter((id) => !found.has(id))
+  return { systems, lacking, invalid }
 }
 
 /** The figures of a run, without its cases' texts. */
@@ -110,7 +125,7 @@ function refuseUnusable(problems: readonly Problem[], benchmarks: readonly Basel
   })
 }
 
-type Lowered = Pick<AcceptedLower, 'benchmarkId' | 'figure' | 'from' | 'to'>
+type Lowered = Pick<AcceptedLower, 'benchmarkId' | 'system' | 'figure' | 'from' | 'to'>
 
 /** What would get worse, with the reason given for it; throws when there is none. */
 function lowered(
@@ -130,16 +145,13 @@ function lowered(
       },
     )
   }
-  const falls = existing.value.benchmarks.flatMap((before) =>
-    fallsOf(before, benchmarks.find(({ benchmarkId }) => benchmarkId === before.benchmarkId) ?? null),
-  )
+  const falls = existing.value.benchmarks.flatMap((before) => fallsOf(before, successorOf(before, benchmarks)))
   if (falls.length === 0) return []
   if (reason === '') {
-    const lines = falls.map(({ benchmarkId, figure, from, to }) =>
-      to === null
-        ? `${benchmarkId} loses ${figure}`
-        : `${benchmarkId} ${figure} goes from ${shown(from)} to ${shown(to)}`,
-    )
+    const lines = falls.map(({ benchmarkId, system = null, figure, from, to }) => {
+      const name = nameOf({ benchmarkId, system })
+      return to === null ? `${name} loses ${figure}` : `${name} ${figure} goes from ${shown(from)} to ${shown(to)}`
+    })
     throw new MemoryError('conflict', `The baseline "${snapshotId}" would get worse: ${lines.join('; ')}.`, {
       hint: 'If that is meant, say why with --accept-lower "reason".',
     })
@@ -147,8 +159,16 @@ function lowered(
   return falls.map((fall) => ({ ...fall, reason }))
 }
 
+/** The same benchmark on the same system, or on any where the old snapshot does not say. */
+const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmark[]): BaselineBenchmark | null =>
+  after.find(
+    ({ benchmarkId, system }) =>
+      benchmarkId === before.benchmarkId && (before.system === undefined || system?.name === before.system.name),
+  ) ?? null
+
 function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | null): readonly Lowered[] {
-  const { benchmarkId, passRate, metrics = {}, metricDeclarations = [] } = before
+  const { benchmarkId, passRate, metrics = {}, metricDeclarations = [], system } = before
+  const named = { benchmarkId, ...(system === undefined ? {} : { system: system.name }) }
   const figures: readonly (readonly [string, number, number | null])[] = [
     ['passRate', passRate, after?.passRate ?? null],
     ...Object.entries(metrics).map(([name, value]) => [name, value, after?.metrics?.[name] ?? null] as const),
@@ -156,7 +176,7 @@ function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | null): re
   return figures.flatMap(([figure, from, to]) => {
     const { direction } = metricSense(figure, metricDeclarations)
     const gain = to === null ? Number.NEGATIVE_INFINITY : direction === 'higher' ? to - from : from - to
-    return gain >= -dust ? [] : [{ benchmarkId, figure, from, to }]
+    return gain >= -dust ? [] : [{ ...named, figure, from, to }]
   })
 }
 

@@ -4,7 +4,6 @@ import { readBaseline } from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
 import { type DeltaReport, deltaReport, type Reference } from './delta-report.ts'
 import { baselineSide, type GateReason, invalidReason, type JudgeOptions, judge, type Side } from './gate.ts'
-import type { WantedSystem } from './latest-runs.ts'
 import { type InvalidCounts, storeSide } from './store-side.ts'
 
 /** The snapshot a gate looks for when none is named. */
@@ -22,22 +21,25 @@ export type GateRequest = JudgeOptions & {
 
 /**
  * Decides whether the candidate store may follow the base store. The base's snapshot counts; the candidate's own only
- * where the base has never had one. Fails closed: whatever cannot be read or compared is a reason not to pass.
+ * where the base has never had one, and then beside the runs of the base, so that it hides no fall against them. Fails
+ * closed: whatever cannot be read or compared is a reason not to pass.
  */
 export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false } = request
   const about = { baseRootDir: base, candidateRootDir: candidate }
   if (!isDirectory(candidate)) {
     const problem = { file: candidate, field: '(directory)', message: 'does not exist' }
-    const side: Side = { figures: new Map(), reasons: [invalidReason(problem, 'candidate')] }
-    const judgement = judge(side, { figures: new Map(), reasons: [] })
-    return deltaReport(judgement, { ...about, reference: { kind: 'nothing' }, invalid: { candidate: noneInvalid } })
+    const judgement = judge({ ...nothing, reasons: [invalidReason(problem, 'candidate')] }, nothing)
+    return deltaReport([judgement], { ...about, reference: { kind: 'nothing' }, invalid: { candidate: noneInvalid } })
   }
-  const resolved = await resolveBase(request)
-  const theirs = await storeSide(candidate, { name: 'candidate', requireCleanTree, system: systemsOf(resolved.side) })
-  const judgement = judge(resolved.side, theirs, { acceptedChanges })
-  const invalid = { candidate: theirs.invalid, ...(resolved.invalid === null ? {} : { base: resolved.invalid }) }
-  return deltaReport(judgement, { ...about, reference: resolved.reference, invalid })
+  const { sides, reference, invalid } = await resolveBase(request)
+  const theirs = await storeSide(candidate, { name: 'candidate', requireCleanTree })
+  const judgements = sides.map((side) => judge(side, theirs, { acceptedChanges }))
+  return deltaReport(judgements, {
+    ...about,
+    reference,
+    invalid: { candidate: theirs.invalid, ...(invalid === null ? {} : { base: invalid }) },
+  })
 }
 
 /** Compares the latest runs of a store with a snapshot of the same store. */
@@ -54,12 +56,11 @@ export async function reportAgainstBaseline(
   }
   // An invalid snapshot is among the invalid documents of the store already.
   const base = found.ok ? baselineSide(found.value) : nothing
-  const candidate = await storeSide(root, { name: 'store', system: systemsOf(base) })
-  const judgement = judge(base, candidate, options)
+  const candidate = await storeSide(root, { name: 'store' })
   const reference: Reference = found.ok
     ? { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'base' }
     : { kind: 'nothing' }
-  return deltaReport(judgement, {
+  return deltaReport([judge(base, candidate, options)], {
     reference,
     baseRootDir: null,
     candidateRootDir: root,
@@ -67,15 +68,11 @@ export async function reportAgainstBaseline(
   })
 }
 
-/** A benchmark is compared on the system that its base was run on. */
-const systemsOf =
-  ({ figures }: Side): WantedSystem =>
-  (id) =>
-    figures.get(id)?.system?.name ?? null
-
+/** What a candidate is held against: at least one side, each judged for itself. */
 type ResolvedBase = {
-  readonly side: Side
+  readonly sides: readonly Side[]
   readonly reference: Reference
+  /** Of the base's store; null where only its snapshot was read. */
   readonly invalid: InvalidCounts | null
 }
 
@@ -84,42 +81,47 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   const snapshotId = request.snapshotId ?? requiredSnapshot
   if (!isDirectory(base)) {
     if (bootstrap) return candidatesOwn(candidate, snapshotId)
-    return blocked(`The base has no eval store at ${base}. Where it has none yet, say so with --bootstrap.`)
+    return blocked(
+      `The base has no eval store at ${base}.`,
+      'Check the path; where the base has none yet, add --bootstrap.',
+    )
   }
   const found = readBaseline(base, snapshotId)
   if (found !== null && !found.ok) return unreadable(found.problems, 'base')
   if (found?.ok) {
     const reference = { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'base' } as const
-    return { side: baselineSide(found.value), reference, invalid: null }
+    return { sides: [baselineSide(found.value)], reference, invalid: null }
   }
-  if (request.snapshotId === undefined) {
-    const side = await storeSide(base, { name: 'base' })
-    if (side.figures.size > 0 || side.reasons.length > 0) {
-      return { side, reference: { kind: 'store' }, invalid: side.invalid }
-    }
-  }
-  return candidatesOwn(candidate, snapshotId)
+  const runs = await storeSide(base, { name: 'base' })
+  const isEmpty = runs.standings.length === 0 && runs.reasons.length === 0
+  if (isEmpty) return candidatesOwn(candidate, snapshotId)
+  if (request.snapshotId === undefined) return { sides: [runs], reference: { kind: 'store' }, invalid: runs.invalid }
+  const { sides, reference } = candidatesOwn(candidate, snapshotId)
+  return { sides: [runs, ...sides], reference, invalid: runs.invalid }
 }
 
 function candidatesOwn(candidate: string, snapshotId: string): ResolvedBase {
   const found = readBaseline(candidate, snapshotId)
-  if (found === null) return blocked(`Neither the base nor the candidate has a baseline "${snapshotId}".`)
+  if (found === null) {
+    const next = `Accept figures first: \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
+    return blocked(`Neither the base nor the candidate has a baseline "${snapshotId}".`, next)
+  }
   if (!found.ok) return unreadable(found.problems, 'candidate')
   const reference = { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'candidate' } as const
-  return { side: baselineSide(found.value), reference, invalid: null }
+  return { sides: [baselineSide(found.value)], reference, invalid: null }
 }
 
-const nothing: Side = { figures: new Map(), reasons: [] }
+const nothing: Side = { standings: [], reasons: [] }
 const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-function blocked(line: string): ResolvedBase {
-  const reason: GateReason = { kind: 'not-comparable', benchmarkId: null, line }
-  return { side: { ...nothing, reasons: [reason] }, reference: { kind: 'nothing' }, invalid: null }
+function blocked(line: string, next: string): ResolvedBase {
+  const reason: GateReason = { kind: 'cannot tell', benchmarkId: null, system: null, line, next }
+  return { sides: [{ ...nothing, reasons: [reason] }], reference: { kind: 'nothing' }, invalid: null }
 }
 
 function unreadable(problems: readonly Problem[], side: string): ResolvedBase {
   const reasons = problems.map((problem) => invalidReason(problem, side))
-  return { side: { ...nothing, reasons }, reference: { kind: 'nothing' }, invalid: null }
+  return { sides: [{ ...nothing, reasons }], reference: { kind: 'nothing' }, invalid: null }
 }
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true

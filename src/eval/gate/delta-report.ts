@@ -1,13 +1,19 @@
 import type { BenchmarkComparison, CaseChanges, FigureComparison } from '../compare/compare.ts'
 import type { BaselineSnapshot } from '../store/schemas/baseline.ts'
-import { changeSentence, type GateReason, type GateVerdict, gateExitCodes, type Judgement } from './gate.ts'
+import {
+  type BenchmarkVerdict,
+  changeSentence,
+  type GateReason,
+  type GateVerdict,
+  gateExitCodes,
+  type Judgement,
+  nameOf,
+  worstOf,
+} from './gate.ts'
 import type { InvalidCounts } from './store-side.ts'
 
-/** How one benchmark changed. */
-export type BenchmarkDelta = {
-  readonly benchmarkId: string
-  readonly baseRunId: string
-  readonly candidateRunId: string
+/** How one benchmark changed on one system. */
+export type BenchmarkDelta = Pick<BenchmarkComparison, 'benchmarkId' | 'system' | 'baseRunId' | 'candidateRunId'> & {
   readonly basePassRate: number
   readonly candidatePassRate: number
   readonly passRateDelta: number
@@ -37,6 +43,8 @@ export type DeltaReport = {
   readonly verdict: GateVerdict
   readonly exitCode: number
   readonly reasons: readonly GateReason[]
+  /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs it rests on. */
+  readonly verdicts: readonly Omit<BenchmarkVerdict, 'comparison'>[]
   readonly baselineSnapshotId: string | null
   readonly baselineCreatedAt: string | null
   readonly baselineSourceRootDir: string | null
@@ -54,8 +62,9 @@ export type DeltaReport = {
   readonly deltas: readonly BenchmarkDelta[]
 }
 
+/** One report of all that a candidate was held against. The worst judgement decides. */
 export function deltaReport(
-  judgement: Judgement,
+  judgements: readonly Judgement[],
   about: {
     readonly reference: Reference
     readonly baseRootDir: string | null
@@ -63,35 +72,46 @@ export function deltaReport(
     readonly invalid: DeltaReport['invalidArtifacts']
   },
 ): DeltaReport {
-  const { verdict, reasons, comparisons, comparedBenchmarks, missingCandidateBenchmarks, newBenchmarks } = judgement
+  const verdict = worstOf(judgements.map((judgement) => judgement.verdict))
   const snapshot = about.reference.kind === 'snapshot' ? about.reference.snapshot : null
-  const deltas = comparisons.map(deltaOf)
+  const verdicts = judgements.flatMap((judgement) => judgement.verdicts)
+  const deltas = verdicts.flatMap(({ comparison }) => (comparison === null ? [] : [deltaOf(comparison)]))
+  const lines = (of: (delta: BenchmarkDelta) => readonly string[]): readonly string[] =>
+    deltas.flatMap((delta) => of(delta).map((line) => `${nameOf(delta)}: ${line}`))
+  const reasons = judgements.flatMap((judgement) => judgement.reasons)
   return {
     schemaVersion: 1,
     passed: verdict === 'pass',
     verdict,
     exitCode: gateExitCodes[verdict],
-    reasons,
+    // What is wrong with the candidate is said by every judgement about it.
+    reasons: reasons.filter(({ line }, index) => reasons.findIndex((other) => other.line === line) === index),
+    verdicts: verdicts.map(({ comparison: _, ...rest }) => rest),
     baselineSnapshotId: snapshot?.snapshotId ?? null,
     baselineCreatedAt: snapshot?.createdAt ?? null,
     baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
     baselineResolvedFrom: about.reference.kind === 'snapshot' ? about.reference.resolvedFrom : null,
     baseRootDir: about.baseRootDir,
     candidateRootDir: about.candidateRootDir,
-    comparedBenchmarks,
-    missingCandidateBenchmarks,
-    newBenchmarks,
+    comparedBenchmarks: Math.max(...judgements.map(({ comparedBenchmarks }) => comparedBenchmarks)),
+    missingCandidateBenchmarks: unique(judgements.flatMap((judgement) => judgement.missingCandidateBenchmarks)),
+    newBenchmarks: unique(judgements.flatMap((judgement) => judgement.newBenchmarks)),
     invalidArtifacts: about.invalid,
-    regressions: reasons.filter(({ kind }) => kind === 'regression').map(({ line }) => line),
-    improvements: deltas.flatMap(({ benchmarkId, improvements }) =>
-      improvements.map((line) => `${benchmarkId}: ${line}`),
-    ),
-    notes: deltas.flatMap(({ benchmarkId, notes }) => notes.map((line) => `${benchmarkId}: ${line}`)),
+    regressions: [
+      ...lines(({ regressions }) => regressions),
+      ...verdicts.filter((one) => one.verdict === 'regression' && one.comparison === null).map(({ reason }) => reason),
+    ],
+    improvements: lines(({ improvements }) => improvements),
+    notes: lines(({ notes }) => notes),
     deltas,
   }
 }
 
-function deltaOf({ benchmarkId, baseRunId, candidateRunId, figures, ...rest }: BenchmarkComparison): BenchmarkDelta {
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
+
+function deltaOf(comparison: BenchmarkComparison): BenchmarkDelta {
+  const { benchmarkId, system, baseRunId, candidateRunId, basePassRate, candidatePassRate } = comparison
+  const { figures, obstacles, notes, cases } = comparison
   const sentences = (...verdicts: readonly FigureComparison['verdict'][]): readonly string[] =>
     figures.filter(({ verdict }) => verdicts.includes(verdict)).map(changeSentence)
   const moved = figures.flatMap(({ figure, delta }) =>
@@ -99,17 +119,18 @@ function deltaOf({ benchmarkId, baseRunId, candidateRunId, figures, ...rest }: B
   )
   return {
     benchmarkId,
+    system,
     baseRunId,
     candidateRunId,
-    basePassRate: rest.basePassRate,
-    candidatePassRate: rest.candidatePassRate,
-    passRateDelta: rest.candidatePassRate - rest.basePassRate,
+    basePassRate,
+    candidatePassRate,
+    passRateDelta: candidatePassRate - basePassRate,
     metricDeltas: Object.fromEntries(moved),
     regressions: sentences('worse', 'dropped'),
     improvements: sentences('better'),
-    obstacles: rest.obstacles,
-    notes: [...rest.notes, ...sentences('new')],
+    obstacles,
+    notes: [...notes, ...sentences('new')],
     figures,
-    cases: rest.cases,
+    cases,
   }
 }

@@ -8,72 +8,64 @@ import { packPath } from '../store/layout.ts'
 import type { Problem } from '../store/parse-artifact.ts'
 import { scan } from '../store/scan.ts'
 import type { CaseResult } from '../store/schemas/baseline.ts'
-import type { RunSummary } from '../store/schemas/run-summary.ts'
+import type { RunStatus, RunSummary } from '../store/schemas/run-summary.ts'
+import { isControlName } from '../system/backend-names.ts'
 
-/** The runs of one benchmark that decide about it. */
-export type LatestRuns = {
-  /** The latest that was completed, over all of its cases. */
-  readonly completed: RunSummary | null
-  /** A run that began after it and did not complete; its result is missing. */
-  readonly newerUnfinished: RunSummary | null
-}
+/** The run that stands for a benchmark and a system, and why it is this one. */
+export type ChosenRun = { readonly run: RunSummary; readonly why: string }
 
-/** Which system's runs count for a benchmark; null for whichever ran last. */
-export type WantedSystem = (benchmarkId: string) => string | null
+/** Which runs count at all: whole ones, of systems under test. */
+export const counts = ({ filter, shard, role, system }: RunSummary): boolean =>
+  filter === undefined && shard === undefined && role === undefined && !isControlName(system?.name ?? '')
 
 /**
- * The latest runs of every benchmark in a store, by benchmark id, and what could not be read. Where the wanted system has
- * no run, the latest of any other shows that.
+ * The run that decides about every benchmark and system of a store, and what could not be read. The latest finished run
+ * is taken, completed or not; one that is still going on only where there is no other.
  */
 export async function latestRuns(
   root: string,
-  wanted: WantedSystem = () => null,
-): Promise<{ readonly byBenchmark: ReadonlyMap<string, LatestRuns>; readonly invalid: InvalidFiles }> {
-  const [ofWanted, ofAny] = [new Latest(), new Latest()]
+): Promise<{ readonly chosen: readonly ChosenRun[]; readonly invalid: InvalidFiles }> {
+  const { groups, invalid } = await runGroups(root)
+  return { chosen: groups.map(chosenOf), invalid }
+}
+
+/** The runs that count, those of one benchmark and system together. */
+export async function runGroups(
+  root: string,
+): Promise<{ readonly groups: readonly (readonly RunSummary[])[]; readonly invalid: InvalidFiles }> {
+  const runs: RunSummary[] = []
   const invalid = invalidFiles()
   await scan(root, 'runs', ({ checked }) => {
     invalid.see(checked)
-    // A run over some of the cases says nothing about the benchmark.
-    if (!checked.ok || checked.value.filter !== undefined) return
-    const system = wanted(checked.value.benchmarkId)
-    if (system !== null && system === checked.value.system?.name) ofWanted.see(checked.value)
-    ofAny.see(checked.value)
+    if (checked.ok && counts(checked.value)) runs.push(checked.value)
   })
-  const found = ofAny.benchmarks().flatMap((id) => {
-    const runs = ofWanted.of(id) ?? ofAny.of(id)
-    return runs === null ? [] : [[id, runs] as const]
-  })
-  return { byBenchmark: new Map(found), invalid: invalid.found() }
+  const keyOf = ({ benchmarkId, system }: RunSummary): string => JSON.stringify([benchmarkId, system?.name ?? null])
+  const groups = [...Map.groupBy(runs, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
+  return { groups: groups.map(([, group]) => group), invalid: invalid.found() }
 }
 
-/** Remembers the latest completed and the latest other run of each benchmark. */
-class Latest {
-  readonly #completed = new Map<string, RunSummary>()
-  readonly #unfinished = new Map<string, RunSummary>()
-
-  see(run: RunSummary): void {
-    const latest = run.status === 'completed' ? this.#completed : this.#unfinished
-    const earlier = latest.get(run.benchmarkId)
-    if (earlier === undefined || isLater(run, earlier)) latest.set(run.benchmarkId, run)
-  }
-
-  benchmarks(): readonly string[] {
-    return [...new Set([...this.#completed.keys(), ...this.#unfinished.keys()])].sort()
-  }
-
-  of(id: string): LatestRuns | null {
-    const done = this.#completed.get(id) ?? null
-    const open = this.#unfinished.get(id) ?? null
-    if (done === null && open === null) return null
-    const isNewer = open !== null && (done === null || Date.parse(open.startedAt) > Date.parse(done.startedAt))
-    return { completed: done, newerUnfinished: isNewer ? open : null }
-  }
+/**
+ * `runs` are all of one benchmark and system, at least one. A run that did not complete counts from its beginning,
+ * because nobody knows when it ended; so it hides a completed run that began before it.
+ */
+export function chosenOf(runs: readonly RunSummary[]): ChosenRun {
+  const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
+    runs.filter(({ status }) => statuses.includes(status)).sort(newestFirst)[0]
+  const [completed, ended, running] = [latest('completed'), latest('failed', 'partial'), latest('running')]
+  const isEndedLater =
+    ended !== undefined && (completed === undefined || Date.parse(ended.startedAt) > Date.parse(completed.startedAt))
+  const run = isEndedLater ? ended : (completed ?? running)
+  if (run === undefined) throw new Error('A group of runs has at least one.')
+  if (run.status === 'running') return { run, why: 'no run is finished yet' }
+  const finished = runs.filter(({ status }) => status !== 'running').length
+  const why = finished === 1 ? 'the only finished run' : `the latest of ${finished} finished runs`
+  return { run, why: running === undefined ? why : `${why}; ${running.runId} is still running and was left out` }
 }
 
-/** By the time of the result; equal times are decided by id, so that the order of reading does not matter. */
-function isLater(one: RunSummary, other: RunSummary): boolean {
+/** Equal times are decided by id, so that the order of reading does not matter. */
+function newestFirst(one: RunSummary, other: RunSummary): number {
   const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
-  return mine > its || (mine === its && one.runId > other.runId)
+  return its - mine || (one.runId < other.runId ? 1 : -1)
 }
 
 /** A run together with its cases, and every reason not to believe it. */

@@ -1,11 +1,12 @@
-import { type Figures, figuresOfRun } from '../score/figures.ts'
+import { figuresOfRun } from '../score/figures.ts'
 import { readEnvironment } from '../store/documents.ts'
 import { type InvalidFiles, invalidFiles } from '../store/invalid-files.ts'
 import type { StoreTree } from '../store/layout.ts'
+import { problemText } from '../store/parse-artifact.ts'
 import { scan } from '../store/scan.ts'
 import type { RunSummary } from '../store/schemas/run-summary.ts'
-import { type GateReason, invalidReason, type Side } from './gate.ts'
-import { auditRun, latestRuns, type WantedSystem } from './latest-runs.ts'
+import { type GateReason, invalidReason, type Side, type Standing } from './gate.ts'
+import { auditRun, type ChosenRun, latestRuns } from './latest-runs.ts'
 
 /** How many documents of each tree are invalid. */
 export type InvalidCounts = {
@@ -22,41 +23,41 @@ export type StoreSideOptions = {
   readonly name: string
   /** Refuse runs made from a tree with uncommitted changes, and those that do not say. */
   readonly requireCleanTree?: boolean
-  /** Whose runs count, where several systems were run. */
-  readonly system?: WantedSystem
 }
 
-/**
- * What the latest completed runs of a store stand for. Every invalid document is a reason against it, and so is a run
- * that contradicts its own cases, or a later one that did not complete.
- */
+/** What the runs of a store stand for. Every invalid document is a reason against it. */
 export async function storeSide(root: string, options: StoreSideOptions): Promise<StoreSide> {
-  const { name, requireCleanTree = false, system } = options
-  const runs = await latestRuns(root, system)
+  const { name, requireCleanTree = false } = options
+  const runs = await latestRuns(root)
   const invalid = {
     benchmarks: await invalidIn(root, 'benchmarks'),
     runs: runs.invalid,
     shadows: await invalidIn(root, 'shadow'),
     baselines: await invalidIn(root, 'baselines'),
   }
-  const reasons = Object.values(invalid).flatMap((files) => invalidReasons(files, name))
-  const figures = new Map<string, Figures>()
-  for (const [id, { completed, newerUnfinished }] of runs.byBenchmark) {
-    if (newerUnfinished !== null) reasons.push(unfinishedReason(newerUnfinished, completed, name))
-    if (completed === null) continue
-    const { results, problems, outdated } = await auditRun(root, completed)
-    reasons.push(...problems.map((problem) => ({ ...invalidReason(problem, name), benchmarkId: id })))
-    if (outdated !== null) reasons.push({ kind: 'not-comparable', benchmarkId: id, line: `${id}: ${outdated}` })
-    if (requireCleanTree) reasons.push(...dirtyReasons(root, completed))
-    if (newerUnfinished === null) figures.set(id, figuresOfRun(completed, results))
-  }
+  const standings: Standing[] = []
+  for (const chosen of runs.chosen) standings.push(await standingOf(root, chosen, { name, requireCleanTree }))
   const counts = {
     benchmarks: invalid.benchmarks.count,
     runs: invalid.runs.count,
     shadows: invalid.shadows.count,
     baselines: invalid.baselines.count,
   }
-  return { figures, reasons, invalid: counts }
+  return { standings, reasons: Object.values(invalid).flatMap((files) => invalidReasons(files, name)), invalid: counts }
+}
+
+async function standingOf(
+  root: string,
+  { run, why }: ChosenRun,
+  { name, requireCleanTree }: Required<StoreSideOptions>,
+): Promise<Standing> {
+  const { benchmarkId, runId, status } = run
+  const about = { benchmarkId, system: run.system?.name ?? null, taken: { runId, status, why } }
+  if (status !== 'completed') return { ...about, figures: null, problems: [], outdated: null }
+  const { results, problems, outdated } = await auditRun(root, run)
+  const contradictions = problems.map((problem) => `invalid in the ${name}: ${problemText(problem)}`)
+  const unclean = requireCleanTree ? uncleanReasons(root, run) : []
+  return { ...about, figures: figuresOfRun(run, results), problems: [...contradictions, ...unclean], outdated }
 }
 
 async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {
@@ -65,28 +66,17 @@ async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {
   return invalid.found()
 }
 
-function invalidReasons({ count, problems }: InvalidFiles, side: string): GateReason[] {
-  const files = new Set(problems.map(({ file }) => file)).size
-  const more: GateReason[] =
-    files < count
-      ? [{ kind: 'invalid', benchmarkId: null, line: `Invalid in the ${side}: ${count - files} more files.` }]
-      : []
-  return [...problems.map((problem) => invalidReason(problem, side)), ...more]
+function invalidReasons({ count, problems }: InvalidFiles, side: string): readonly GateReason[] {
+  const more = count - new Set(problems.map(({ file }) => file)).size
+  const rest = more > 0 ? [{ file: `${more} more files`, field: '', message: 'of the same kind' }] : []
+  return [...problems, ...rest].map((problem) => invalidReason(problem, side))
 }
 
-function unfinishedReason(run: RunSummary, completed: RunSummary | null, side: string): GateReason {
-  const before = completed === null ? '' : ` The completed run ${completed.runId} before it does not count.`
-  return {
-    kind: 'not-comparable',
-    benchmarkId: run.benchmarkId,
-    line: `${run.benchmarkId}: the latest run ${run.runId} in the ${side} is ${run.status}, not completed.${before}`,
-  }
-}
-
-function dirtyReasons(root: string, { runId, benchmarkId }: RunSummary): readonly GateReason[] {
+function uncleanReasons(root: string, { runId }: RunSummary): readonly string[] {
   const environment = readEnvironment(root, runId)
   const git = environment?.ok ? environment.value.git : null
   if (git !== null && !git.dirty) return []
-  const why = git === null ? 'does not say which commit it was made from' : 'was made with uncommitted changes'
-  return [{ kind: 'invalid', benchmarkId, line: `${benchmarkId}: the run ${runId} ${why}.` }]
+  return [
+    `the run ${runId} ${git === null ? 'does not say which commit it was made from' : 'was made with uncommitted changes'}`,
+  ]
 }

@@ -9,7 +9,9 @@ export function deltaGithub(report: DeltaReport): {
   readonly summary: string
   readonly annotations: readonly string[]
 } {
-  const errors = report.reasons.map(({ kind, line }) => `::error title=${property(`Benchmark ${kind}`)}::${data(line)}`)
+  const errors = report.reasons.map(
+    ({ kind, line, next }) => `::error title=${property(`Benchmark ${kind}`)}::${data(`${line} ${next}`)}`,
+  )
   const notices = report.notes.map((note) => `::notice title=Benchmark::${data(note)}`)
   return { summary: deltaMarkdown(report), annotations: [...errors, ...notices] }
 }

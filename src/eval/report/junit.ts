@@ -1,19 +1,14 @@
 import type { DeltaReport } from '../gate/delta-report.ts'
+import { nameOf } from '../gate/gate.ts'
 
 /** The comparison as JUnit XML: a test case for each benchmark, and one for what concerns all of them. */
 export function deltaJunit(report: DeltaReport): string {
   const general = report.reasons.filter(({ benchmarkId }) => benchmarkId === null)
-  const ids = [...new Set([...report.deltas.map(({ benchmarkId }) => benchmarkId), ...idsOf(report.reasons)])].sort()
-  const cases = [
-    testCase('artifacts', general),
-    ...ids.map((id) =>
-      testCase(
-        id,
-        report.reasons.filter(({ benchmarkId }) => benchmarkId === id),
-      ),
-    ),
-  ]
-  const all = [general, ...ids.map((id) => report.reasons.filter(({ benchmarkId }) => benchmarkId === id))]
+  const ids = [...new Set([...report.deltas.map(nameOf), ...namesOf(report.reasons)])].sort()
+  const about = (name: string) =>
+    report.reasons.filter(({ benchmarkId, system }) => benchmarkId !== null && nameOf({ benchmarkId, system }) === name)
+  const cases = [testCase('artifacts', general), ...ids.map((id) => testCase(id, about(id)))]
+  const all = [general, ...ids.map(about)]
   const failures = all.filter((reasons) => reasons.some(({ kind }) => kind === 'regression')).length
   const errors = all.filter((reasons) => reasons.length > 0).length - failures
   const attributes = `name="credence benchmark gate" tests="${cases.length}" failures="${failures}" errors="${errors}"`
@@ -25,12 +20,12 @@ function testCase(name: string, reasons: DeltaReport['reasons']): string {
   if (reasons.length === 0) return `${open}/>`
   // A regression is a failed test; what could not be judged is an error of the test itself.
   const tag = reasons.some(({ kind }) => kind === 'regression') ? 'failure' : 'error'
-  const text = reasons.map(({ line }) => line).join('\n')
+  const text = reasons.map(({ line, next }) => `${line} ${next}`).join('\n')
   return `${open}><${tag} message="${xml(reasons[0]?.line ?? '')}">${xml(text)}</${tag}></testcase>`
 }
 
-const idsOf = (reasons: DeltaReport['reasons']): readonly string[] =>
-  reasons.flatMap(({ benchmarkId }) => (benchmarkId === null ? [] : [benchmarkId]))
+const namesOf = (reasons: DeltaReport['reasons']): readonly string[] =>
+  reasons.flatMap(({ benchmarkId, system }) => (benchmarkId === null ? [] : [nameOf({ benchmarkId, system })]))
 
 const entities: Readonly<Record<string, string>> = {
   '<': '&lt;',

@@ -1,5 +1,5 @@
 import type { BenchmarkDelta, DeltaReport } from '../gate/delta-report.ts'
-import { shown } from '../gate/gate.ts'
+import { nameOf, shown, type TakenRun } from '../gate/gate.ts'
 
 const mostCasesNamed = 10
 
@@ -10,10 +10,11 @@ export function deltaMarkdown(report: DeltaReport): string {
     header(report),
     section(
       'Reasons',
-      report.reasons.map(({ line }) => line),
+      report.reasons.map(({ line, next }) => `${line} ${next}`),
     ),
     section('Improvements', report.improvements),
     section('Notes', report.notes),
+    section('Runs', report.verdicts.map(takenText)),
     ['## Benchmarks', ...(report.deltas.length === 0 ? ['none'] : report.deltas.map(benchmark))].join('\n\n'),
   ]
     .join('\n\n')
@@ -24,7 +25,7 @@ export const verdictWords: Readonly<Record<DeltaReport['verdict'], string>> = {
   pass: 'passed',
   regression: 'regression',
   invalid: 'invalid documents',
-  'not-comparable': 'not comparable',
+  'cannot tell': 'cannot tell',
 }
 
 function header(report: DeltaReport): string {
@@ -54,8 +55,8 @@ function baselineText({ baselineSnapshotId, baselineResolvedFrom, baseRootDir }:
 }
 
 function benchmark(delta: BenchmarkDelta): string {
-  const { benchmarkId, baseRunId, candidateRunId, obstacles, figures, cases } = delta
-  const title = `### ${escaped(benchmarkId)}\n\n${escaped(baseRunId)} → ${escaped(candidateRunId)}`
+  const { baseRunId, candidateRunId, obstacles, figures, cases } = delta
+  const title = `### ${escaped(nameOf(delta))}\n\n${escaped(baseRunId)} → ${escaped(candidateRunId)}`
   if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escaped(line)}`)].join('\n')
   const rows = figures.map(({ figure, base, candidate, delta: change, verdict, test }) => {
     const evidence = test === null ? '' : `p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
@@ -74,6 +75,12 @@ function benchmark(delta: BenchmarkDelta): string {
   return [title, table.join('\n'), ...named('Broken', cases?.broken ?? []), ...named('Fixed', cases?.fixed ?? [])].join(
     '\n\n',
   )
+}
+
+/** Which run stood for each side, and why that one. */
+export function takenText(one: DeltaReport['verdicts'][number]): string {
+  const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
+  return `${nameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
 }
 
 const section = (title: string, lines: readonly string[]): string =>

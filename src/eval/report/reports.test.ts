@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compareBenchmarks } from '../compare/compare.ts'
 import { type DeltaReport, deltaReport } from '../gate/delta-report.ts'
-import { type GateReason, judge } from '../gate/gate.ts'
+import { type GateReason, judge, type Side } from '../gate/gate.ts'
 import type { Figures } from '../score/figures.ts'
 import { deltaGithub } from './github.ts'
 import { deltaJunit } from './junit.ts'
@@ -27,10 +26,20 @@ function reportOf(
   candidate: readonly Figures[],
   reasons: readonly GateReason[] = [],
 ): DeltaReport {
-  const sideOf = (list: readonly Figures[]) => new Map(list.map((side) => [side.benchmarkId, side]))
-  const judgement = judge({ figures: sideOf(base), reasons: [] }, { figures: sideOf(candidate), reasons })
+  const sideOf = (list: readonly Figures[], own: readonly GateReason[]): Side => ({
+    standings: list.map((side) => ({
+      benchmarkId: side.benchmarkId,
+      system: side.system?.name ?? null,
+      taken: { runId: side.runId, status: 'completed', why: 'the only finished run' },
+      figures: side,
+      problems: [],
+      outdated: null,
+    })),
+    reasons: own,
+  })
+  const judgement = judge(sideOf(base, []), sideOf(candidate, reasons))
   const about = { reference: { kind: 'store' } as const, baseRootDir: 'base', candidateRootDir: 'candidate' }
-  return deltaReport(judgement, { ...about, invalid: { base: none, candidate: none } })
+  return deltaReport([judgement], { ...about, invalid: { base: none, candidate: none } })
 }
 
 const worse = reportOf(
@@ -40,6 +49,8 @@ const worse = reportOf(
 const hostile: GateReason = {
   kind: 'invalid',
   benchmarkId: null,
+  system: null,
+  next: 'Repair the file or remove it.',
   line: 'runs/x.json: notes is "<script>alert(1)</script> ]] & | [x](javascript:y)\n::set-output name=a::b\u0001',
 }
 
@@ -57,7 +68,7 @@ describe('a comparison in Markdown', () => {
 
 ## Reasons
 
-- a: passRate fell from 0.75 to 0.5.
+- a: passRate fell from 0.75 to 0.5. Look at the run run-of-a; if the fall is meant, accept it: \\\`credence benchmark snapshot --force --accept-lower "reason"\\\`.
 
 ## Improvements
 
@@ -67,6 +78,11 @@ describe('a comparison in Markdown', () => {
 
 - a: At least one side does not say which content of the pack it was run on.
 - b: At least one side does not say which content of the pack it was run on.
+
+## Runs
+
+- a: regression. Base: run-of-a (the only finished run). Candidate: run-of-a (the only finished run).
+- b: pass. Base: run-of-b (the only finished run). Candidate: run-of-b (the only finished run).
 
 ## Benchmarks
 
@@ -123,7 +139,6 @@ describe('a comparison for GitHub Actions', () => {
 
 describe('a comparison for machines', () => {
   it('keeps the figures of every benchmark, also of those that got better', () => {
-    expect(compareBenchmarks([])).toEqual([])
     expect(worse).toMatchObject({
       passed: false,
       exitCode: 1,

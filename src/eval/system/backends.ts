@@ -2,6 +2,7 @@ import { MemoryError } from '../../errors.ts'
 import type { Store } from '../../memory/store.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../pack/find-packs.ts'
+import { backendNames, type OwnBackend } from './backend-names.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol, readCalibration } from './calibration.ts'
 import { everythingSystem } from './everything.ts'
@@ -15,12 +16,6 @@ import type { System } from './system.ts'
 import { vectorSystem } from './vector.ts'
 import { type KnownVectors, readVectors } from './vector-file.ts'
 
-/** What is compared. */
-export const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
-/** What shows how much of a result the cases give away: printed with every table. */
-export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as const
-export const backendNames = [...comparedBackends, ...controlBackends] as const
-type OwnBackend = (typeof backendNames)[number]
 /** One of ours, or a system outside of Credence. */
 export type BackendName = OwnBackend | OutsideName
 

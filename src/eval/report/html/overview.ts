@@ -1,4 +1,4 @@
-import { changeSentence } from '../../gate/gate.ts'
+import { changeSentence, verdictOf } from '../../gate/gate.ts'
 import { wilsonInterval } from '../../score/statistics.ts'
 import { html, type Markup } from './markup.ts'
 import type { ReportedRun } from './report-data.ts'
@@ -31,8 +31,9 @@ function verdict(comparison: ReportedRun['comparison']): Markup {
   if (comparison === null) return html`<span class="soft">nothing to compare with</span>`
   if (comparison.obstacles.length > 0) return html`<span class="verdict odd">? not comparable</span>`
   const verdicts = comparison.figures.map((figure) => figure.verdict)
-  if (verdicts.some((one) => one === 'worse' || one === 'dropped'))
-    return html`<span class="verdict bad">✗ worse</span>`
+  const [gated] = verdictOf(comparison)
+  if (gated === 'regression') return html`<span class="verdict bad">✗ worse</span>`
+  if (gated === 'cannot tell') return html`<span class="verdict odd">? cannot tell</span>`
   if (verdicts.includes('better')) return html`<span class="verdict good">✓ better</span>`
   if (verdicts.includes('underpowered')) return html`<span class="verdict odd">? underpowered</span>`
   return html`<span class="verdict good">✓ ${verdicts.includes('no evidence') ? 'no evidence of change' : 'the same'}</span>`
@@ -40,7 +41,9 @@ function verdict(comparison: ReportedRun['comparison']): Markup {
 
 function changes({ run, comparison }: ReportedRun): Markup {
   if (comparison === null) return html``
-  const moved = comparison.figures.filter((figure) => ['worse', 'dropped', 'better', 'new'].includes(figure.verdict))
+  const moved = comparison.figures.filter((figure) =>
+    ['worse', 'cannot tell', 'dropped', 'better', 'new'].includes(figure.verdict),
+  )
   const lines = [
     ...comparison.obstacles.map((text) => html`<li class="odd">${text}</li>`),
     ...moved.map(

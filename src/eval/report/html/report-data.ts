@@ -1,5 +1,5 @@
 import { MemoryError } from '../../../errors.ts'
-import { type BenchmarkComparison, compareBenchmarks } from '../../compare/compare.ts'
+import { type BenchmarkComparison, compareBenchmark } from '../../compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../compare/diff.ts'
 import { type Figures, figuresOfBaseline, figuresOfRun } from '../../score/figures.ts'
 import { type CaseFigures, summariseCases } from '../../score/summarise-cases.ts'
@@ -69,7 +69,7 @@ async function reportedRun(
   const comparison =
     reference === null
       ? null
-      : (compareBenchmarks([{ base: reference.figures, candidate: figuresOfRun(run, figures.results) }])[0] ?? null)
+      : compareBenchmark({ base: reference.figures, candidate: figuresOfRun(run, figures.results) })
   return {
     run,
     environment: environment?.ok ? environment.value : null,
@@ -85,7 +85,7 @@ async function reportedRun(
 }
 
 type Reference = { readonly label: string; readonly runId: string; readonly figures: Figures }
-type Baseline = { readonly snapshotId: string; readonly figures: ReadonlyMap<string, Figures> }
+type Baseline = { readonly snapshotId: string; readonly figures: readonly Figures[] }
 
 async function referenceFor(
   root: string,
@@ -94,7 +94,10 @@ async function referenceFor(
   earlier: RunSummary | undefined,
 ): Promise<Reference | null> {
   if (baseline !== null) {
-    const figures = baseline.figures.get(run.benchmarkId)
+    const figures = baseline.figures.find(
+      ({ benchmarkId, system }) =>
+        benchmarkId === run.benchmarkId && (system === null || system.name === (run.system?.name ?? system.name)),
+    )
     return figures === undefined ? null : { label: `baseline ${baseline.snapshotId}`, runId: figures.runId, figures }
   }
   if (earlier === undefined) return null
@@ -117,7 +120,7 @@ function baselineFigures(root: string, snapshotId: string): Baseline {
     })
   }
   const { benchmarks } = required(found, 'baseline')
-  return { snapshotId, figures: new Map(benchmarks.map((one) => [one.benchmarkId, figuresOfBaseline(one)])) }
+  return { snapshotId, figures: benchmarks.map(figuresOfBaseline) }
 }
 
 async function completedRuns(root: string): Promise<readonly RunSummary[]> {

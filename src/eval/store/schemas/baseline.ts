@@ -66,13 +66,14 @@ export const BaselineBenchmark = z
 /** A figure that was allowed to fall when the snapshot was replaced, and why. */
 export const AcceptedLower = z.looseObject({
   benchmarkId: SafeId,
+  system: Words.optional(),
   figure: MetricName,
   from: z.number(),
   to: z.number().nullable(),
   reason: Words,
 })
 
-/** Figures that were accepted under a name, to compare later runs with. */
+/** Figures that were accepted under a name, to compare later runs with: of each benchmark and system once. */
 export const BaselineSnapshot = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -86,7 +87,10 @@ export const BaselineSnapshot = z
     acceptedLower: z.array(AcceptedLower).optional(),
   })
   .superRefine((snapshot, context) => {
-    reportDuplicates(context, ['benchmarks'], snapshot.benchmarks, 'benchmarkId')
+    const named = snapshot.benchmarks.map(({ benchmarkId, system }) => ({
+      benchmarkId: system === undefined ? benchmarkId : `${benchmarkId}, ${system.name}`,
+    }))
+    reportDuplicates(context, ['benchmarks'], named, 'benchmarkId')
     if (snapshot.benchmarkCount === snapshot.benchmarks.length) return
     const message = `must be the number of benchmarks, which is ${snapshot.benchmarks.length}`
     context.addIssue({ code: 'custom', path: ['benchmarkCount'], message, input: snapshot.benchmarkCount })

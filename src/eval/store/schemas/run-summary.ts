@@ -60,6 +60,18 @@ export const RunSummary = z
     filter: Words.optional().describe(
       'Set when only some cases were wanted. Such a run is never a baseline and never gated.',
     ),
+    shard: z
+      .looseObject({ index: z.int().positive(), count: z.int().positive() })
+      .optional()
+      .describe(
+        'Set when only a part of the cases was run, to be merged. Such a run is never a baseline and never gated.',
+      ),
+    role: z
+      .enum(['control', 'ablation'])
+      .optional()
+      .describe(
+        'Set when the run shows what the cases are worth, and not what a memory is. Such a run is never gated.',
+      ),
     metricDeclarations: z.array(MetricDeclaration).optional(),
   })
   .superRefine((run, context) => {
