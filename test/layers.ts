@@ -16,7 +16,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   models: layer([]),
   memory: layer(['beliefs', 'search', 'files', 'models']),
   store: layer(['beliefs', 'search']),
-  eval: layer(['beliefs', 'search', 'files', 'memory']),
+  eval: layer(['beliefs', 'search', 'files', 'memory'], ['errors.ts', 'nearest.ts']),
   tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval'], ['errors.ts', 'nearest.ts']),
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
   mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'given.ts', 'nearest.ts']),

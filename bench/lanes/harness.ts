@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runnablePack } from '../../src/eval/pack/load-pack.ts'
+import { recallKinds } from '../../src/eval/kinds/retrieval/recall-kinds.ts'
 import { reportData } from '../../src/eval/report/html/report-data.ts'
 import { reportPage } from '../../src/eval/report/html/report-page.ts'
+import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
 import { type CaseOutcome, runBenchmark } from '../../src/eval/run/run.ts'
 import { percentile } from '../../src/eval/score/statistics.ts'
 import { withShadow } from '../../src/eval/shadow/shadow-memory.ts'
@@ -56,7 +57,10 @@ async function casesPerSecond(root: string) {
     packsDirectory,
   })
   const subject = await backends.open('bm25')
-  const benchmark = await runnablePack(`${packsDirectory}/retrieval-hard`, subject)
+  const benchmark = await openBenchmark(
+    `${packsDirectory}/retrieval-hard`,
+    recallKinds(async () => subject),
+  )
   const start = performance.now()
   const { totalCases } = await runBenchmark(benchmark, 'measured', once, context(root))
   const seconds = (performance.now() - start) / 1_000

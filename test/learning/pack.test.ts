@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { deafExtractor, greedyExtractor } from '../../src/eval/kinds/learning/control-extractors.ts'
 import { brings } from '../../src/eval/kinds/learning/judge-learning.ts'
-import { learningBenchmark } from '../../src/eval/kinds/learning/learning-benchmark.ts'
-import { loadLearningPack } from '../../src/eval/kinds/learning/learning-pack.ts'
+import { learningKind } from '../../src/eval/kinds/learning/learning-kind.ts'
+import { readLearningCases } from '../../src/eval/kinds/learning/learning-pack.ts'
+import { manifestOf } from '../../src/eval/pack/manifest.ts'
+import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
 import type { CaseOutcome } from '../../src/eval/run/run.ts'
 import type { Extractor } from '../../src/memory/learn/candidate.ts'
 import { learn } from '../../src/memory/learn/learn.ts'
@@ -14,13 +16,16 @@ import { person, workshop } from '../recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const pack = 'packs/learning'
-const { cases } = loadLearningPack(pack)
+const load = (directory: string) => readLearningCases({ directory, manifest: manifestOf(directory) })
+const cases = load(pack)
 
 const runOn = async (extractor: Extractor): Promise<readonly CaseOutcome[]> => {
-  const benchmark = await learningBenchmark(pack, { extractor, version: '0', clock: () => 0 })
+  const kind = learningKind({ open: async () => extractor, version: '0', clock: () => 0 })
+  const benchmark = await openBenchmark(pack, [kind])
   const wanted = new Set(cases.map(({ caseId }) => caseId))
   const outcomes: CaseOutcome[] = []
-  for await (const outcome of benchmark.execute({ repeat: 0, seed: 1, wanted, signal: new AbortController().signal }))
+  const { signal } = new AbortController()
+  for await (const outcome of benchmark.execute({ repeat: 0, seed: 1, wanted, jobs: 1, signal, folder: null }))
     outcomes.push(outcome)
   return outcomes
 }
@@ -90,7 +95,7 @@ describe('a pack that is wrong is refused, with the place', () => {
     const file = join(directory.path, 'p', 'cases.json')
     const value = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, JSON.stringify(change(value)))
-    return { directory, load: () => loadLearningPack(join(directory.path, 'p')) }
+    return { directory, load: () => load(join(directory.path, 'p')) }
   }
 
   type Cases = readonly Record<string, unknown>[]
@@ -101,9 +106,13 @@ describe('a pack that is wrong is refused, with the place', () => {
   it.each<readonly [string, (cases: Cases) => Cases, RegExp]>([
     ['an unknown key', inFirst({ learnt: [] }), /learnt/u],
     ['words that nobody says', inFirst({ learn: [{ says: ['zzz'], askedWith: ['q'] }] }), /nobody says "zzz"/u],
-    ['an unlisted case', (list) => [...list, { ...list[0], caseId: 'other' }], /"other" is not listed/u],
+    [
+      'an unlisted case',
+      (list) => [...list, { ...list[0], caseId: 'other' }],
+      /"other" of the case file is not listed/u,
+    ],
     ['a missing case', (list) => list.slice(1), /not in the case file/u],
-    ['another message', inFirst({ message: 'My main instrument is the viola. Yes.' }), /not the message/u],
+    ['another message', inFirst({ message: 'My main instrument is the viola. Yes.' }), /prompt of .* is not the one/u],
     ['no cases', () => [], /cases\.json/u],
   ])('%s', (_what, change, message) => {
     const { directory, load } = changed(change)

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { packFolders } from '../../eval/pack/find-packs.ts'
+import { packFolders } from '../../eval/pack/manifest.ts'
 import { manifestName, packPath } from '../../eval/store/layout.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import type { Session } from '../session.ts'

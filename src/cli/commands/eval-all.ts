@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Pack } from '../../eval/kinds/retrieval/pack.ts'
+import { findPacks, loadPack } from '../../eval/kinds/retrieval/read-folder.ts'
 import type { PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
-import { findPacks, loadPack } from '../../eval/pack/find-packs.ts'
 import { readTextFile } from '../../eval/pack/read-file.ts'
 import { type BackendResult, comparisonRow, overallTable, packTable, tableText } from '../../eval/report/comparison.ts'
 import { measuredMarkdown, withMeasured } from '../../eval/report/docs-table.ts'

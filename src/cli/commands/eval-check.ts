@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
+import { findPacks, loadPack } from '../../eval/kinds/retrieval/read-folder.ts'
 import { checkPack, mostPassedByNone, type PackCheck } from '../../eval/pack/check-pack.ts'
-import { findPacks, loadPack } from '../../eval/pack/find-packs.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import { defineCommand, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { findPacks, loadPack } from '../../eval/pack/find-packs.ts'
+import { findPacks, loadPack } from '../../eval/kinds/retrieval/read-folder.ts'
 import { type FileToWrite, writeFiles } from '../../eval/report/write-files.ts'
 import { calibrate, calibrationFile } from '../../eval/system/calibration.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { optionsOf, type RunContext, resumeBenchmark, runBenchmark } from '../../eval/run/run.ts'
+import { newRunId, slug } from '../../eval/run/run-id.ts'
 import { runFolder } from '../../eval/store/layout.ts'
 import type { RunSummary } from '../../eval/store/schemas/run-summary.ts'
 import { parseModelSpec } from '../../models/model-spec.ts'
@@ -16,6 +17,7 @@ import { oracleFor } from '../../tasks/oracle.ts'
 import { loadTasks } from '../../tasks/parse/load-tasks.ts'
 import type { Task } from '../../tasks/task.ts'
 import { defaultPassAt, taskBenchmark } from '../../tasks/task-benchmark.ts'
+import { isDeterministic } from '../../tasks/task-kind.ts'
 import type { Evaluation } from '../evaluation.ts'
 import type { Session } from '../session.ts'
 import type { TaskWork } from '../task-work.ts'
@@ -77,7 +79,7 @@ export async function performTasks(
   const agent = request.agent === oracleName ? null : await work.agent(request.agent, request.passEnv)
   const system = systemOf(agent, request.control)
   const benchmarkId = benchmarkIdOf(tasks)
-  const runId = run.runId ?? newRunId(benchmarkId, system.name)
+  const runId = run.runId ?? newRunId(benchmarkId, system.name, new Date())
   const judge = await judgeFor(request, scene)
   const grades: TaskGrade[] = []
   const total = tasks.length * request.repeats
@@ -85,12 +87,11 @@ export async function performTasks(
     benchmarkId,
     tasks,
     system,
-    isDeterministic: agent === null || ['reference', 'none', 'scripted'].includes(agent.name),
+    isDeterministic: agent === null || isDeterministic(agent),
     obtain: byAgent({
       agentFor: (task) => agent ?? oracleFor(task),
       control: request.control,
       runFolder: runFolder(root, runId),
-      runId,
       now: () => new Date(),
       timeoutMultiplier: request.timeoutMultiplier,
       places: work.places,
@@ -98,7 +99,6 @@ export async function performTasks(
     }),
     graders: { sandbox, judge },
     passAt: request.passAt,
-    runFolder: runFolder(root, runId),
     now: () => new Date(),
     onGrade: (grade) => grades.push(grade),
     onBegin: (task) => evaluation.progress.show(`${system.name}: ${task.id}`, grades.length, total),
@@ -190,16 +190,4 @@ export function benchmarkIdOf(tasks: readonly Task[]): string {
   return folders.size === 1
     ? `tasks-${slug(basename(folder), 80)}-${tasks.length}-${digest.slice(0, 4)}`
     : `tasks-${digest}`
-}
-
-const slug = (text: string, most: number): string =>
-  text
-    .replaceAll(/[^A-Za-z0-9]+/gu, '-')
-    .replaceAll(/^-|-$/gu, '')
-    .slice(0, most)
-
-/** Sorts by time, can be read, and is never given twice. */
-export function newRunId(benchmarkId: string, system: string): string {
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
-  return `${stamp}-${slug(benchmarkId, 50)}-${slug(system, 24)}-${randomBytes(2).toString('hex')}`
 }

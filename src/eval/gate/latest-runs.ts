@@ -2,7 +2,7 @@ import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from '../pack/pack-hash.ts'
 import { type CaseFigures, summariseCases } from '../score/summarise-cases.ts'
 import { casesOf } from '../store/case-log.ts'
-import { readManifest } from '../store/documents.ts'
+import { readEnvironment, readManifest } from '../store/documents.ts'
 import { type InvalidFiles, invalidFiles } from '../store/invalid-files.ts'
 import { packPath } from '../store/layout.ts'
 import type { Problem } from '../store/parse-artifact.ts'
@@ -128,8 +128,12 @@ async function checkedAgainstPack(
     return { problems: [{ file, field: 'totalCases', message }], outdated: null }
   }
   try {
-    const { packHash } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
-    if (packHash === run.packHash) return { problems: [], outdated: null }
+    const { packHash, packFiles } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
+    // A run may rest on more than the pack, such as graders; what it took from the pack must be what is there.
+    const environment = readEnvironment(root, run.runId)
+    const taken = environment?.ok ? environment.value.packFiles : {}
+    const isSame = Object.entries(packFiles).every(([file, digest]) => taken[file] === digest)
+    if (packHash === run.packHash || isSame) return { problems: [], outdated: null }
     return { problems: [], outdated: `The run ${run.runId} was made before the pack in the store was changed.` }
   } catch (error) {
     const message = `cannot be checked, because a file of the pack cannot be read: ${codeOf(error) ?? String(error)}`

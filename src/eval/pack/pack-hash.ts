@@ -15,6 +15,8 @@ const descriptive: ReadonlySet<string> = new Set([
   'notes',
   'contentHash',
   'metrics',
+  'ablations',
+  'provenance',
   'schemaVersion',
 ])
 
@@ -29,8 +31,13 @@ export async function packHashOf(directory: string, manifest: Manifest): Promise
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }
   for (const path of new Set(Object.values(manifest.files ?? {})))
     packFiles[path] = await fileHash(join(directory, path))
-  return { packHash: sha256(canonicalJson(packFiles)), packFiles }
+  return hashOfFiles(packFiles)
 }
+
+export const hashOfFiles = (packFiles: Readonly<Record<string, string>>): PackHash => ({
+  packHash: sha256(canonicalJson(packFiles)),
+  packFiles,
+})
 
 export const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 

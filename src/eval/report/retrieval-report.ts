@@ -1,5 +1,5 @@
 import type { RetrievalEntry, SessionEntry } from '../kinds/retrieval/entries.ts'
-import { isSessionRun, type PackRun } from '../kinds/retrieval/run-pack.ts'
+import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import { round4 } from '../score/statistics.ts'
 import { type CategorySummary, type Summary, summarise, summariseCategories } from '../score/summary.ts'
 import type { RecallOptions } from '../system/system.ts'
@@ -38,7 +38,7 @@ export type Report = {
 /** All runs must be of the same subject and the same kind of pack. */
 export function reportOf(runs: readonly [PackRun, ...PackRun[]]): Report {
   const [{ subject }] = runs
-  const isSession = isSessionRun(runs[0])
+  const isSession = runs[0].pack.kind === 'session'
   const cases = runs.flatMap((run) => run.records.map(({ entry }) => ({ pack: run.pack.id, ...entry })))
   const sessions = new Set(cases.map(({ pack, caseId }) => `${pack}\n${caseId}`)).size
   const { name, version, description } = subject
@@ -91,8 +91,8 @@ export function reportFileName(report: Pick<Report, 'provider'>, kind: 'retrieva
 /** One file for the cases and one for the sessions among the runs of one subject. */
 export function reportsOf(runs: readonly PackRun[]): readonly { readonly name: string; readonly report: Report }[] {
   const kinds = [
-    { kind: 'retrieval', own: runs.filter((run) => !isSessionRun(run)) },
-    { kind: 'session', own: runs.filter(isSessionRun) },
+    { kind: 'retrieval', own: runs.filter((run) => run.pack.kind !== 'session') },
+    { kind: 'session', own: runs.filter((run) => run.pack.kind === 'session') },
   ] as const
   return kinds.flatMap(({ kind, own: [first, ...rest] }) => {
     if (first === undefined) return []

@@ -1,6 +1,7 @@
 import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { sha256 } from '../pack/pack-hash.ts'
 import { summaryOf } from '../score/run-summary-of.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
 import { createRun, readEnvironment, requireRun, writeEnvironment, writeRun } from '../store/documents.ts'
@@ -20,13 +21,20 @@ export type ExecutionRequest = {
   readonly repeat: number
   /** Decides everything that is left to chance in this repeat. */
   readonly seed: number
-  /** The cases whose results are asked for. Others may be carried out where these depend on them, but are not reported. */
+  /**
+   * The cases whose results are asked for, in the order to take where none depends on another. Others may be carried out
+   * where these depend on them, but are not reported.
+   */
   readonly wanted: ReadonlySet<string>
+  /** How many cases may be under way at once. The result must not depend on it. */
+  readonly jobs: number
   readonly signal: AbortSignal
+  /** Where the run keeps its files; null when nothing is kept. */
+  readonly folder: string | null
 }
 
 /**
- * Carries out cases one after the other and reports each as soon as it is judged. A case that breaks is an outcome with
+ * Carries out cases and reports each as soon as it is judged. A case that breaks is an outcome with
  * the verdict `error`; throwing ends the run.
  */
 export type ExecuteCases = (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
@@ -34,10 +42,14 @@ export type ExecuteCases = (request: ExecutionRequest) => AsyncIterable<CaseOutc
 /** A benchmark that can be run: what is asked, and who answers. */
 export type RunnableBenchmark = {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics'>
+  /** What else a filter looks at, by case. */
+  readonly words?: ReadonlyMap<string, readonly string[]>
   readonly packHash: string
   readonly packFiles: Readonly<Record<string, string>>
   readonly system: { readonly name: string; readonly version: string }
   readonly execute: ExecuteCases
+  /** Whether the seed decides the order of the cases. */
+  readonly isShuffled?: boolean
   /** Milliseconds the last ingestion took, where there was one. */
   readonly ingestMs?: () => number | null
 }
@@ -47,15 +59,23 @@ export type RunOptions = {
   readonly seed: number
   /** Only cases that hold this text in their id, prompt or signals. */
   readonly filter?: string | undefined
+  /** Only every `count`th case, beginning with the `index`th, to be merged with the others. */
+  readonly shard?: Shard | undefined
+  /** What the run is for, where it is not about a memory. */
+  readonly role?: RunSummary['role']
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
 }
+
+export type Shard = { readonly index: number; readonly count: number }
 
 export type RunContext = {
   /** The eval store. */
   readonly root: string
   readonly now: () => Date
   readonly signal: AbortSignal
+  /** How many cases may be under way at once; 1 unless given. */
+  readonly jobs?: number
   /** Where the run takes place; the runner adds what it knows itself. */
   readonly surroundings: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
   readonly onProgress?: (done: number, total: number) => void
@@ -70,14 +90,11 @@ export async function runBenchmark(
 ): Promise<RunSummary> {
   const { root, now, surroundings } = context
   const { manifest, packHash, packFiles, system } = benchmark
-  const total = wantedCases(manifest.cases, options.filter).length
-  if (total === 0) {
-    throw new MemoryError('invalid', `No case of ${manifest.benchmarkId} holds "${options.filter}".`, {
-      hint: 'The filter is looked for in the id, the prompt and the signals of a case.',
-    })
-  }
+  const wanted = wantedCases(benchmark, options)
+  const total = wanted.length
+  if (total === 0) throw nothingWanted(manifest, options)
   const startedAt = now().toISOString()
-  const { notes, gitRef, filter, seed, repeats } = options
+  const { notes, gitRef, filter, shard, role, seed, repeats } = options
   const begun: RunSummary = {
     schemaVersion: 1,
     runId,
@@ -95,6 +112,8 @@ export async function runBenchmark(
     ...(manifest.deterministic === undefined ? {} : { deterministic: manifest.deterministic }),
     ...(manifest.metrics === undefined ? {} : { metricDeclarations: manifest.metrics }),
     ...(filter === undefined ? {} : { filter }),
+    ...(shard === undefined ? {} : { shard: { ...shard } }),
+    ...(role === undefined ? {} : { role }),
     ...(notes === undefined ? {} : { notes }),
     ...(gitRef === undefined ? {} : { gitRef }),
   }
@@ -102,7 +121,10 @@ export async function runBenchmark(
   await createRun(root, begun)
   const { benchmarkId } = manifest
   const environment = { runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles }, system, seed }
-  await writeEnvironment(root, { schemaVersion: 1, ...environment, ...surroundings })
+  // Merging needs the place of every case in the whole run, which its own shard knows best.
+  const parts =
+    shard === undefined ? {} : { shard: { ...shard, caseIds: [...wanted], isShuffled: benchmark.isShuffled ?? false } }
+  await writeEnvironment(root, { schemaVersion: 1, ...environment, ...surroundings, ...parts })
   return carryOn(benchmark, begun, context)
 }
 
@@ -136,10 +158,10 @@ export function optionsOf(
 }
 
 async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
-  const { root, now, signal, onProgress } = context
+  const { root, now, signal, jobs = 1, onProgress } = context
   const release = await takeLock(`${runFolder(root, run.runId)}/lock`, `The run "${run.runId}"`)
   try {
-    const cases = wantedCases(benchmark.manifest.cases, run.filter)
+    const cases = wantedCases(benchmark, run)
     const known = await finishedCases(root, run.runId)
     const { repeats = 1, seed = 0 } = run
     let done = known.size
@@ -147,12 +169,15 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
     const log = await openCaseLog(root, run.runId)
     try {
       for (let repeat = 0; repeat < repeats && !signal.aborted; repeat += 1) {
-        const wanted = new Set(cases.filter((id) => !known.has(keyOf(id, repeat))))
-        if (wanted.size === 0) continue
         const seedOfRepeat = seed + repeat
-        for await (const outcome of benchmark.execute({ repeat, seed: seedOfRepeat, wanted, signal })) {
-          if (!wanted.delete(outcome.caseId)) continue
-          await log.append({ ...outcome, schemaVersion: 1, repeat, seed: seedOfRepeat })
+        const order = caseOrder(cases, { isShuffled: benchmark.isShuffled ?? false, seed: seedOfRepeat })
+        const wanted = new Set(order.filter((id) => !known.has(keyOf(id, repeat))))
+        if (wanted.size === 0) continue
+        const waiting = new Set(wanted)
+        const request = { repeat, seed: seedOfRepeat, wanted, jobs, signal, folder: runFolder(root, run.runId) }
+        for await (const outcome of benchmark.execute(request)) {
+          if (!waiting.delete(outcome.caseId)) continue
+          log.append({ ...outcome, schemaVersion: 1, repeat, seed: seedOfRepeat })
           done += 1
           onProgress?.(done, cases.length * repeats)
         }
@@ -180,15 +205,45 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
   }
 }
 
+type Selection = { readonly filter?: string | undefined; readonly shard?: Shard | undefined }
+
 /** Ids in the order of the pack. */
-export function wantedCases(cases: Manifest['cases'], filter: string | undefined): readonly string[] {
+export function wantedCases(
+  { manifest, words }: Pick<RunnableBenchmark, 'manifest' | 'words'>,
+  { filter, shard }: Selection,
+): readonly string[] {
   const sought = filter?.toLowerCase()
-  return cases
+  return manifest.cases
     .filter(({ id, prompt, expectedSignals = [] }) => {
       if (sought === undefined) return true
-      return [id, prompt, ...expectedSignals].some((text) => text.toLowerCase().includes(sought))
+      return [id, prompt, ...expectedSignals, ...(words?.get(id) ?? [])].some((text) =>
+        text.toLowerCase().includes(sought),
+      )
     })
     .map(({ id }) => id)
+    .filter((_, position) => shard === undefined || position % shard.count === shard.index - 1)
+}
+
+/** The order in which a repeat carries out cases. */
+export function caseOrder(
+  ids: readonly string[],
+  { isShuffled, seed }: { readonly isShuffled: boolean; readonly seed: number },
+): readonly string[] {
+  if (!isShuffled) return ids
+  // Each case draws by its id, so that a part of the cases has the order it has in the whole.
+  const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
+  return ids.toSorted((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1))
+}
+
+function nothingWanted({ benchmarkId }: RunnableBenchmark['manifest'], { filter, shard }: Selection): MemoryError {
+  if (filter !== undefined) {
+    return new MemoryError('invalid', `No case of ${benchmarkId} holds "${filter}".`, {
+      hint: 'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
+    })
+  }
+  return new MemoryError('invalid', `Shard ${shard?.index}/${shard?.count} of ${benchmarkId} has no cases.`, {
+    hint: 'Use at most as many shards as there are cases.',
+  })
 }
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`

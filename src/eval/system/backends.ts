@@ -1,7 +1,7 @@
 import { MemoryError } from '../../errors.ts'
 import type { Store } from '../../memory/store.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
-import { findPacks, loadPack } from '../pack/find-packs.ts'
+import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'
 import { backendNames, type OwnBackend } from './backend-names.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol, readCalibration } from './calibration.ts'
@@ -10,7 +10,7 @@ import { exactSystem } from './exact.ts'
 import { hybridSystem } from './hybrid.ts'
 import { noneSystem } from './none.ts'
 import { oracleSubject } from './oracle.ts'
-import { isOutsideName, type OutsideName, openOutside } from './outside/outside.ts'
+import { isOutsideName, type OutsideName, openOutside, outsideForms } from './outside/outside.ts'
 import { type Clock, type Subject, systemSubject } from './subject.ts'
 import type { System } from './system.ts'
 import { vectorSystem } from './vector.ts'
@@ -21,6 +21,17 @@ export type BackendName = OwnBackend | OutsideName
 
 export const isBackendName = (name: string): name is BackendName =>
   backendNames.some((known) => known === name) || isOutsideName(name)
+
+/** How a system can be named. */
+export const backendForms: string = [...backendNames, ...outsideForms].join(', ')
+
+/** A name that was given by a person. */
+export function readBackendName(given: string): BackendName {
+  if (isBackendName(given)) return given
+  throw new MemoryError('invalid', `"${given}" is not a memory that can be asked.`, {
+    hint: `Use one of ${backendForms}.`,
+  })
+}
 
 /** What backends are made of. */
 export type BackendParts = {

@@ -61,7 +61,7 @@ export async function readTaskRun(root: string, runId: string): Promise<ReadTask
   const found = new Map(
     (await tasksOfRun(runFolder(root, evidenceRun), { strictUpstream })).map((task) => [task.id, task]),
   )
-  const obtain = fromRun({ runFolder: runFolder(root, evidenceRun), runId: evidenceRun })
+  const obtain = fromRun({ runFolder: runFolder(root, evidenceRun) })
   const signal = new AbortController().signal
   const tasks: TaskRun[] = []
   for (const record of records) {
@@ -77,7 +77,7 @@ export async function readTaskRun(root: string, runId: string): Promise<ReadTask
         },
       )
     }
-    const obtained = await obtain(task, { repeat, seed, wanted: new Set([caseId]), signal })
+    const obtained = await obtain(task, { repeat, seed, wanted: new Set([caseId]), jobs: 1, signal, folder: null })
     if (obtained === null) continue
     const { evidence, folder } = obtained
     const changed = await changedFiles(folder, evidence)

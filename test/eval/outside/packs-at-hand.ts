@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
+import { loadPack } from '../../../src/eval/kinds/retrieval/read-folder.ts'
 import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
-import { loadPack } from '../../../src/eval/pack/find-packs.ts'
 import { Backends } from '../../../src/eval/system/backends.ts'
 import type { System } from '../../../src/eval/system/system.ts'
 import { openMemoryStore } from '../../../src/store/memory-store.ts'

@@ -2,11 +2,12 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { beliefTypes } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
-import { manifestOf } from '../../pack/load-pack.ts'
+import { refuseUnlike } from '../../pack/manifest.ts'
 import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
 import { manifestName } from '../../store/layout.ts'
-import { type Manifest, PackPath } from '../../store/schemas/manifest.ts'
+import { PackPath } from '../../store/schemas/manifest.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
+import type { PackPlace } from '../kind.ts'
 
 const texts = z.array(z.string().min(1))
 
@@ -40,20 +41,13 @@ const LearningCase = z.strictObject({
 export type ExpectedFact = z.infer<typeof ExpectedFact>
 export type LearningCase = z.infer<typeof LearningCase>
 
-export type LearningPack = { readonly manifest: Manifest; readonly cases: readonly LearningCase[] }
-
 const Files = z.looseObject({ files: z.looseObject({ cases: PackPath }) })
 
-export const learningRunner = 'learning'
-
-/** Reads a pack of messages with what must and must not be learned from them. */
-export function loadLearningPack(directory: string): LearningPack {
-  const manifest = manifestOf(directory)
-  const place = join(directory, manifestName)
-  if (manifest.runner !== learningRunner) throw invalid(`${place}: the runner is ${manifest.runner}, not learning.`)
-  const named = Files.safeParse(manifest)
-  if (!named.success) throw invalid(`${place}: files.cases must name the case file.`)
-  const file = join(directory, named.data.files.cases)
+/** Reads messages with what must and must not be learned from them. */
+export function readLearningCases(place: PackPlace): readonly LearningCase[] {
+  const named = Files.safeParse(place.manifest)
+  if (!named.success) throw invalid(`${join(place.directory, manifestName)}: files.cases must name the case file.`)
+  const file = join(place.directory, named.data.files.cases)
   const parsed = z
     .array(LearningCase)
     .min(1)
@@ -61,22 +55,12 @@ export function loadLearningPack(directory: string): LearningPack {
   if (!parsed.success) {
     throw invalid(parsed.error.issues.map((issue) => `${file}: ${issue.path.join('.')}: ${issue.message}.`).join('\n'))
   }
-  refuseUnlike(place, manifest, parsed.data)
+  refuseUnlike(
+    place,
+    parsed.data.map(({ caseId, message }) => ({ id: caseId, prompt: message })),
+  )
   for (const one of parsed.data) refuseImpossible(file, one)
-  return { manifest, cases: parsed.data }
-}
-
-/** The manifest counts, the case file judges: they must speak of the same. */
-function refuseUnlike(place: string, { cases: listed }: Manifest, cases: readonly LearningCase[]): void {
-  const messages = new Map(cases.map(({ caseId, message }) => [caseId, message]))
-  if (messages.size !== cases.length) throw invalid(`${place}: a case of the case file has the id of another.`)
-  for (const { id, prompt } of listed) {
-    if (!messages.has(id)) throw invalid(`${place}: lists "${id}", which is not in the case file.`)
-    if (messages.get(id) !== prompt) throw invalid(`${place}: the prompt of "${id}" is not the message of the case.`)
-  }
-  const ids = new Set(listed.map(({ id }) => id))
-  const unlisted = cases.find(({ caseId }) => !ids.has(caseId))
-  if (unlisted !== undefined) throw invalid(`${place}: the case "${unlisted.caseId}" is not listed.`)
+  return parsed.data
 }
 
 /** What is to be kept word by word must have been said. */

@@ -1,6 +1,7 @@
+import type { CaseOutcome } from '../../run/run.ts'
 import type { Answer, AnswerClause } from '../../system/system.ts'
-import { checkExpectations, type Expectations, noiseIn, type Outcome } from './expectations.ts'
-import { driftScore, type Metrics, measure, type PassType, passTypeOf } from './metrics.ts'
+import { namesNoise, noiseOf, type RecallExplanation } from './carry-out.ts'
+import type { Metrics, PassType } from './metrics.ts'
 import type { ReadyCase, ReadyTurn } from './pack.ts'
 
 /** `error`: the system did not answer. Never a pass, never a zero: it is counted apart. */
@@ -50,101 +51,87 @@ export type SessionEntry = EntryBase & {
   readonly checksNoise: boolean
 }
 
-/** What came of asking: an answer and how long it took, or a reason why there is none. */
-export type Reply = { readonly answer: Answer; readonly ms: number } | { readonly error: string }
-
-export function retrievalEntry(asked: ReadyCase, reply: Reply, pinnedInCorpus: ReadonlySet<string>): RetrievalEntry {
-  const { caseId, category, description } = asked
-  const { expandedQuery, ...judged } = judge(asked, category, reply, pinnedInCorpus)
-  const { pinned, relevant, questions } = outcomeOf(reply)
+/** The record of a case in the form of the published reports. */
+export function retrievalEntry({ caseId, category, description }: ReadyCase, outcome: CaseOutcome): RetrievalEntry {
+  const { expandedQuery, ...rest } = shared(outcome)
   return {
     caseId,
     category,
     description,
     expandedQuery,
-    pinnedBeliefs: pinned,
-    relevantBeliefs: relevant,
-    retrievedQuestions: questions,
-    ...judged,
+    pinnedBeliefs: idsIn(outcome, 'pinned'),
+    relevantBeliefs: idsIn(outcome, 'relevant'),
+    retrievedQuestions: idsIn(outcome, 'question'),
+    ...rest,
   }
 }
 
-export function sessionEntry(
-  caseId: string,
-  turn: ReadyTurn,
-  reply: Reply,
-  pinnedInCorpus: ReadonlySet<string>,
-): SessionEntry {
-  const outcome = outcomeOf(reply)
-  const { expandedQuery, ...judged } = judge(turn, null, reply, pinnedInCorpus)
+export function sessionEntry(caseId: string, turn: ReadyTurn, outcome: CaseOutcome): SessionEntry {
+  const { expandedQuery, ...rest } = shared(outcome)
+  const checksNoise = namesNoise(turn.expect)
   return {
     caseId,
     turnIndex: turn.turnIndex,
     label: turn.label,
     expandedQuery,
-    retrievedBeliefIds: outcome.relevant,
-    pinnedBeliefIds: outcome.pinned,
-    retrievedQuestions: outcome.questions,
-    noiseBeliefIds: noiseIn(turn.expect, outcome),
-    driftScore: 'error' in reply ? null : driftScore(turn.expect, outcome),
-    checksNoise: (turn.expect.noiseCheck?.mustNotSurface ?? []).length > 0,
-    ...judged,
+    retrievedBeliefIds: idsIn(outcome, 'relevant'),
+    pinnedBeliefIds: idsIn(outcome, 'pinned'),
+    retrievedQuestions: idsIn(outcome, 'question'),
+    noiseBeliefIds: noiseOf(turn.expect, outcome.returned),
+    driftScore: outcome.verdict === 'error' ? null : (outcome.scores.driftScore ?? 0),
+    checksNoise,
+    ...rest,
   }
 }
 
-const noOutcome: Outcome = { prelude: null, pinned: [], relevant: [], questions: [] }
-const unmeasured: Metrics = {
-  retrievalPrecision: null,
-  retrievalRecall: null,
-  pinnedCoverage: null,
-  questionPrecision: null,
-  questionRecall: null,
-}
-
-function outcomeOf(reply: Reply): Outcome {
-  if ('error' in reply) return noOutcome
-  const { prelude, pinned, relevant, questions } = reply.answer
-  return { prelude, pinned, relevant: relevant.map(({ id }) => id), questions }
-}
-
-function judge(
-  { message, expect }: { readonly message: string; readonly expect: Expectations },
-  category: string | null,
-  reply: Reply,
-  pinnedInCorpus: ReadonlySet<string>,
-): Omit<EntryBase, 'caseId'> {
-  if ('error' in reply) {
-    return {
-      expandedQuery: message,
-      personaPrelude: null,
-      searchScores: [],
-      ...unmeasured,
-      passed: false,
-      failures: [],
-      status: 'error',
-      passType: null,
-      error: reply.error,
-      retrievalLatencyMs: null,
-    }
-  }
-  const outcome = outcomeOf(reply)
-  const failures = checkExpectations(expect, outcome)
-  const metrics = measure(expect, outcome, pinnedInCorpus)
-  const passed = failures.length === 0
+/** The answer behind an outcome; null when there was none. */
+export function answerOf(outcome: CaseOutcome): Answer | null {
+  if (outcome.verdict === 'error') return null
+  const { prelude, matches, nearMisses } = explanationOf(outcome)
   return {
-    expandedQuery: reply.answer.expandedQuery ?? message,
-    personaPrelude: reply.answer.prelude,
-    searchScores: reply.answer.relevant.map(({ id, score, clauses }) => ({
+    prelude,
+    pinned: idsIn(outcome, 'pinned'),
+    relevant: matches,
+    questions: idsIn(outcome, 'question'),
+    ...(nearMisses === undefined ? {} : { nearMisses }),
+  }
+}
+
+const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
+  returned.filter((item) => item.tier === tier).map(({ id }) => id)
+
+/** Outcomes of these kinds are made by `carryOutRecall` alone, which explains every one. */
+export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation => explanation as RecallExplanation
+
+const statuses: Readonly<Record<CaseOutcome['verdict'], EntryStatus>> = {
+  pass: 'passed',
+  fail: 'failed',
+  error: 'error',
+  skipped: 'error',
+  unjudged: 'error',
+}
+
+function shared(outcome: CaseOutcome): Omit<EntryBase, 'caseId'> {
+  const { verdict, scores, failures, timings, error } = outcome
+  const { query, prelude, matches, passType } = explanationOf(outcome)
+  return {
+    expandedQuery: query,
+    personaPrelude: prelude,
+    searchScores: matches.map(({ id, score, clauses }) => ({
       id,
       score,
       ...(clauses === undefined ? {} : { clauses }),
     })),
-    ...metrics,
-    passed,
+    retrievalPrecision: scores.retrievalPrecision ?? null,
+    retrievalRecall: scores.retrievalRecall ?? null,
+    pinnedCoverage: scores.pinnedCoverage ?? null,
+    questionPrecision: scores.questionPrecision ?? null,
+    questionRecall: scores.questionRecall ?? null,
+    passed: verdict === 'pass',
     failures,
-    status: passed ? 'passed' : 'failed',
-    passType: passed ? passTypeOf(category, metrics) : null,
-    error: null,
-    retrievalLatencyMs: reply.ms,
+    status: statuses[verdict],
+    passType,
+    error: error?.message ?? null,
+    retrievalLatencyMs: timings.recall ?? null,
   }
 }

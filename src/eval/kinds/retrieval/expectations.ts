@@ -83,6 +83,26 @@ export function demandsSomething(expect: Expectations): boolean {
   )
 }
 
+/** Whether something must come back, so that an empty context fails the case. */
+export function expectsSomething(expect: Expectations): boolean {
+  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {} } = expect
+  const lists = [
+    personaPrelude.contains,
+    pinnedFacts.mustInclude,
+    openQuestions.mustInclude,
+    relevantBeliefs.mustInclude,
+    relevantBeliefs.shouldInclude,
+    relevantBeliefs.shouldOnlyInclude,
+    relevantBeliefs.orderedBefore,
+  ]
+  return (
+    lists.some((items) => items !== undefined && items.length > 0) ||
+    personaPrelude.nonEmpty === true ||
+    personaPrelude.isNull === false ||
+    (relevantBeliefs.minCount ?? 0) > 0
+  )
+}
+
 function checkPrelude(expect: PreludeExpectations, prelude: string | null): readonly string[] {
   const text = prelude ?? ''
   // Case does not matter: the same statement may open a sentence in one system and close it in another.

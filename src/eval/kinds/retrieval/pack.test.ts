@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
-import { findPacks, loadPack } from '../../pack/find-packs.ts'
+import { findPacks, loadPack } from '../../kinds/retrieval/read-folder.ts'
 import { type Pack, readPack } from './pack.ts'
 
 type Files = { readonly beliefs: unknown; readonly cases: unknown }
@@ -245,12 +245,17 @@ describe('a pack in a folder', () => {
     [
       'a file outside of it',
       { files: { beliefs: '../beliefs.json', cases: 'cases.json' } },
-      /files.beliefs: must be the name of a file in the pack/u,
+      /files.beliefs .*must be a relative path inside the pack/u,
     ],
-    ['a missing case', { cases: [] }, /the case "a" is not listed/u],
-    ['a case too many', { cases: [...manifest.cases, { id: 'b', prompt: 'x' }] }, /lists "b", which is no case/u],
-    ['a case twice', { cases: [...manifest.cases, ...manifest.cases] }, /a case is listed twice/u],
-    ['another prompt', { cases: [{ id: 'a', prompt: 'the sail' }] }, /the prompt of "a" differs/u],
+    ['no case', { cases: [] }, /cases .*at least 1 item/u],
+    ['a missing case', { cases: [{ id: 'b', prompt: 'x' }] }, /the case "a" of the case file is not listed/u],
+    [
+      'a case too many',
+      { cases: [...manifest.cases, { id: 'b', prompt: 'x' }] },
+      /lists "b", which is not in the case file/u,
+    ],
+    ['a case twice', { cases: [...manifest.cases, ...manifest.cases] }, /cases\[1\]\.id .*must be unique/u],
+    ['another prompt', { cases: [{ id: 'a', prompt: 'the sail' }] }, /the prompt of "a" is not the one/u],
   ])('is refused with %s', (_what, overrides, reason) => {
     using directory = temporaryDirectory()
     const folder = write(directory.path, overrides)

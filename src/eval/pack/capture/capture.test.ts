@@ -5,10 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { memoryFrom } from '../../../memory/memory.ts'
 import { openMemoryStore } from '../../../store/memory-store.ts'
+import { recallKinds } from '../../kinds/retrieval/recall-kinds.ts'
+import { openBenchmark } from '../../run/open-benchmark.ts'
 import { runBenchmark } from '../../run/run.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { systemSubject } from '../../system/subject.ts'
-import { runnablePack } from '../load-pack.ts'
 import { type CaptureRequest, captureCase, ownPack } from './capture.ts'
 
 const scopes = ['domain:sea']
@@ -86,7 +87,15 @@ describe('capturing a recall', () => {
       surroundings: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
     }
     const directory = join(store.path, 'benchmarks', ownPack)
-    const run = await runBenchmark(await runnablePack(directory, aSubject()), 'run-1', { repeats: 1, seed: 1 }, context)
+    const run = await runBenchmark(
+      await openBenchmark(
+        directory,
+        recallKinds(async () => aSubject()),
+      ),
+      'run-1',
+      { repeats: 1, seed: 1 },
+      context,
+    )
     expect(run).toMatchObject({ benchmarkId: ownPack, status: 'completed', passedCases: 1, totalCases: 1 })
   })
 

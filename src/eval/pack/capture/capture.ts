@@ -8,13 +8,13 @@ import { asJson } from '../../../files/atomic-write.ts'
 import { leftoverName } from '../../../files/leftovers.ts'
 import { takeLock } from '../../../files/lock.ts'
 import type { Memory } from '../../../memory/memory.ts'
+import { loadPack } from '../../kinds/retrieval/read-folder.ts'
 import { runPack } from '../../kinds/retrieval/run-pack.ts'
 import { manifestName, packPath, treePath } from '../../store/layout.ts'
 import { parseJson, problemText } from '../../store/parse-artifact.ts'
 import { readBounded } from '../../store/read-bounded.ts'
 import type { Subject } from '../../system/subject.ts'
 import { importPack } from '../import-pack.ts'
-import { loadRunnable } from '../load-pack.ts'
 import { asIs, type CapturedCase, capturedCase } from './captured-case.ts'
 import { copiedBeliefs, copiedId, neededBeliefs } from './needed-beliefs.ts'
 
@@ -69,7 +69,7 @@ export async function captureCase(
   try {
     await mkdir(staged, { mode: 0o700 })
     await writeExtended(packDir, staged, captured, copiedBeliefs(beliefs, captured.caseId))
-    const { pack } = loadRunnable(staged)
+    const { pack } = loadPack(staged, { strict: false })
     if (pack.kind !== 'retrieval') throw new Error('A pack of captured cases is a retrieval pack.')
     const only = { ...pack, cases: pack.cases.filter(({ caseId }) => caseId === captured.caseId) }
     const [record] = (await runPack(only, subject)).records

@@ -16,6 +16,15 @@ export const Environment = z.looseObject({
   git: z.looseObject({ commit: Words, dirty: z.boolean() }).nullable().describe('Null outside a repository.'),
   node: Words,
   os: z.looseObject({ platform: Words, release: Words, arch: Words }),
+  shard: z
+    .looseObject({
+      index: z.int().positive(),
+      count: z.int().positive(),
+      caseIds: z.array(SafeId).describe('The cases of this shard in the order of the pack.'),
+      isShuffled: z.boolean().describe('Whether the seed decides the order of the cases.'),
+    })
+    .optional()
+    .describe('Which part of a run this is, so that the parts can be merged.'),
 })
 
 export type Environment = z.infer<typeof Environment>

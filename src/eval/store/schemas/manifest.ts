@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { reportDuplicates } from './duplicates.ts'
 import { MetricDeclaration } from './metric-declaration.ts'
-import { ContentHash, SafeId, SchemaVersion, unprintable, Words } from './primitives.ts'
+import { ContentHash, Count, SafeId, SchemaVersion, unprintable, Words } from './primitives.ts'
 import { AttackClass, TargetSurface } from './red-team.ts'
 
 export const benchmarkTypes = ['standard', 'memory-red-team'] as const
@@ -20,6 +20,24 @@ export const PackPath = z
   .regex(new RegExp(String.raw`^(?!/)(?!.*(?:^|/)\.{0,2}(?:/|$))[^\\:${unprintable}]+$`, 'u'), {
     error: 'must be a relative path inside the pack, with forward slashes',
   })
+
+/** Where the cases come from, so that a reader knows what the figures are worth. */
+export const Provenance = z.looseObject({
+  casesWritten: z
+    .enum(['before the rules', 'with the rules', 'after the rules', 'elsewhere'])
+    .describe(
+      'When the cases were written, relative to the rules they measure. `elsewhere`: by people who never saw them.',
+    ),
+  by: Words.describe('Who wrote them.'),
+  firstSight: z
+    .looseObject({ passed: Count, total: Count, system: Words, date: Words, commit: Words })
+    .nullable()
+    .describe(
+      'What the system reached before anything was changed because of these cases; null when nobody measured it.',
+    ),
+  notes: z.string().optional(),
+})
+export type Provenance = z.infer<typeof Provenance>
 
 /** A benchmark as data: what is asked, and what a runner needs to ask it. */
 export const Manifest = z
@@ -47,6 +65,17 @@ export const Manifest = z
       .describe('Whether the same system must give the same results every time. Default true.'),
     metrics: z.array(MetricDeclaration).optional(),
     contentHash: ContentHash.optional(),
+    licence: z.string().optional(),
+    defaultUser: Words.optional().describe('Whose beliefs are asked for where a case does not say.'),
+    recall: z
+      .looseObject({ editedPins: z.enum(['in-scope', 'everywhere']).optional() })
+      .optional()
+      .describe('How recall differs from its defaults.'),
+    ablations: z
+      .array(Words)
+      .optional()
+      .describe('Parts of the system without which the pack must fail, such as `recall off`.'),
+    provenance: Provenance.optional(),
     split: Words.optional().describe('Which part of a larger set this is, such as `oracle` or `small`.'),
   })
   .superRefine((manifest, context) => {

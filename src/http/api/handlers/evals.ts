@@ -2,7 +2,6 @@ import { MemoryError } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
 import { diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
-import { learningRunner } from '../../../eval/kinds/learning/learning-pack.ts'
 import { figuresOfRun } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
 import { summariseCases } from '../../../eval/score/summarise-cases.ts'
@@ -119,7 +118,7 @@ const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): 
   return [...ids].map((id) => ({ id, source: 'store', manifest: null, problem: null }))
 }
 
-const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', learningRunner]
+const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', 'learning', 'task']
 
 const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manifest?.runner)
 
