@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import type { Pack } from '../../eval/kinds/retrieval/pack.ts'
 import { findPacks, loadPack } from '../../eval/kinds/retrieval/read-folder.ts'
 import type { PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
+import { manifestOf } from '../../eval/pack/manifest.ts'
 import { readTextFile } from '../../eval/pack/read-file.ts'
 import { type BackendResult, comparisonRow, overallTable, packTable, tableText } from '../../eval/report/comparison.ts'
 import { measuredMarkdown, withMeasured } from '../../eval/report/docs-table.ts'
@@ -114,7 +115,9 @@ function answer(
           text: `${JSON.stringify(report, null, 2)}\n`,
         }))
       : []
-  const documents = given.updateDocs ? [documented(evaluation.documentFile, measuredMarkdown(rows, notes))] : []
+  const documents = given.updateDocs
+    ? [documented(evaluation.documentFile, measuredMarkdown(rows, notes, provenanceIn(evaluation.packsDirectory)))]
+    : []
   writeFiles([...files, ...documents])
 
   const ours = ran.flatMap(({ backend, runs }) => (backend === 'bm25' ? runs : []))
@@ -145,6 +148,13 @@ const documented = (file: string, measured: string) => ({
   file,
   text: withMeasured(readTextFile(file), file, measured),
 })
+
+/** Of the packs that count. */
+const provenanceIn = (directory: string) =>
+  findPacks(directory).flatMap((path) => {
+    const { benchmarkId: id, provenance, runner } = manifestOf(path)
+    return runner === 'calibration' ? [] : [{ id, provenance }]
+  })
 
 const nothingCompared = (reason: string): Answer => ({
   document: { ok: false, rows: [], skipped: [], unanswered: [], notes: [reason], reports: [] },

@@ -65,7 +65,15 @@ const columns: readonly Column[] = [
 ]
 
 /** Backends down, passes across, with the uncertainty that a pass count leaves out. */
-export const overallTable = (rows: readonly ComparisonRow[]): Table => tableOf(columns, rows)
+export function overallTable(rows: readonly ComparisonRow[]): Table {
+  const notes = rows.map(({ backend, total }) => (isSaturated(backend, total) ? saturated : ''))
+  if (notes.every((note) => note === '')) return tableOf(columns, rows)
+  return tableOf([...columns, { title: 'Evidence', cell: (row) => notes[rows.indexOf(row)] ?? '' }], rows)
+}
+
+/** Only the default system decides: a control is meant to fail, or to pass everything. */
+const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
+  backend === 'bm25' && totalPassed === totalCases
 
 /** The same by pack. */
 export function packTable(rows: readonly ComparisonRow[]): Table {
@@ -74,7 +82,13 @@ export function packTable(rows: readonly ComparisonRow[]): Table {
     title: id,
     cell: ({ packs }: ComparisonRow) => tallyText(packs.find((pack) => pack.id === id) ?? null),
   }))
-  return tableOf([{ title: 'Backend', cell: ({ backend }) => backend }, ...byPack], rows)
+  const table = tableOf([{ title: 'Backend', cell: ({ backend }) => backend }, ...byPack], rows)
+  const ours = rows.find(({ backend }) => backend === 'bm25')
+  const evidence = ids.map((id) => {
+    const own = ours?.packs.find((pack) => pack.id === id)
+    return own !== undefined && isSaturated('bm25', own) ? saturated : ''
+  })
+  return evidence.every((note) => note === '') ? table : { ...table, rows: [...table.rows, ['evidence', ...evidence]] }
 }
 
 export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }

@@ -1,11 +1,16 @@
 import { invalid } from '../kinds/retrieval/parse-cases.ts'
+import type { Provenance } from '../store/schemas/manifest.ts'
 import { type ComparisonRow, overallTable, packTable, tableMarkdown } from './comparison.ts'
 
 const start = '<!-- measured: start -->'
 const end = '<!-- measured: end -->'
 
 /** The measured part of the documentation: nothing in it depends on the machine. */
-export function measuredMarkdown(rows: readonly ComparisonRow[], notes: readonly string[]): string {
+export function measuredMarkdown(
+  rows: readonly ComparisonRow[],
+  notes: readonly string[],
+  packs: readonly { readonly id: string; readonly provenance: Provenance | undefined }[] = [],
+): string {
   const legend = rows.map(({ backend, description }) => `- \`${backend}\`: ${description}.`)
   return [
     tableMarkdown(overallTable(rows)),
@@ -14,9 +19,32 @@ export function measuredMarkdown(rows: readonly ComparisonRow[], notes: readonly
     '',
     tableMarkdown(packTable(rows)),
     '',
+    ...provenanceLines(rows, packs),
     ...legend,
     ...notes.map((note) => `- ${note}`),
   ].join('\n')
+}
+
+/** What each pack was worth when it was first run, beside what it shows today. */
+function provenanceLines(
+  rows: readonly ComparisonRow[],
+  packs: Parameters<typeof measuredMarkdown>[2] = [],
+): readonly string[] {
+  const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
+  const lines = packs.map(({ id, provenance }) => {
+    const now = today.find((pack) => pack.id === id)
+    const first = provenance?.firstSight
+    return [
+      id,
+      provenance?.casesWritten ?? 'unknown',
+      provenance?.by ?? 'unknown',
+      first ? `${first.passed}/${first.total} (${first.date}, ${first.commit})` : 'not measured',
+      now === undefined ? '–' : `${now.totalPassed}/${now.totalCases}`,
+    ]
+  })
+  if (lines.length === 0) return []
+  const titles = ['Pack', 'Cases written', 'By', 'First sight', 'Today']
+  return ['Where the cases come from:', '', tableMarkdown({ titles, rows: lines }), '']
 }
 
 /** The document with what stands between its markers replaced. */

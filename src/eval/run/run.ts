@@ -6,6 +6,7 @@ import { summaryOf } from '../score/run-summary-of.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
 import { createRun, readEnvironment, requireRun, writeEnvironment, writeRun } from '../store/documents.ts'
 import { runFolder, treePath } from '../store/layout.ts'
+import { problemText } from '../store/parse-artifact.ts'
 import type { CaseRecord } from '../store/schemas/case-record.ts'
 import type { Environment } from '../store/schemas/environment.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
@@ -162,7 +163,9 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
   const release = await takeLock(`${runFolder(root, run.runId)}/lock`, `The run "${run.runId}"`)
   try {
     const cases = wantedCases(benchmark, run)
-    const known = await finishedCases(root, run.runId)
+    const earlier = await casesOf(root, run.runId)
+    const known = new Set(earlier.records.map(({ caseId, repeat }) => keyOf(caseId, repeat)))
+    const records = [...earlier.records]
     const { repeats = 1, seed = 0 } = run
     let done = known.size
     let failure: unknown = null
@@ -177,7 +180,7 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
         const request = { repeat, seed: seedOfRepeat, wanted, jobs, signal, folder: runFolder(root, run.runId) }
         for await (const outcome of benchmark.execute(request)) {
           if (!waiting.delete(outcome.caseId)) continue
-          log.append({ ...outcome, schemaVersion: 1, repeat, seed: seedOfRepeat })
+          records.push(log.append({ ...outcome, schemaVersion: 1, repeat, seed: seedOfRepeat }))
           done += 1
           onProgress?.(done, cases.length * repeats)
         }
@@ -188,9 +191,9 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
     } finally {
       await log.close()
     }
-    const { records, problems } = await casesOf(root, run.runId)
-    if (problems[0] !== undefined)
-      failure ??= new Error(`${problems[0].file}: ${problems[0].field} ${problems[0].message}`)
+    // A record that was being written when the process ended has been cut off, and its case was asked again.
+    const broken = earlier.problems.find(({ field }) => field !== '(line)')
+    if (broken !== undefined) failure ??= new Error(problemText(broken))
     const summary = summaryOf(run, records, {
       at: now(),
       isInterrupted: signal.aborted,
@@ -247,11 +250,6 @@ function nothingWanted({ benchmarkId }: RunnableBenchmark['manifest'], { filter,
 }
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
-
-async function finishedCases(root: string, runId: string): Promise<ReadonlySet<string>> {
-  const { records } = await casesOf(root, runId)
-  return new Set(records.map(({ caseId, repeat }) => keyOf(caseId, repeat)))
-}
 
 /** Half a run of one thing and half of another would be a run of neither. */
 function refuseChanges(run: RunSummary, { manifest, packHash, system }: RunnableBenchmark): void {

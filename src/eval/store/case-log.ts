@@ -6,7 +6,8 @@ import { caseLogPath } from './layout.ts'
 import { type Checked, checkArtifact, type Problem, parseArtifact, required } from './parse-artifact.ts'
 import type { CaseRecord } from './schemas/case-record.ts'
 
-export type CaseLog = { append(record: CaseRecord): void; close(): Promise<void> }
+/** `append` gives back the record as it was kept. */
+export type CaseLog = { append(record: CaseRecord): CaseRecord; close(): Promise<void> }
 
 /**
  * Opens the case records of a run for writing at their end. A record that a killed process left half written is cut
@@ -23,6 +24,7 @@ export async function openCaseLog(root: string, runId: string): Promise<CaseLog>
       const valid = required(checkArtifact('case-record', record, logName(runId)), 'case-record')
       // Synchronous: handing a few hundred bytes to the system takes less time than waiting for it.
       writeSync(file.fd, `${JSON.stringify(valid)}\n`)
+      return valid
     },
     close: async () => {
       try {
