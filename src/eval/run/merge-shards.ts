@@ -100,6 +100,9 @@ function wrongWith(shards: readonly FoundShard[]): readonly string[] {
     ...shards
       .filter(({ run }) => run.status !== 'completed')
       .map((shard) => `${nameOf(shard)} is ${shard.run.status}, not completed.`),
+    ...shards
+      .filter(({ records, shard, run }) => records.length !== shard.caseIds.length * (run.repeats ?? 1))
+      .map((shard) => `${nameOf(shard)} has lost records of its cases.`),
   ]
 }
 
