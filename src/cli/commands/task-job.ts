@@ -49,6 +49,8 @@ export type TaskScene = {
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
   readonly sandbox: Sandbox
+  /** How many tasks are carried out at once. */
+  readonly jobs: number
 }
 
 export type DoneJob = { readonly summary: RunSummary; readonly grades: readonly TaskGrade[] }
@@ -74,7 +76,7 @@ export async function performTasks(
     | { readonly kind: 'resumed'; readonly runId: string },
   scene: TaskScene,
 ): Promise<DoneJob> {
-  const { session, root, work, evaluation, signal, sandbox } = scene
+  const { session, root, work, evaluation, signal, sandbox, jobs } = scene
   const tasks = loadTasks(request.tasks, await taskPlaces(session), { strictUpstream: request.strictUpstream })
   const agent = request.agent === oracleName ? null : await work.agent(request.agent, request.passEnv)
   const system = systemOf(agent, request.control)
@@ -107,6 +109,7 @@ export async function performTasks(
     root,
     now: () => new Date(),
     signal,
+    jobs,
     surroundings: {
       given: run.kind === 'new' ? { ...run.given } : {},
       settings: {
