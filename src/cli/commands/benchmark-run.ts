@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Kind } from '../../eval/kinds/kind.ts'
+import { type Kind, kindOf } from '../../eval/kinds/kind.ts'
 import { manifestOf } from '../../eval/pack/manifest.ts'
 import { saturated } from '../../eval/report/comparison.ts'
 import { openBenchmark } from '../../eval/run/open-benchmark.ts'
@@ -193,8 +193,14 @@ function newJobs(packs: readonly string[], options: Options, { session, root, ev
   )
   return packs.map((pack) => {
     const directory = packDirectory(pack, { session, root, shipped: evaluation.packsDirectory })
-    const isLearning = manifestOf(directory).runner === 'learning'
-    const system = (isLearning ? options.extractor : options.system) ?? null
+    const { runner, benchmarkId, ablations = [] } = manifestOf(directory)
+    if (options.ablations && ablations.length === 0) {
+      throw new UsageError(
+        `The pack ${benchmarkId} declares no ablations.`,
+        'List in its manifest what it must fail without, such as "ablations": ["recall off"].',
+      )
+    }
+    const system = (runner === 'learning' ? options.extractor : options.system) ?? null
     const run = { kind: 'new', runId, options: { repeats, seed, filter, shard, notes, gitRef }, given } as const
     return { directory, system, embedder, explain, run }
   })
@@ -259,19 +265,13 @@ async function performed(job: Job, scene: Scene): Promise<Result> {
 /** Runs a pack with each part switched off that it declares, and says whether the cases notice. */
 async function performedAblations(job: Job, whole: Result, scene: Scene): Promise<readonly Result[]> {
   const { root, signal } = scene
-  const { ablations = [], benchmarkId } = manifestOf(job.directory)
-  if (job.run.kind !== 'new' || ablations.length === 0) {
-    throw new UsageError(
-      `The pack ${benchmarkId} declares no ablations.`,
-      'List in its manifest what it must fail without, such as "ablations": ["recall off"].',
-    )
-  }
-  const [kind] = (await kindsFor(job, scene)).filter(({ name }) => name === manifestOf(job.directory).runner)
-  const cases = kind?.read({ directory: job.directory, manifest: manifestOf(job.directory) }).cases ?? []
+  const manifest = manifestOf(job.directory)
+  const place = { directory: job.directory, manifest }
+  const { cases } = kindOf(place, await kindsFor(job, scene)).read(place)
   const wholeRecords = (await casesOf(root, whole.summary.runId)).records
   const results: Result[] = []
-  for (const ablation of ablations) {
-    if (signal.aborted) break
+  for (const ablation of manifest.ablations ?? []) {
+    if (signal.aborted || job.run.kind !== 'new') break
     const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, scene)
     const { records } = await casesOf(root, result.summary.runId)
     results.push({ ...result, ablation: judgeAblation(ablation, cases, { whole: wholeRecords, without: records }) })
