@@ -7,7 +7,7 @@ import { optionsOf, type RunContext, type RunOptions, resumeBenchmark, runBenchm
 import { newRunId } from '../../eval/run/run-id.ts'
 import { type AblationResult, judgeAblation, type Share } from '../../eval/score/ablation.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
-import type { RunSummary } from '../../eval/store/schemas/run-summary.ts'
+import type { RunSummary } from '../../eval/store/schemas/run.ts'
 import { isControlName } from '../../eval/system/backend-names.ts'
 import { backendForms } from '../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'

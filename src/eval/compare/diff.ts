@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { canonicalJson } from '../pack/pack-hash.ts'
-import { figuresOfRun } from '../score/figures.ts'
-import { summariseCases } from '../score/summarise-cases.ts'
+import { figuresOfRun, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
-import type { CaseRecord, Verdict } from '../store/schemas/case-record.ts'
-import type { RunSummary } from '../store/schemas/run-summary.ts'
+import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 import { comparability } from './comparability.ts'
 import { dust } from './compare.ts'
 

@@ -5,7 +5,7 @@ import { type Found, readBaseline, writeBaseline } from '../store/documents.ts'
 import { baselinePath, safeId } from '../store/layout.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { AcceptedLower, BaselineBenchmark, BaselineSnapshot, CaseResult } from '../store/schemas/baseline.ts'
-import type { RunSummary } from '../store/schemas/run-summary.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
 import { nameOf, shown } from './gate.ts'
 import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 

@@ -1,5 +1,6 @@
 import type { BenchmarkComparison, CaseChanges, FigureComparison } from '../compare/compare.ts'
 import type { BaselineSnapshot } from '../store/schemas/baseline.ts'
+import type { InvalidCounts } from './ci-gate.ts'
 import {
   type BenchmarkVerdict,
   changeSentence,
@@ -10,7 +11,6 @@ import {
   nameOf,
   worstOf,
 } from './gate.ts'
-import type { InvalidCounts } from './store-side.ts'
 
 /** How one benchmark changed on one system. */
 export type BenchmarkDelta = Pick<BenchmarkComparison, 'benchmarkId' | 'system' | 'baseRunId' | 'candidateRunId'> & {

@@ -4,7 +4,7 @@ import { aRun } from '../../../test/harness/eval-store.ts'
 import type { FigureVerdict } from '../compare/compare.ts'
 import type { Figures } from '../score/figures.ts'
 import type { CaseResult } from '../store/schemas/baseline.ts'
-import type { RunSummary } from '../store/schemas/run-summary.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
 import { type GateVerdict, gateVerdicts, judge, type Side, type Standing } from './gate.ts'
 import { chosenOf } from './latest-runs.ts'
 

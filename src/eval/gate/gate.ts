@@ -2,7 +2,7 @@ import { type BenchmarkComparison, compareBenchmark, type FigureComparison } fro
 import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot } from '../store/schemas/baseline.ts'
-import type { RunStatus } from '../store/schemas/run-summary.ts'
+import type { RunStatus } from '../store/schemas/run.ts'
 
 /** What a gate says. Only `pass` lets a change through. The worst comes first. */
 export const gateVerdicts = ['invalid', 'regression', 'cannot tell', 'pass'] as const

@@ -1,14 +1,13 @@
 import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from '../pack/pack-hash.ts'
-import { type CaseFigures, summariseCases } from '../score/summarise-cases.ts'
+import { type CaseFigures, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import { readEnvironment, readManifest } from '../store/documents.ts'
-import { type InvalidFiles, invalidFiles } from '../store/invalid-files.ts'
 import { packPath } from '../store/layout.ts'
 import type { Problem } from '../store/parse-artifact.ts'
-import { scan } from '../store/scan.ts'
+import { type InvalidFiles, invalidFiles, scan } from '../store/scan.ts'
 import type { CaseResult } from '../store/schemas/baseline.ts'
-import type { RunStatus, RunSummary } from '../store/schemas/run-summary.ts'
+import type { RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { isControlName } from '../system/backend-names.ts'
 
 /** The run that stands for a benchmark and a system, and why it is this one. */

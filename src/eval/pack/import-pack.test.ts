@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { aManifest, plant } from '../../../test/harness/eval-store.ts'
 import { redTeamExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { importPack, validatePack } from './import-pack.ts'
-import { packLimits } from './pack-source.ts'
+import { importPack, packLimits, validatePack } from './import-pack.ts'
 
 const tree = (root: string): string[] => readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()
 

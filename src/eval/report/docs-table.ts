@@ -1,4 +1,4 @@
-import { invalid } from '../kinds/retrieval/parse-cases.ts'
+import { invalid } from '../kinds/retrieval/case-file.ts'
 import type { Provenance } from '../store/schemas/manifest.ts'
 import { type ComparisonRow, overallTable, packTable, tableMarkdown } from './comparison.ts'
 

@@ -1,10 +1,8 @@
-import { summaryOf } from '../score/run-summary-of.ts'
+import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
 import { createRun, readEnvironment, writeEnvironment, writeRun } from '../store/documents.ts'
 import { scan } from '../store/scan.ts'
-import type { CaseRecord } from '../store/schemas/case-record.ts'
-import type { Environment } from '../store/schemas/environment.ts'
-import type { RunSummary } from '../store/schemas/run-summary.ts'
+import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
 import { caseOrder } from './run.ts'
 
 /** A part of a run, and where it was found. */

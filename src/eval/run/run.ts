@@ -2,15 +2,13 @@ import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { sha256 } from '../pack/pack-hash.ts'
-import { summaryOf } from '../score/run-summary-of.ts'
+import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
 import { createRun, readEnvironment, requireRun, writeEnvironment, writeRun } from '../store/documents.ts'
 import { runFolder, treePath } from '../store/layout.ts'
 import { problemText } from '../store/parse-artifact.ts'
-import type { CaseRecord } from '../store/schemas/case-record.ts'
-import type { Environment } from '../store/schemas/environment.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
-import type { RunSummary } from '../store/schemas/run-summary.ts'
+import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
 
 /** What one case came to, as an executor sees it. Ids, repeats and seeds are the runner's business. */
 export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'returned' | 'failures' | 'timings'> & {

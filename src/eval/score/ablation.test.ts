@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { caseExample } from '../../../test/harness/example-documents.ts'
-import type { CaseRecord } from '../store/schemas/case-record.ts'
+import type { CaseRecord } from '../store/schemas/run.ts'
 import { judgeAblation } from './ablation.ts'
 
 const cases = Array.from({ length: 12 }, (_, index) => ({

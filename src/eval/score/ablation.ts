@@ -1,6 +1,6 @@
 import type { PackCase } from '../kinds/kind.ts'
-import type { CaseRecord } from '../store/schemas/case-record.ts'
-import { summariseCases } from './summarise-cases.ts'
+import type { CaseRecord } from '../store/schemas/run.ts'
+import { summariseCases } from './figures.ts'
 
 /** A system without a part must score at least this much less than the whole, or the pack measures something else. */
 export const leastLoss = 0.2

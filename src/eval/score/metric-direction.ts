@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from '../store/schemas/metric-declaration.ts'
+import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 
 export type Direction = MetricDeclaration['direction']
 

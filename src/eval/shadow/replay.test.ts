@@ -7,12 +7,11 @@ import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
 import { loadPack } from '../kinds/retrieval/read-folder.ts'
 import { bm25System } from '../system/bm25.ts'
-import { everythingSystem } from '../system/everything.ts'
+import { everythingSystem } from '../system/controls.ts'
 import { systemSubject } from '../system/subject.ts'
 import type { System } from '../system/system.ts'
 import { logQuery, readQueries } from './query-log.ts'
-import { jaccard, rankBiasedOverlap, rankChurn } from './rank-overlap.ts'
-import { replayQueries } from './replay.ts'
+import { jaccard, rankBiasedOverlap, rankChurn, replayQueries } from './replay.ts'
 
 const ranking = fc.uniqueArray(fc.constantFrom(...'abcdefghij'), { maxLength: 10 })
 

@@ -1,8 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { defaultBudget } from '../../memory/context.ts'
 import type { Memory } from '../../memory/memory.ts'
-import { newTraceId, type Observation, shadowKey, shadowRecordOf, writeShadow } from './shadow.ts'
-import { pruneShadows, type Retention } from './shadow-retention.ts'
+import {
+  newTraceId,
+  type Observation,
+  pruneShadows,
+  type Retention,
+  shadowKey,
+  shadowRecordOf,
+  writeShadow,
+} from './shadow.ts'
 
 export type ShadowOptions = {
   /** The eval store. */

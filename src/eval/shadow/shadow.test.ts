@@ -8,11 +8,9 @@ import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
 import { storeStatus } from '../store/status.ts'
-import { Histogram } from './histogram.ts'
-import { shadowKey } from './shadow.ts'
+import { pruneShadows, shadowKey } from './shadow.ts'
 import { type ShadowOptions, withShadow } from './shadow-memory.ts'
-import { pruneShadows } from './shadow-retention.ts'
-import { summariseShadows } from './shadow-summary.ts'
+import { Histogram, summariseShadows } from './shadow-summary.ts'
 
 const message = 'Shall we take the Albatross out on Sunday?'
 

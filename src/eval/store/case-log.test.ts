@@ -4,7 +4,7 @@ import { caseExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { casesOf, openCaseLog } from './case-log.ts'
 import { caseLogPath } from './layout.ts'
-import type { CaseRecord } from './schemas/case-record.ts'
+import type { CaseRecord } from './schemas/run.ts'
 
 const record = (caseId: string, repeat = 0): CaseRecord => ({
   ...caseExample,

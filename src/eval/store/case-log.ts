@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { linesOf } from '../../files/lines.ts'
 import { caseLogPath } from './layout.ts'
 import { type Checked, checkArtifact, type Problem, parseArtifact, required } from './parse-artifact.ts'
-import type { CaseRecord } from './schemas/case-record.ts'
+import type { CaseRecord } from './schemas/run.ts'
 
 /** `append` gives back the record as it was kept. */
 export type CaseLog = { append(record: CaseRecord): CaseRecord; close(): Promise<void> }

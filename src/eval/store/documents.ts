@@ -7,9 +7,8 @@ import { type Checked, checkArtifact, parseArtifact, required } from './parse-ar
 import { readBounded } from './read-bounded.ts'
 import { readPlace } from './scan.ts'
 import type { BaselineSnapshot } from './schemas/baseline.ts'
-import type { Environment } from './schemas/environment.ts'
 import type { Manifest } from './schemas/manifest.ts'
-import type { RunSummary } from './schemas/run-summary.ts'
+import type { Environment, RunSummary } from './schemas/run.ts'
 
 /** A document by its id: checked, or null where there is none. Unreadable is never the same as absent. */
 export type Found<Value> = Checked<Value> | null

@@ -1,9 +1,7 @@
 import type { z } from 'zod'
 import { BaselineSnapshot } from './schemas/baseline.ts'
-import { CaseRecord } from './schemas/case-record.ts'
-import { Environment } from './schemas/environment.ts'
 import { Manifest } from './schemas/manifest.ts'
-import { RunSummary } from './schemas/run-summary.ts'
+import { CaseRecord, Environment, RunSummary } from './schemas/run.ts'
 import { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Every kind of document the eval store keeps. They are published under these names in docs/schemas. */

@@ -3,7 +3,7 @@ import { type StoreTree, storeTrees, treePath } from './layout.ts'
 import type { Problem } from './parse-artifact.ts'
 import { type Held, scan } from './scan.ts'
 import type { BaselineSnapshot } from './schemas/baseline.ts'
-import type { RunStatus, RunSummary } from './schemas/run-summary.ts'
+import type { RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** One unusable file, and the first thing that is wrong with it. */

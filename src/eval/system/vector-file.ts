@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { BeliefRecord } from '../../memory/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { packVector, unpackVector } from '../../search/vectors.ts'
-import { invalid } from '../kinds/retrieval/parse-cases.ts'
+import { invalid } from '../kinds/retrieval/case-file.ts'
 import { parseJsonFile, readTextFile } from '../pack/read-file.ts'
 
 /** Vectors by the hash of the text they stand for, so that a changed belief never gets the vector of its old text. */

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { figureVerdicts } from '../../eval/compare/compare.ts'
 import { stages } from '../../eval/compare/diff.ts'
 import { BaselineSnapshot } from '../../eval/store/schemas/baseline.ts'
-import { CaseRecord, Verdict } from '../../eval/store/schemas/case-record.ts'
-import { Environment } from '../../eval/store/schemas/environment.ts'
-import { RunSummary } from '../../eval/store/schemas/run-summary.ts'
+import { CaseRecord, Environment, RunSummary, Verdict } from '../../eval/store/schemas/run.ts'
 
 export { CaseRecord, Environment, RunSummary, Verdict }
 

@@ -1,15 +1,12 @@
 import { MemoryError } from '../../../errors.ts'
 import { type BenchmarkComparison, compareBenchmark } from '../../compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../compare/diff.ts'
-import { type Figures, figuresOfBaseline, figuresOfRun } from '../../score/figures.ts'
-import { type CaseFigures, summariseCases } from '../../score/summarise-cases.ts'
+import { type CaseFigures, type Figures, figuresOfBaseline, figuresOfRun, summariseCases } from '../../score/figures.ts'
 import { casesOf } from '../../store/case-log.ts'
 import { readBaseline, readEnvironment, readRun, requireRun } from '../../store/documents.ts'
 import { required } from '../../store/parse-artifact.ts'
 import { scan } from '../../store/scan.ts'
-import type { CaseRecord } from '../../store/schemas/case-record.ts'
-import type { Environment } from '../../store/schemas/environment.ts'
-import type { RunSummary } from '../../store/schemas/run-summary.ts'
+import type { CaseRecord, Environment, RunSummary } from '../../store/schemas/run.ts'
 
 /** One run on the page, with what it is compared with. */
 export type ReportedRun = {

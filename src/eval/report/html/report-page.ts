@@ -1,12 +1,8 @@
-import { casePages } from './case-page.ts'
-import { casesPanel, listedCases } from './cases.ts'
-import { latencyPanel } from './latency.ts'
+import { casePages, casesPanel, listedCases } from './cases.ts'
 import { html, type Markup } from './markup.ts'
-import { overviewPanel } from './overview.ts'
 import { pageScript, pageStyle } from './page-style.ts'
-import { provenancePanel } from './provenance.ts'
+import { latencyPanel, overviewPanel, provenancePanel, trendPanel } from './panels.ts'
 import type { ReportData } from './report-data.ts'
-import { trendPanel } from './trend.ts'
 
 /** Nothing is fetched from anywhere, whatever the data says. */
 const policy =

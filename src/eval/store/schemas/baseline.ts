@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { Scores, Verdict } from './case-record.ts'
-import { reportDuplicates } from './duplicates.ts'
-import { MetricDeclaration } from './metric-declaration.ts'
 import {
   ContentHash,
   Count,
+  MetricDeclaration,
   MetricName,
   Metrics,
+  reportDuplicates,
   SafeId,
   SchemaVersion,
   SystemIdentity,
   Timestamp,
   Words,
 } from './primitives.ts'
+import { Scores, Verdict } from './run.ts'
 
 /** How one case ended, without the case. */
 export const CaseResult = z.looseObject({ id: SafeId, verdict: Verdict, scores: Scores.optional() })

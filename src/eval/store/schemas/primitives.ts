@@ -55,3 +55,43 @@ export const Metrics = z.record(MetricName, z.number())
 
 /** What is evaluated, and which build of it. */
 export const SystemIdentity = z.looseObject({ name: Words, version: Words })
+
+/** One issue for each item whose `field` an earlier item has already. */
+export function reportDuplicates<Field extends string>(
+  context: z.core.$RefinementCtx,
+  path: readonly PropertyKey[],
+  items: readonly Readonly<Record<Field, string>>[],
+  field: Field,
+): void {
+  const first = new Map<string, number>()
+  for (const [index, item] of items.entries()) {
+    const earlier = first.get(item[field])
+    if (earlier === undefined) {
+      first.set(item[field], index)
+      continue
+    }
+    const message = `must be unique, but item ${earlier} has it too`
+    context.addIssue({ code: 'custom', path: [...path, index, field], message, input: item[field] })
+  }
+}
+
+/** What a pack says about one of its metrics. */
+export const MetricDeclaration = z
+  .looseObject({
+    name: MetricName,
+    direction: z.enum(['higher', 'lower']).describe('Which way is better.'),
+    unit: Words.optional(),
+    range: z.tuple([z.number(), z.number()]).optional().describe('Lowest and highest possible value.'),
+    minEffect: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe('The smallest change that matters. A smaller one is neither a regression nor an improvement.'),
+    primary: z.boolean().optional().describe('The figure to look at first.'),
+  })
+  .refine(({ range }) => range === undefined || range[0] < range[1], {
+    path: ['range'],
+    error: 'must go from the lowest to the highest value',
+  })
+
+export type MetricDeclaration = z.infer<typeof MetricDeclaration>

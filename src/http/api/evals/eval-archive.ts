@@ -6,9 +6,8 @@ import { casesOf } from '../../../eval/store/case-log.ts'
 import { caseLogPath, storeTrees, treePath } from '../../../eval/store/layout.ts'
 import { scan } from '../../../eval/store/scan.ts'
 import type { BaselineSnapshot } from '../../../eval/store/schemas/baseline.ts'
-import type { CaseRecord } from '../../../eval/store/schemas/case-record.ts'
 import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
-import type { RunSummary } from '../../../eval/store/schemas/run-summary.ts'
+import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 
 /** A pack that was found, readable or not. */
 export type FoundPack = {

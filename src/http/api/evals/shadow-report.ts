@@ -1,5 +1,4 @@
-import { Histogram } from '../../../eval/shadow/histogram.ts'
-import { summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
+import { Histogram, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
 import { dayOf } from '../../../eval/store/layout.ts'
 import { scan } from '../../../eval/store/scan.ts'
 import type { Answer } from '../contract.ts'

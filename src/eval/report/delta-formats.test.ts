@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type DeltaReport, deltaReport } from '../gate/delta-report.ts'
 import { type GateReason, judge, type Side } from '../gate/gate.ts'
 import type { Figures } from '../score/figures.ts'
-import { deltaGithub } from './github.ts'
-import { deltaJunit } from './junit.ts'
-import { deltaMarkdown } from './markdown.ts'
+import { deltaGithub, deltaJunit, deltaMarkdown } from './delta-formats.ts'
 
 const none = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { caseExample } from '../../../test/harness/example-documents.ts'
-import { type CaseRecord, verdicts } from '../store/schemas/case-record.ts'
-import { summariseCases } from './summarise-cases.ts'
+import { type CaseRecord, verdicts } from '../store/schemas/run.ts'
+import { summariseCases } from './figures.ts'
 
 const record = fc.record({
   caseId: fc.constantFrom('a', 'b', 'c', 'd'),

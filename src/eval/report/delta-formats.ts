@@ -94,3 +94,62 @@ function named(label: string, ids: readonly string[]): readonly string[] {
 
 /** Ids and messages are data: nothing in them may become markup, a link or a new line. */
 const escaped = (text: string): string => text.replace(/\s+/gu, ' ').replace(/[\\`*_{}[\]<>#|!~@]/gu, '\\$&')
+
+/**
+ * What GitHub Actions shows: the Markdown for the step summary, and one annotation per reason for the log, which GitHub
+ * lists above the files of a pull request.
+ */
+export function deltaGithub(report: DeltaReport): {
+  readonly summary: string
+  readonly annotations: readonly string[]
+} {
+  const errors = report.reasons.map(
+    ({ kind, line, next }) => `::error title=${property(`Benchmark ${kind}`)}::${data(`${line} ${next}`)}`,
+  )
+  const notices = report.notes.map((note) => `::notice title=Benchmark::${data(note)}`)
+  return { summary: deltaMarkdown(report), annotations: [...errors, ...notices] }
+}
+
+/** Workflow commands are lines: what could end one early is written as a code. */
+const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+
+/** The comparison as JUnit XML: a test case for each benchmark, and one for what concerns all of them. */
+export function deltaJunit(report: DeltaReport): string {
+  const general = report.reasons.filter(({ benchmarkId }) => benchmarkId === null)
+  const ids = [...new Set([...report.deltas.map(nameOf), ...namesOf(report.reasons)])].sort()
+  const about = (name: string) =>
+    report.reasons.filter(({ benchmarkId, system }) => benchmarkId !== null && nameOf({ benchmarkId, system }) === name)
+  const cases = [testCase('artifacts', general), ...ids.map((id) => testCase(id, about(id)))]
+  const all = [general, ...ids.map(about)]
+  const failures = all.filter((reasons) => reasons.some(({ kind }) => kind === 'regression')).length
+  const errors = all.filter((reasons) => reasons.length > 0).length - failures
+  const attributes = `name="credence benchmark gate" tests="${cases.length}" failures="${failures}" errors="${errors}"`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite ${attributes}>\n${cases.join('\n')}\n</testsuite>\n</testsuites>\n`
+}
+
+function testCase(name: string, reasons: DeltaReport['reasons']): string {
+  const open = `<testcase classname="benchmark" name="${xml(name)}"`
+  if (reasons.length === 0) return `${open}/>`
+  // A regression is a failed test; what could not be judged is an error of the test itself.
+  const tag = reasons.some(({ kind }) => kind === 'regression') ? 'failure' : 'error'
+  const text = reasons.map(({ line, next }) => `${line} ${next}`).join('\n')
+  return `${open}><${tag} message="${xml(reasons[0]?.line ?? '')}">${xml(text)}</${tag}></testcase>`
+}
+
+const namesOf = (reasons: DeltaReport['reasons']): readonly string[] =>
+  reasons.flatMap(({ benchmarkId, system }) => (benchmarkId === null ? [] : [nameOf({ benchmarkId, system })]))
+
+const entities: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '>': '&gt;',
+  '&': '&amp;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Characters that XML does not know at all are left out. */
+const xml = (text: string): string =>
+  text
+    .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '')
+    .replace(/[<>&"']/gu, (character) => entities[character] ?? '')
