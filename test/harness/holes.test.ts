@@ -231,6 +231,9 @@ describe('the gate', () => {
 
     expect(report).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25', candidate: { runId: 'a' } }] })
     expect(report.verdicts).toHaveLength(1)
+    const benchmarks = ['bm25', 'none'].map((name) => ({ ...benchmark, system: { name, version: '1' } }))
+    plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks, benchmarkCount: 2 }) })
+    expect(await gateStores({ base, candidate })).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25' }] })
   })
 
   it('shard: a part of a run that was not merged never counts', async () => {

@@ -60,7 +60,7 @@ const caseEnd = fc
   .map(({ verdict, f1 }): CaseEnd => ({ verdict: verdict as CaseEnd['verdict'], f1: f1 / 4 }))
 /** Enough cases for both the enumerated and the sampled test. */
 const bothSides = fc
-  .integer({ min: 1, max: 40 })
+  .integer({ min: 1, max: 18 })
   .chain((count) =>
     fc.tuple(
       fc.array(caseEnd, { minLength: count, maxLength: count }),
@@ -88,7 +88,7 @@ describe('the law of the gate', () => {
 
         expect(rank(after.verdict)).toBeLessThanOrEqual(rank(before.verdict))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   })
 
@@ -115,7 +115,7 @@ describe('the law of the gate', () => {
 
         expect(beside.verdicts.find(({ benchmarkId }) => benchmarkId === 'pack')).toEqual(alone.verdicts[0])
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
@@ -140,7 +140,7 @@ describe('the law of the gate', () => {
         }
         if (there.verdict === 'regression') expect(judgedBetter(back)).toBe(true)
       }),
-      { numRuns: 80 },
+      { numRuns: 40 },
     )
   })
 

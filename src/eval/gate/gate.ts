@@ -3,6 +3,7 @@ import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot } from '../store/schemas/baseline.ts'
 import type { RunStatus } from '../store/schemas/run.ts'
+import { isControlName } from '../system/backend-names.ts'
 
 /** What a gate says. Only `pass` lets a change through. The worst comes first. */
 export const gateVerdicts = ['invalid', 'regression', 'cannot tell', 'pass'] as const
@@ -227,15 +228,17 @@ export const invalidReason = (problem: Problem, side: string): GateReason => ({
   next: 'Repair the file or remove it.',
 })
 
-/** What an accepted snapshot stands for. */
+/** What an accepted snapshot stands for. Controls never count, on either side. */
 export const baselineSide = (snapshot: BaselineSnapshot): Side => ({
-  standings: snapshot.benchmarks.map((benchmark) => ({
-    benchmarkId: benchmark.benchmarkId,
-    system: benchmark.system?.name ?? null,
-    taken: { runId: benchmark.runId, status: 'completed', why: `accepted as ${snapshot.snapshotId}` },
-    figures: figuresOfBaseline(benchmark),
-    problems: [],
-    outdated: null,
-  })),
+  standings: snapshot.benchmarks
+    .filter(({ system }) => !isControlName(system?.name ?? ''))
+    .map((benchmark) => ({
+      benchmarkId: benchmark.benchmarkId,
+      system: benchmark.system?.name ?? null,
+      taken: { runId: benchmark.runId, status: 'completed', why: `accepted as ${snapshot.snapshotId}` },
+      figures: figuresOfBaseline(benchmark),
+      problems: [],
+      outdated: null,
+    })),
   reasons: [],
 })
