@@ -5,8 +5,9 @@ import { readRecords } from '../../memory/read-records.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import { explainCase } from '../kinds/retrieval/explain-case.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
+import { casesHolding } from '../kinds/retrieval/read-folder.ts'
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
-import { compareBackends, filterPack, hasCase, onlyCase } from '../run/compare-backends.ts'
+import { compareBackends } from '../run/compare-backends.ts'
 import type { BackendName } from '../system/backends.ts'
 import { comparisonRow, overallTable, packTable, tableMarkdown, tableText } from './comparison.ts'
 import { measuredIn, measuredMarkdown, withMeasured } from './docs-table.ts'
@@ -208,12 +209,15 @@ describe('a comparison', () => {
     ])
   })
 
-  it('can be narrowed to some cases', () => {
-    expect(filterPack(pack, 'SCOPE')).toMatchObject({ cases: [{ caseId: 'elsewhere' }] })
-    expect(filterPack(pack, 'nothing of the kind')).toBeNull()
-    expect(hasCase(pack, 'named')).toBe(true)
-    expect(hasCase(pack, 'name')).toBe(false)
-    expect(onlyCase(pack, 'named')).toMatchObject({ cases: [{ caseId: 'named' }] })
+  it('can be narrowed to some cases', async () => {
+    expect([...casesHolding(pack, 'SCOPE')]).toEqual(['elsewhere'])
+    expect(casesHolding(pack, 'nothing of the kind').size).toBe(0)
+    const [result] = await compareBackends(backends, {
+      packs: [pack],
+      backends: ['bm25'],
+      isWanted: (_, id) => id === 'named',
+    })
+    expect(result && 'runs' in result ? result.runs[0]?.records.map(({ id }) => id) : []).toEqual(['named'])
   })
 })
 

@@ -84,6 +84,15 @@ export function askedIn(pack: Pack) {
   )
 }
 
+/** The ids of the cases that hold `text` in their id, message, category or description. */
+export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
+  const sought = text.toLowerCase()
+  const holding = contentOf(pack).cases.filter(({ id, prompt, words }) =>
+    [id, prompt, ...words].some((part) => part.toLowerCase().includes(sought)),
+  )
+  return new Set(holding.map(({ id }) => id))
+}
+
 export type RecallContent = PackContent & { readonly pack: Pack }
 
 /** A pack as the runner sees it. The order of turns means something and stays. */
