@@ -93,6 +93,23 @@ describe('the sign-flip test', () => {
   })
 })
 
+describe('the law of the sign-flip test', () => {
+  it('a fall that gets deeper in one case is never easier to explain by chance, tried or sampled', () => {
+    const quarters = fc.array(fc.integer({ min: -4, max: 2 }), { minLength: 1, maxLength: 24 })
+    fc.assert(
+      fc.property(quarters, fc.nat(), fc.integer({ min: 1, max: 4 }), (drawn, which, by) => {
+        const values = drawn.map((value) => value / 4)
+        fc.pre(values.reduce((sum, value) => sum + value, 0) < 0)
+        const index = which % values.length
+        const deeper = values.with(index, (values[index] ?? 0) - by / 4)
+
+        expect(signFlipTest(deeper, 5)).toBeLessThanOrEqual(signFlipTest(values, 5))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
 describe('the paired bootstrap', () => {
   it('gives the same interval for the same seed, and it holds the mean', () => {
     fc.assert(
