@@ -112,6 +112,7 @@ export function* generateBeliefs({
       editedByPerson: false,
       supersededBy: null,
       proposedFor: null,
+      candidate: false,
       resolvedAt: null,
       resolvedBy: null,
       participants: [],

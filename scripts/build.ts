@@ -54,6 +54,7 @@ await build({
   },
 })
 cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))
+cpSync(join(root, 'src/search/turns/word-points.txt'), join(target, 'lib/word-points.txt'))
 await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })
 
 /** Every source file that these files load before they do anything. */

@@ -1,12 +1,31 @@
 /** Credence: memory for AI agents that can show it is right. See docs/api.md. */
 export type { Belief, BeliefType, ExpertiseDepth, Provenance, Status, Subtype } from './beliefs/belief.ts'
-export type { Page } from './beliefs/belief-store.ts'
+export type { EventPage, Page } from './beliefs/belief-store.ts'
 export type { BeliefRevision, EventKind, JournalEntry, JournalEvent } from './beliefs/journal.ts'
+export type { Turn, TurnOrigin, TurnRole } from './beliefs/turn.ts'
+export type { SessionSummary, TurnFilter } from './beliefs/turn-store.ts'
 export { type ErrorCode, MemoryError } from './errors.ts'
-export type { Budget, Context, MatchedForm, NearMiss, NearMissReason, RelevantBelief } from './memory/context.ts'
+export type {
+  Budget,
+  Context,
+  MatchedForm,
+  NearMiss,
+  NearMissReason,
+  Quote,
+  QuoteDecision,
+  RelevantBelief,
+} from './memory/context.ts'
+export type { ForgottenTurns, TurnSelection } from './memory/conversation/forget-turns.ts'
+export type { Heard, HeardOutcome, HeardTurn } from './memory/conversation/hear.ts'
+export type { QuoteHit } from './memory/conversation/search-turns.ts'
 export type { BeliefDraft } from './memory/draft.ts'
+export type { Finding, Refusal } from './memory/learn/extraction.ts'
+export type { Learned, LearnOutcome, Taken } from './memory/learn/learn.ts'
 export type { Memory } from './memory/memory.ts'
+export type { Proposal, ReviewCandidate } from './memory/proposals.ts'
 export { renderContext } from './memory/render.ts'
+export type { Highlight, SearchHit, SearchResult } from './memory/search.ts'
 export { type MemoryOptions, openMemory } from './open-memory.ts'
 export type { Explanation } from './search/explanation.ts'
+export type { Strength } from './search/turns/strength.ts'
 export { type ShadowRecallOptions, shadowRecall } from './shadow-recall.ts'

@@ -65,7 +65,12 @@ export function openWorkshop(
 ) {
   const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
   const store = openSqliteStore({ ...options, random: randomBytes })
-  return { store: thread ? withThread(store, options) : store, now: () => new Date(), newId } satisfies Workshop
+  return {
+    store: thread ? withThread(store, options) : store,
+    now: () => new Date(),
+    newId,
+    emptyStore: async () => (await import('./store/memory-store.ts')).openMemoryStore({ random: randomBytes }),
+  } satisfies Workshop
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

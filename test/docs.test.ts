@@ -1,7 +1,9 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pathsIn } from './paths-in-docs.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
 
 const pages = [...globSync('*.md'), ...globSync('docs/**/*.md'), ...globSync('packs/*/README.md')].sort()
 const read = (file: string): string => readFileSync(file, 'utf8')
@@ -28,6 +30,25 @@ describe('the documents', () => {
     expect(exported.filter((name) => name !== '' && !page.includes(`\`${name}`) && !page.includes(`${name}(`))).toEqual(
       [],
     )
+  })
+
+  it('hold programs that print what stands below them', { timeout: 60_000 }, () => {
+    const programs = [...read('docs/api.md').matchAll(/```ts\n(.*?)```(?:(?!```).)*?```text\n(.*?)```/gsu)]
+
+    expect(programs.length).toBeGreaterThan(1)
+    for (const [, program = '', output] of programs) {
+      using directory = temporaryDirectory()
+      mkdirSync(join(directory.path, 'node_modules'))
+      symlinkSync(process.cwd(), join(directory.path, 'node_modules', 'credence'))
+      writeFileSync(join(directory.path, 'program.ts'), program)
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['--conditions=credence-source', 'program.ts'], {
+        cwd: directory.path,
+        encoding: 'utf8',
+      })
+
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      expect(stdout.replaceAll(/ +$/gmu, '').trimEnd()).toBe(output?.trimEnd())
+    }
   })
 
   it('justify every dependency', () => {

@@ -138,14 +138,14 @@ async function search(memory, { query, maxResults = 6, minScore = 0, corpus = 'm
   if (corpus === 'wiki' || corpus === 'sessions') return { results: [], provider: 'credence' }
   const { memory: store, scopes } = await memory()
   const limit = Math.min(50, Math.max(1, Math.trunc(maxResults) || 1))
-  const { hits } = await store.search(query, { scopes, limit })
-  const results = hits.map(resultOf).filter(({ score }) => score >= minScore)
+  const { beliefs } = await store.search(query, { scopes, limit, in: 'beliefs' })
+  const results = beliefs.map(resultOf).filter(({ score }) => score >= minScore)
   return { results, provider: 'credence' }
 }
 
 const pathOf = (id) => `memory/beliefs/${id}.md`
 
-function resultOf({ belief, match, score }) {
+function resultOf({ belief, strength, score }) {
   const text = pageOf(belief)
   const endLine = text.split('\n').length
   const share = score / (score + 1)
@@ -153,11 +153,11 @@ function resultOf({ belief, match, score }) {
     path: pathOf(belief.id),
     startLine: 1,
     endLine,
-    score: match === 'exact' ? 0.75 + share / 4 : share / 2,
+    score: strength === 'exact' ? 0.75 + share / 4 : share / 2,
     snippet: text,
     source: 'memory',
     corpus: 'memory',
-    match,
+    strength,
     citation: `Source: ${pathOf(belief.id)}#L1-L${endLine}`,
   }
 }

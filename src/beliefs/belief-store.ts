@@ -21,7 +21,12 @@ export type BeliefFilter = {
   readonly current?: boolean
   /** Only proposals, or only what is not one. */
   readonly proposals?: boolean
+  /** Only candidates, or only what is not one. */
+  readonly candidates?: boolean
 }
+
+/** Which events to list: those before a number, and, with `hearing`, also those that only kept turns. */
+export type EventPage = { readonly limit: number; readonly before?: number; readonly hearing?: boolean }
 
 export type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
 
@@ -52,11 +57,14 @@ export type BeliefStore = {
 
   /** Pinned current beliefs in view, open questions among them. With `editedEverywhere`, person-edited ones of every scope too. */
   pinned(view: Viewpoint, options: { readonly editedEverywhere: boolean }): Promise<readonly Belief[]>
-  /** Current `user:universal` beliefs but questions: expertise, style, the rest; each person-edited, then latest reinforced first. */
-  universal(user: string, agent: string | null, limit: number): Promise<readonly Belief[]>
+  /**
+   * What is part of every context: standing instructions of the scopes in view, and the preferences in `user:universal`,
+   * which need not be in view. In the order of `byStanding`.
+   */
+  standing(view: Viewpoint, limit: number): Promise<readonly Belief[]>
 
   /** Newest first. What it costs depends on how many are asked for, not on how many beliefs they touched. */
-  events(user: string, page: { readonly limit: number; readonly before?: number }): Promise<readonly JournalEntry[]>
+  events(user: string, page: EventPage): Promise<readonly JournalEntry[]>
   event(user: string, number: number): Promise<JournalEvent | null>
   eventByKey(user: string, key: string): Promise<JournalEvent | null>
   /** The newest event that is neither an undo nor undone. */

@@ -1,9 +1,14 @@
+import { universalScope } from './scope.ts'
+
 /** What a belief is about. Routing depends on it: questions and expertise never enter the relevant tier. */
 export const beliefTypes = ['preference', 'decision', 'entity', 'relation', 'open_question'] as const
 export type BeliefType = (typeof beliefTypes)[number]
 
-/** Finer kinds of preference: what the person knows, and how they like to be answered. */
-export const subtypes = ['expertise', 'style'] as const
+/**
+ * Finer kinds of preference: what the person knows, how they like to be answered, and standing instructions, which are
+ * part of every context of their scope without being named.
+ */
+export const subtypes = ['expertise', 'style', 'instruction'] as const
 export type Subtype = (typeof subtypes)[number]
 
 /** How settled a belief is. `superseded` is set together with `supersededBy` and never by hand. */
@@ -52,6 +57,8 @@ export type Belief = {
   readonly supersededBy: string | null
   /** Set on a proposal: the belief it would replace if a person accepts it. */
   readonly proposedFor: string | null
+  /** Listed for review, and not recalled until a person confirms it or says it again. */
+  readonly candidate: boolean
   readonly resolvedAt: string | null
   /** The belief that settled this open question. */
   readonly resolvedBy: string | null
@@ -68,14 +75,35 @@ export type Belief = {
 }
 
 /**
- * Whether a belief may be recalled at all: not replaced, not settled, and not merely proposed.
+ * Whether a belief may be recalled at all: not replaced, not settled, not merely proposed, and no candidate.
  * Everything that is not current is kept for audit and has no influence on any result or score.
  */
 export const isCurrent = (belief: Belief): boolean =>
   belief.status !== 'superseded' &&
   belief.supersededBy === null &&
   belief.resolvedAt === null &&
-  belief.proposedFor === null
+  belief.proposedFor === null &&
+  !belief.candidate
+
+/**
+ * Whether a belief is part of every context without being named: a standing instruction in the scopes in view, or any
+ * preference in `user:universal`.
+ */
+export const isStanding = (belief: Belief, scope: string): boolean =>
+  isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
+
+/** The order of standing beliefs: what a person edited, then instructions, then the rest; each latest reinforced first. */
+export const byStanding = (one: Belief, other: Belief): number =>
+  Number(other.editedByPerson) - Number(one.editedByPerson) ||
+  Number(other.subtype === 'instruction') - Number(one.subtype === 'instruction') ||
+  reinforcedAt(other) - reinforcedAt(one) ||
+  (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+
+/** Milliseconds since the epoch; a time that cannot be read counts as the oldest. */
+export function reinforcedAt({ reinforcement }: Belief): number {
+  const at = Date.parse(reinforcement.at)
+  return Number.isNaN(at) ? 0 : at
+}
 
 /** Whether an agent (or none) may see what belongs to `owner`. Without an agent only shared beliefs are visible. */
 export const isVisibleTo = (owner: string | null, agent: string | null): boolean => owner === null || owner === agent

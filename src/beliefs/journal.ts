@@ -1,7 +1,9 @@
 import type { ActorKind, Belief } from './belief.ts'
+import type { NewTurn } from './turn.ts'
 
 export const eventKinds = [
   'remember',
+  'learn',
   'reinforce',
   'correct',
   'edit',
@@ -16,7 +18,10 @@ export const eventKinds = [
   'retire',
   'forget',
   'import',
+  'review',
   'undo',
+  /** Keeps turns and changes no belief. */
+  'hear',
 ] as const
 export type EventKind = (typeof eventKinds)[number]
 
@@ -44,6 +49,10 @@ export type Commit = {
   /** Number of the event this one takes back. */
   readonly undoes: number | null
   readonly changes: readonly BeliefChange[]
+  /** Turns to keep. The commit is stale when one of them is known by now. */
+  readonly turns?: readonly NewTurn[]
+  /** Ids of turns whose every text is removed for good. The commit is stale when one of them is gone by now. */
+  readonly forgottenTurns?: readonly string[]
 }
 
 /** One entry of the journal. Each hash covers the one before it. */
@@ -59,6 +68,8 @@ export type JournalEvent = {
   /** Number of the event that took this one back. */
   readonly undoneBy: number | null
   readonly beliefIds: readonly string[]
+  /** How many turns it kept or forgot. */
+  readonly turnCount: number
   readonly hash: string
 }
 

@@ -1,6 +1,6 @@
 import { MemoryError } from '../errors.ts'
 
-/** Holds for the person everywhere. Its beliefs make the persona prelude. */
+/** Holds for the person everywhere. Its preferences are part of every context. */
 export const universalScope = 'user:universal'
 
 // Nothing invisible: two scopes that look the same must be the same.

@@ -31,6 +31,12 @@ export function arithmetic({ op, parts, value, label }: Explanation): string {
   return `${terms.join(sign)} = ${rounded(value)}`
 }
 
+/** Every step of an explanation, one line each, parts below what they add up to. */
+export const explanationTree = (explanation: Explanation, depth = 0): readonly string[] => [
+  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${harmless(explanation.label)})`}`,
+  ...explanation.parts.filter(({ op }) => op !== 'leaf').flatMap((part) => explanationTree(part, depth + 1)),
+]
+
 /** How a relevant belief was found and how its score came about, line by line. */
 export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
   if (matches.length === 0)
@@ -60,10 +66,12 @@ export function reasonText(reason: NearMissReason): string {
       return `it belongs to the agent ${harmless(reason.agent)} alone`
     case 'proposed':
       return `it is only proposed, to replace ${harmless(reason.for)}`
+    case 'candidate':
+      return 'it is a candidate, which a person has not confirmed yet'
   }
 }
 
-const budgetText: Readonly<Record<Exclude<keyof Budget, 'maxPrelude'>, string>> = {
+const budgetText: Readonly<Record<Exclude<keyof Budget, 'maxPrelude' | 'maxQuotes'>, string>> = {
   maxBeliefs: 'as many beliefs as allowed were taken already',
   maxPinned: 'as many pinned beliefs as allowed were taken already',
   maxQuestions: 'as many questions as allowed were taken already',

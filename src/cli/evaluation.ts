@@ -6,7 +6,8 @@ import { learningKind } from '../eval/kinds/learning/learning-kind.ts'
 import { recallKinds } from '../eval/kinds/retrieval/recall-kinds.ts'
 import { Backends, readBackendName } from '../eval/system/backends.ts'
 import { openEmbedder } from '../eval/system/embedders/open-embedder.ts'
-import type { Extractor } from '../memory/learn/candidate.ts'
+import type { Extractor } from '../memory/learn/extraction.ts'
+import type { Workshop } from '../memory/workshop.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { openMemoryStore } from '../store/memory-store.ts'
 import type { Surroundings } from './compose.ts'
@@ -54,17 +55,35 @@ export function composeEvaluation({ env, stderr }: Pick<Surroundings, 'env' | 's
       const subjects = backends({ packsDirectory: packs, embedder })
       return [
         ...recallKinds((system) => subjects.open(readBackendName(system))),
-        learningKind({ open: (system) => listener(system, extractor), version, clock }),
+        learningKind({
+          open: (system) => extractorOrControl(system, extractor),
+          openWorkshop: emptyWorkshop,
+          version,
+          clock,
+        }),
       ]
     },
     progress: new ProgressBar(stderr, env),
   }
 }
 
-/** What listens to the messages of a pack: an extractor, or one of the controls. */
-async function listener(spec: string, open: (spec: string) => Promise<Extractor>): Promise<Extractor> {
+/** A memory in which nothing was learned yet. */
+function emptyWorkshop(): Workshop {
+  let last = 0
+  return {
+    store: openMemoryStore({ random: randomBytes }),
+    now: () => new Date(),
+    newId: () => {
+      last += 1
+      return `b-${last}`
+    },
+  }
+}
+
+/** The extractor of this name, or one of the controls. */
+async function extractorOrControl(spec: string, open: (spec: string) => Promise<Extractor>): Promise<Extractor> {
   const controls = await import('../eval/kinds/learning/control-extractors.ts')
-  if (spec === 'none') return controls.deafExtractor
-  if (spec === 'everything') return controls.greedyExtractor
+  if (spec === 'none') return controls.nothingExtractor
+  if (spec === 'everything') return controls.everythingExtractor
   return open(spec)
 }

@@ -1,5 +1,5 @@
 import { MemoryError } from '../errors.ts'
-import type { Extractor } from '../memory/learn/candidate.ts'
+import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Environment } from './output.ts'
 
 /** How `--extractor` is written. */
@@ -9,7 +9,7 @@ export const extractorForms = 'rules, openai:<model>[@<url>] or anthropic:<model
 export async function openExtractor(spec: string, env: Environment): Promise<Extractor> {
   if (spec === 'rules') return (await import('../memory/learn/rules.ts')).rulesExtractor
   if (!/^(?:openai|anthropic):/u.test(spec)) {
-    throw new MemoryError('invalid', `"${spec}" is no extractor.`, { hint: `Write ${extractorForms}.` })
+    throw new MemoryError('invalid', `Unknown extractor "${spec}".`, { hint: `Use ${extractorForms}.` })
   }
   const { openModelOf } = await import('../models/open-chat-model.ts')
   const { modelExtractor } = await import('../memory/learn/model-extractor.ts')

@@ -14,8 +14,7 @@ export async function packKinds(
 
 /** Tasks as a kind of pack, graded in the sandbox and by no judge. */
 async function composeTaskKind(work: TaskWork): Promise<Kind> {
-  const { findPython } = await import('../tasks/grade/python.ts')
-  const { openSandbox } = await import('../tasks/grade/sandbox.ts')
+  const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
   const { taskKind } = await import('../tasks/task-kind.ts')
   return taskKind({
     agent: (spec, options) => work.agent(spec, [], options),

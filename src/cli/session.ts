@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Settings } from '../config.ts'
-import type { Extractor } from '../memory/learn/candidate.ts'
+import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/workshop.ts'
 import type { openWorkshop } from '../open-memory.ts'

@@ -33,11 +33,23 @@ export function checked<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const reasons = parsed.error.issues.map(({ path, message }) => `${path.join('.') || whole}: ${message}`)
+  const reasons = parsed.error.issues
+    .flatMap(innerIssues)
+    .map(({ path, message }) => `${path.join('.') || whole}: ${message}`)
   throw new MemoryError('invalid', `${reasons.slice(0, mostReasons).join('; ')}.`, { hint })
 }
 
 const mostReasons = 10
+
+/** Of several forms that a value may have, what is wrong with the one it comes nearest to. */
+function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
+  const depthOf = (issues: readonly z.core.$ZodIssue[]): number => Math.max(...issues.map(({ path }) => path.length))
+  const [nearest = []] = issue.errors.toSorted(
+    (one, other) => depthOf(other) - depthOf(one) || one.length - other.length,
+  )
+  return nearest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
+}
 
 function parseJson(text: string, hint: string): unknown {
   if (isDeeperThan(text, deepest))

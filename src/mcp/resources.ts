@@ -2,19 +2,22 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelc
 import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { beliefLine, visibleText } from '../memory/render.ts'
-import { notice } from './belief-answer.ts'
+import { beliefLine, quoteLine, visibleText } from '../memory/render.ts'
+import { cut, notice } from './belief-answer.ts'
 import { type OnBug, orTold } from './faults.ts'
 import { beliefInView, isInView, type Visit } from './visit.ts'
 
 /** What is shown of an index before the rest is only counted; agents read no more than about this much of a file. */
 const longestIndex = 25_000
 const mostListed = 100
+const mostTurns = 500
 const markdown = 'text/markdown'
 
 const uriOf = (id: string): string => `memory://belief/${encodeURIComponent(id)}`
 
-/** Offers the beliefs in view as resources: all of them on one page, and each by its id. */
+const conversationUri = (session: string): string => `memory://conversation/${encodeURIComponent(session)}`
+
+/** Offers beliefs and conversations in view as resources: the beliefs on one page and each by its id, conversations by session. */
 export function registerResources(server: McpServer, visitNow: () => Promise<Visit>, onBug: OnBug): void {
   const told = <Result>(work: (visit: Visit) => Promise<Result>): Promise<Result> =>
     orTold(async () => work(await visitNow()), onBug)
@@ -41,7 +44,58 @@ export function registerResources(server: McpServer, visitNow: () => Promise<Vis
         return { contents: [{ uri: href, mimeType: markdown, text: pageOf(belief) }] }
       }),
   )
+  const conversations = new ResourceTemplate('memory://conversation/{session}', { list: () => told(listedSessions) })
+  server.registerResource(
+    'conversation',
+    conversations,
+    {
+      title: 'One conversation',
+      description: 'What was said in an earlier conversation, word for word, oldest first; the end of a long one.',
+      mimeType: markdown,
+    },
+    ({ href }, { session }) =>
+      told(async (visit) => ({
+        contents: [{ uri: href, mimeType: markdown, text: await conversationOf(visit, String(session), href) }],
+      })),
+  )
 }
+
+async function listedSessions({ memory, standing: { scopes } }: Visit) {
+  const { items } = await memory.conversations({ scopes: visibleScopes(scopes), limit: mostListed })
+  return {
+    resources: items.map(({ session, turns, firstAt, lastAt, opening }) => ({
+      uri: conversationUri(session),
+      name: visibleText(session),
+      title: `${firstAt.slice(0, 10)}: ${oneLine(opening)}`,
+      description: `${turns} turns`,
+      mimeType: markdown,
+      annotations: { audience: ['assistant' as const], priority: 0.3, lastModified: lastAt },
+    })),
+  }
+}
+
+/** The turns in view of a conversation; where it is long, the last ones. */
+async function conversationOf({ memory, standing: { scopes } }: Visit, written: string, href: string): Promise<string> {
+  const session = decoded(written)
+  const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
+  const { total } = await memory.turns({ ...filter, limit: 1 })
+  if (session === null || total === 0) throw new ResourceNotFoundError(href)
+  const { items } = await memory.turns({ ...filter, limit: mostTurns, offset: Math.max(0, total - mostTurns) })
+  let length = 0
+  const shown = items
+    .toReversed()
+    .map((turn) => quoteLine({ ...turn, text: cut(turn.text), earlier: false }))
+    .filter((line) => {
+      length += line.length
+      return length <= longestIndex
+    })
+    .reverse()
+  const before = total - shown.length
+  const omitted = before === 0 ? [] : [`${before} turns stand before these; look for them with memory_search.`, '']
+  return [`# ${oneLine(session)}`, '', notice, '', ...omitted, ...shown, ''].join('\n')
+}
+
+const oneLine = (text: string): string => visibleText(text.replace(/\s+/gu, ' ')).trim()
 
 async function listed(visit: Visit) {
   const beliefs = (await inView(visit, mostListed)).items

@@ -59,8 +59,8 @@ export async function beliefInView(visit: Visit, reference: string, given: strin
   })
   if (found !== null && isInView(found, scopes, standing.agent)) return found
   // The reference may mean several beliefs of which only some are in view.
-  const exact = (await memory.search(reference, { scopes, agent: standing.agent, limit: 100 })).hits
-    .filter(({ match }) => match === 'exact')
+  const exact = (await memory.search(reference, { scopes, agent: standing.agent, limit: 100, in: 'beliefs' })).beliefs
+    .filter(({ strength }) => strength === 'exact')
     .map(({ belief }) => belief)
   const [only, ...others] = exact.filter((belief) => isCalled(belief, reference))
   if (only === undefined) throw notFound(reference, scopes)

@@ -1,4 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
+import type { TurnRole } from '../beliefs/turn.ts'
 import type { Explanation } from '../search/explanation.ts'
 import type { Clause } from '../search/score.ts'
 
@@ -14,6 +15,8 @@ export type Budget = {
   readonly maxCharacters: number
   /** Characters of the persona prelude. Default 2000. */
   readonly maxPrelude: number
+  /** Quotes of what was said, 0 to 3. Default 3. */
+  readonly maxQuotes: number
 }
 
 export const defaultBudget: Budget = {
@@ -22,6 +25,7 @@ export const defaultBudget: Budget = {
   maxQuestions: 15,
   maxCharacters: 16_000,
   maxPrelude: 2_000,
+  maxQuotes: 3,
 }
 
 /** Words of the message that a form was found in. Offsets are of characters in the message. */
@@ -51,6 +55,31 @@ export type RelevantBelief = {
   readonly through: string | null
 }
 
+/** Something that was said, shown unasked because it holds most of the telling words of the message. */
+export type Quote = {
+  readonly text: string
+  /** Id of the turn. */
+  readonly turn: string
+  readonly session: string
+  readonly speaker: string | null
+  readonly role: TurnRole
+  readonly at: string
+  /** Something newer about the same thing stands before it, or a belief that came of it was replaced since. */
+  readonly earlier: boolean
+  readonly score: number
+  readonly explanation: Explanation
+  /** Words of the message that the quote holds, and that were found right beside it. */
+  readonly shared: readonly string[]
+  readonly nearby: readonly string[]
+}
+
+/** Why there are the quotes there are: what the message asks with, and how near the best one came. */
+export type QuoteDecision = {
+  readonly asked: readonly string[]
+  readonly threshold: number
+  readonly best: Quote | null
+}
+
 /** Below this an agent is told that the belief is uncertain. */
 export const lowConfidence = 0.65
 
@@ -68,6 +97,7 @@ export type NearMissReason =
   | { readonly kind: 'over-budget'; readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters' }
   | { readonly kind: 'other-agent'; readonly agent: string }
   | { readonly kind: 'proposed'; readonly for: string }
+  | { readonly kind: 'candidate' }
 
 export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }
 
@@ -81,6 +111,10 @@ export type Context = {
   readonly pinned: readonly Belief[]
   readonly relevant: readonly RelevantBelief[]
   readonly questions: readonly Belief[]
+  /** What was said earlier that answers the message, newest first; mostly none. */
+  readonly quotes: readonly Quote[]
   /** Only when asked for. */
   readonly nearMisses?: readonly NearMiss[]
+  /** Only together with near misses. */
+  readonly quoteDecision?: QuoteDecision
 }

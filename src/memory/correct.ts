@@ -94,6 +94,11 @@ export async function currentBelief(
       hint: 'Accept or reject it with `credence proposals`.',
     })
   }
+  if (belief.candidate) {
+    throw new MemoryError('conflict', `The belief ${belief.id} is a candidate that nobody has confirmed yet.`, {
+      hint: `Run \`credence confirm ${belief.id}\`, or reject it with \`credence proposals reject ${belief.id}\`.`,
+    })
+  }
   throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") is no longer open to change.`, {
     hint: 'See what happened to it with `credence history`.',
   })

@@ -1,4 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
+import type { EventPage } from '../beliefs/belief-store.ts'
 import type { BeliefRevision, JournalEntry } from '../beliefs/journal.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
 import type { Workshop } from './workshop.ts'
@@ -18,11 +19,8 @@ export async function history(workshop: Workshop, reference: BeliefReference): P
 }
 
 /** Newest first. */
-export const recentEvents = (
-  { store }: Workshop,
-  user: string,
-  page: { limit: number; before?: number },
-): Promise<readonly JournalEntry[]> => store.events(user, page)
+export const recentEvents = ({ store }: Workshop, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
+  store.events(user, page)
 
 /** All beliefs connected to this one by supersession, oldest first. */
 export async function chainOf({ store }: Workshop, belief: Belief): Promise<readonly Belief[]> {

@@ -56,7 +56,7 @@ describe('finding', () => {
     await correct(memory, { ...about('kafka'), content: 'Events only.' })
     const found = async (more: object = {}) => {
       const { items, total } = await findBeliefs(memory, { user: 'ann', query: 'sessions', ...more })
-      return [total, ...items.map(({ belief: { name }, match }) => `${name} ${match}`)]
+      return [total, ...items.map(({ belief: { name }, strength }) => `${name} ${strength}`)]
     }
 
     expect(await found({ current: true })).toEqual([2, 'sessions exact', 'redis possible'])

@@ -47,15 +47,16 @@ export async function findBeliefs(
 
 const passes = (
   belief: Belief,
-  { pinned, current, proposals }: Pick<FindRequest, 'pinned' | 'current' | 'proposals'>,
+  { pinned, current, proposals, candidates }: Pick<FindRequest, 'pinned' | 'current' | 'proposals' | 'candidates'>,
   scopes: readonly string[] | null,
 ): boolean =>
   (pinned === undefined || belief.pinned === pinned) &&
   (current === undefined || isCurrent(belief) === current) &&
   (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
+  (candidates === undefined || belief.candidate === candidates) &&
   (scopes === null || belief.scopes.some((scope) => scopes.includes(scope)))
 
-function requirePage({ limit, offset }: { readonly limit: number; readonly offset: number }): void {
+export function requirePage({ limit, offset }: { readonly limit: number; readonly offset: number }): void {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1_000)
     throw new MemoryError('invalid', `The limit ${limit} is out of range.`, {
       hint: 'Give a whole number from 1 to 1000.',

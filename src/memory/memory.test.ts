@@ -39,7 +39,7 @@ describe('a memory', () => {
     await memory.resolve('hosting', { name: 'home', content: 'At home' }, { key: 'k' })
 
     expect((await memory.why('storage?', 'storage')).verdict).toMatchObject({ kind: 'pinned' })
-    expect((await memory.search('mysql')).hits).toMatchObject([{ belief: { name: 'storage', why: 'Ask.' } }])
+    expect((await memory.search('mysql')).beliefs).toMatchObject([{ belief: { name: 'storage', why: 'Ask.' } }])
     expect((await memory.history('storage')).chain).toHaveLength(3)
     expect((await memory.list({ current: true })).items.map(({ name }) => name).sort()).toEqual(['home', 'storage'])
     const lines: string[] = []

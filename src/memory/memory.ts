@@ -1,7 +1,12 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
+import type { BeliefFilter, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
+import type { Turn } from '../beliefs/turn.ts'
+import type { SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import type { Context } from './context.ts'
+import type { ForgottenTurns, TurnSelection } from './conversation/forget-turns.ts'
+import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
+import type { EmbedRequest } from './conversation/meaning.ts'
 import type { Corrected, CorrectRequest } from './correct.ts'
 import type { BeliefDraft } from './draft.ts'
 import type { Edited, Edits } from './edit.ts'
@@ -9,7 +14,7 @@ import type { Receipt } from './forget.ts'
 import type { History } from './history.ts'
 import type { Imported } from './import.ts'
 import type { Learned, LearnRequest } from './learn/learn.ts'
-import type { Proposal } from './proposals.ts'
+import type { Proposal, ReviewCandidate } from './proposals.ts'
 import { type RecallRequest, recall } from './recall.ts'
 import type { Remedies } from './remedy.ts'
 import type { RemedyRequest } from './remedy-candidate.ts'
@@ -30,6 +35,7 @@ export type Standpoint = {
 
 type Own<Request> = Omit<Request, 'user' | 'author' | 'reference'>
 type Keyed = { readonly key?: string }
+type Paged = { readonly limit?: number; readonly offset?: number }
 type Versioned = { readonly expectedVersion?: number }
 
 /** A memory, seen from one standpoint. A belief is pointed at by its id, the beginning of it, its name or an alias. */
@@ -42,6 +48,20 @@ export type Memory = {
   ): Promise<Remembered>
   /** Takes in what somebody says in a conversation, statement by statement. */
   learn(text: string, options?: Partial<Omit<Own<LearnRequest>, 'text' | 'view' | 'agent'>>): Promise<Learned>
+  /** Keeps what was said, word for word, and learns from it. A turn that is known already is not kept again. */
+  hear(
+    turns: HeardTurn | readonly HeardTurn[],
+    options?: Partial<Omit<Own<HearRequest>, 'turns' | 'view' | 'agent'>>,
+  ): Promise<Heard>
+  /** Turns that were kept: oldest first within a session, else newest first. Default 50 at a time. */
+  turns(options?: Omit<TurnFilter, 'user'> & Paged): Promise<Page<Turn>>
+  turn(id: string): Promise<Turn>
+  /** Conversations, the one last spoken in first. Default 50 at a time. */
+  conversations(options?: Omit<TurnFilter, 'user' | 'session'> & Paged): Promise<Page<SessionSummary>>
+  /** Works out what sentences mean that has not been worked out yet, where the memory was opened with vectors. */
+  embedTurns(options?: Omit<EmbedRequest, 'user'>): Promise<{ readonly embedded: number }>
+  /** Removes what was said, and nothing of it is left; with `dryRun` it says what would be removed. */
+  forgetTurns(selection: TurnSelection, options?: Keyed & { readonly dryRun?: boolean }): Promise<ForgottenTurns>
   recall(message: string, options?: Partial<Own<RecallRequest>>): Promise<Context>
   search(query: string, options?: Omit<Own<SearchRequest>, 'query'>): Promise<SearchResult>
   why(message: string, reference: string, options?: Partial<Own<RecallRequest>>): Promise<Why>
@@ -76,9 +96,12 @@ export type Memory = {
     options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
   ): Promise<Page<SearchHit>>
   history(reference: string): Promise<History>
-  events(options?: { readonly limit?: number; readonly before?: number }): Promise<readonly JournalEntry[]>
+  /** The journal, newest first. `hearing`: also changes that only kept what was said. */
+  events(options?: Partial<EventPage>): Promise<readonly JournalEntry[]>
   scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
   proposals(): Promise<readonly Proposal[]>
+  /** What was found in conversations and waits for `confirm`, `reject` or `forget`, newest first. */
+  candidates(): Promise<readonly ReviewCandidate[]>
   accept(
     proposal: string,
     options?: Keyed,
@@ -96,6 +119,8 @@ export type Memory = {
   export(filter?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   close(): Promise<void>
 }
+
+const isList = (turns: HeardTurn | readonly HeardTurn[]): turns is readonly HeardTurn[] => Array.isArray(turns)
 
 /** Binds the use cases to a standpoint, which no option of a call can change: whose memory it is, and who is writing. */
 export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
@@ -130,6 +155,23 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         view: scopes,
         text,
       }),
+    hear: async (turns, options = {}) =>
+      (await import('./conversation/hear.ts')).hear(workshop, {
+        scopes,
+        ...options,
+        user,
+        author,
+        agent,
+        view: scopes,
+        turns: isList(turns) ? turns : [turns],
+      }),
+    turns: async (options = {}) => (await load()).listTurns(workshop, { ...options, user }),
+    turn: async (id) => (await load()).getTurn(workshop, user, id),
+    conversations: async (options = {}) => (await load()).listConversations(workshop, { ...options, user }),
+    embedTurns: async (options = {}) =>
+      (await import('./conversation/meaning.ts')).embedTurns(workshop, { ...options, user }),
+    forgetTurns: async (selection, options) =>
+      (await load()).forgetTurns(workshop, { ...selection, ...options, user, author }),
     recall: (message, options = {}) => recall(workshop, { ...view, ...options, user, message }),
     search: async (query, options = {}) => (await load()).search(workshop, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
@@ -161,6 +203,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
     events: async (options = {}) => (await load()).recentEvents(workshop, user, { limit: 50, ...options }),
     scopes: () => workshop.store.scopes(user),
     proposals: async () => (await load()).proposals(workshop, user),
+    candidates: async () => (await load()).candidates(workshop, user),
     accept: async (proposal, options) => (await load()).accept(workshop, at(proposal, options)),
     reject: async (proposal, options) => (await load()).reject(workshop, at(proposal, options)),
     import: async (text, options = {}) =>

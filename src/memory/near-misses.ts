@@ -51,6 +51,7 @@ function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissR
     return { kind: 'superseded', by: belief.supersededBy }
   if (belief.resolvedAt !== null) return { kind: 'resolved', at: belief.resolvedAt }
   if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
+  if (belief.candidate) return { kind: 'candidate' }
   if (belief.type === 'open_question') return { kind: 'open-question' }
   if (context.pinned.some(({ id }) => id === belief.id)) return { kind: 'pinned-already' }
   if (belief.subtype === 'expertise') return { kind: 'expertise' }

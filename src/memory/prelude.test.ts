@@ -6,7 +6,7 @@ import { preludeOf } from './prelude.ts'
 import { recall } from './recall.ts'
 
 const universal = (name: string, content: string, fields: Partial<Belief> = {}) => ({
-  ...belief({ name, content, scopes: ['user:universal'], ...fields }),
+  ...belief({ name, content, type: 'preference', scopes: ['user:universal'], ...fields }),
   version: 1,
 })
 const day = (number: number) => ({ count: 0, at: `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z` })
@@ -21,30 +21,37 @@ const preludeFor = async (beliefs: readonly Belief[], maxPrelude = 2_000) =>
   ).prelude
 
 describe('the prelude', () => {
-  it('goes expertise, style, the rest; on each, what the person edited, then what was confirmed last', async () => {
-    const expertise = { type: 'preference', subtype: 'expertise' } as const
-    const style = { type: 'preference', subtype: 'style' } as const
+  it('goes from what the person edited to instructions to the rest, each latest confirmed first', async () => {
+    const instruction = { subtype: 'instruction' } as const
     const prelude = await preludeFor([
-      universal('r1', 'Lives in Lisbon', { reinforcement: day(9) }),
-      universal('r2', 'Has two cats', { reinforcement: day(1), editedByPerson: true }),
-      universal('s1', 'Wants short answers', { ...style, reinforcement: day(3) }),
-      universal('s2', 'Wants no emoji', { ...style, reinforcement: day(5) }),
-      universal('e1', 'Knows Go', { ...expertise, reinforcement: day(2) }),
-      universal('e2', 'Knows Rust', { ...expertise, reinforcement: day(4) }),
-      universal('d1', 'Chose vim', { type: 'decision', reinforcement: day(7) }),
-      universal('q1', 'Which car?', { type: 'open_question', pinned: true }),
+      universal('r1', 'Likes tea', { reinforcement: day(9) }),
+      universal('r2', 'Knows Go', { subtype: 'expertise', reinforcement: day(1), editedByPerson: true }),
+      universal('r3', 'Wants no emoji', { subtype: 'style', reinforcement: day(5) }),
+      universal('i1', 'Always use metric units', { ...instruction, reinforcement: day(2) }),
+      universal('i2', 'Never use tabs here', { ...instruction, scopes: ['domain:code'], reinforcement: day(3) }),
     ])
 
     expect(prelude?.text.split('\n')).toEqual([
-      'Knows Rust.',
       'Knows Go.',
+      'Never use tabs here.',
+      'Always use metric units.',
+      'Likes tea.',
       'Wants no emoji.',
-      'Wants short answers.',
-      'Has two cats.',
-      'Lives in Lisbon.',
-      'Chose vim.',
     ])
-    expect(prelude?.beliefIds).toEqual(['e2', 'e1', 's2', 's1', 'r2', 'r1', 'd1'].map((name) => `id-${name}`))
+    expect(prelude?.beliefIds).toEqual(['r2', 'i2', 'i1', 'r1', 'r3'].map((name) => `id-${name}`))
+  })
+
+  it('holds no plain fact, no decision, no candidate, and no instruction of another scope', async () => {
+    const prelude = await preludeFor([
+      universal('f', 'Invoices are due after 14 days', { type: 'entity' }),
+      universal('d', 'Chose vim', { type: 'decision' }),
+      universal('q', 'Which car?', { type: 'open_question', pinned: true }),
+      universal('c', 'Prefers night trains', { candidate: true }),
+      universal('i', 'Always cite the statute', { subtype: 'instruction', scopes: ['domain:law'] }),
+      universal('p', 'Likes tabs', { scopes: ['domain:code'] }),
+    ])
+
+    expect(prelude).toBeNull()
   })
 
   it('is the statement in the person’s words, then what to do about it', () => {
@@ -67,7 +74,7 @@ describe('the prelude', () => {
     expect(prelude?.beliefIds).toEqual(['id-a', 'id-c'])
   })
 
-  it('is null without universal beliefs, with none that is settled, and with no room', async () => {
+  it('is null without standing beliefs, with none that is settled, and with no room', async () => {
     expect(preludeOf([], 100)).toBeNull()
     expect(preludeOf([universal('a', 'May move', { status: 'exploratory' })], 100)).toBeNull()
     expect(preludeOf([universal('a', 'Likes tea')], 0)).toBeNull()

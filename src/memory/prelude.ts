@@ -1,15 +1,15 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { lowConfidence, type Prelude } from './context.ts'
 
-/** More than this many universal beliefs never fit; what is left out is the least recently confirmed. */
+/** More than this many standing beliefs never fit; what is left out is the least recently confirmed. */
 export const mostPreludeBeliefs = 40
 
 /**
- * Standing knowledge as prose: every statement in the person's own words, in the order given, as many as fit; then
+ * Standing instructions and preferences as prose: every statement in the person's own words, in the order given, as many as fit; then
  * what to do about each, where that still fits. What is not settled is left out.
  */
-export function preludeOf(universal: readonly Belief[], maxCharacters: number): Prelude | null {
-  const settled = universal.filter((belief) => belief.status !== 'exploratory')
+export function preludeOf(standing: readonly Belief[], maxCharacters: number): Prelude | null {
+  const settled = standing.filter((belief) => belief.status !== 'exploratory')
   const lines: { belief: Belief; text: string }[] = []
   // Every line but the first costs a line break as well.
   let room = maxCharacters + 1

@@ -1,6 +1,7 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
+import { noLongerCandidate } from './confirm.ts'
 import { type BeliefReference, findBelief } from './find-belief.ts'
 import { superseded } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter, type Workshop, withdrawn } from './workshop.ts'
@@ -17,9 +18,28 @@ export async function proposals({ store }: Workshop, user: string): Promise<read
   return items.map((proposal) => ({ proposal, target: targets.find(({ id }) => id === proposal.proposedFor) ?? null }))
 }
 
+/** A belief that waits for a person to confirm or reject it, and why it does. */
+export type ReviewCandidate = { readonly belief: Belief; readonly reason: string }
+
+/** Everything that was found in conversations and is not recalled yet, newest first. */
+export async function candidates({ store }: Workshop, user: string): Promise<readonly ReviewCandidate[]> {
+  const { items } = await store.list({ user, candidates: true }, { limit: 1_000, offset: 0 })
+  return items.map((belief) => ({ belief, reason: reasonOf(belief) }))
+}
+
+function reasonOf({ provenance: { model, origin, actor }, status }: Belief): string {
+  if (model !== null) return `The model ${model} found it in a message.`
+  if (actor !== 'person') return `The ${actor} ${origin} found it in a message.`
+  if (status === 'inferred') return 'Stated once as a preference. Said a second time, it becomes active by itself.'
+  return `Learned from a conversation in ${origin} by an earlier version of Credence.`
+}
+
 export type ProposalRequest = ChangeRequest & BeliefReference
 
-/** Lets a proposal take the place of what it contradicts. Only a person can, and from then on it is the person's word. */
+/**
+ * Lets a proposal take the place of what it contradicts, or a candidate become a belief. Only a person can, and from
+ * then on it is the person's word.
+ */
 export async function accept(
   workshop: Workshop,
   request: ProposalRequest,
@@ -29,9 +49,13 @@ export async function accept(
     { ...request, operation: 'accept' },
     async (at) => {
       const { proposal, target } = await pending(workshop, request)
-      const wish = target === null ? {} : await withLaterEdits(workshop, proposal, target)
+      const wish = proposal.candidate
+        ? await noLongerCandidate(workshop.store, proposal)
+        : target === null
+          ? {}
+          : await withLaterEdits(workshop, proposal, target)
       const accepted = revised(proposal, at, { ...wish, status: 'active', proposedFor: null, editedByPerson: true })
-      const replaced = await replacedWith(workshop, accepted.after, target)
+      const replaced = proposal.candidate ? [] : await replacedWith(workshop, accepted.after, target)
       return {
         kind: 'accept',
         changes: [accepted, ...replaced.map((old) => superseded(old, accepted.after, at))],
@@ -46,7 +70,7 @@ export async function accept(
   )
 }
 
-/** Sets a proposal aside. It can be brought back by undo. */
+/** Sets a proposal or a candidate aside. It can be brought back by undo. */
 export async function reject(
   workshop: Workshop,
   request: ProposalRequest,
@@ -113,14 +137,14 @@ async function pending(workshop: Workshop, request: ProposalRequest): Promise<Pr
     })
   }
   const proposal = await proposalFor(workshop, request)
-  const target = await workshop.store.get(request.user, proposal.proposedFor as string)
+  const target = proposal.proposedFor === null ? null : await workshop.store.get(request.user, proposal.proposedFor)
   return { proposal, target }
 }
 
-/** A proposal by its own id, or the only one that is waiting for the belief named. */
+/** A candidate, a proposal by its own id, or the only proposal that is waiting for the belief named. */
 async function proposalFor(workshop: Workshop, request: ProposalRequest): Promise<Belief> {
   const belief = await findBelief(workshop, request)
-  if (belief.proposedFor !== null) return belief
+  if (belief.proposedFor !== null || belief.candidate) return belief
   const waiting = await workshop.store.proposalsFor(belief.user, belief.id)
   const [only, ...others] = waiting
   if (only !== undefined && others.length === 0) return only

@@ -6,10 +6,12 @@ import { MemoryError } from '../errors.ts'
 import { formAt } from '../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../search/link.ts'
 import { type Score, scoreLink } from '../search/score.ts'
-import type { Budget, Context, MatchedForm, NearMiss, RelevantBelief } from './context.ts'
+import type { Budget, Context, MatchedForm, NearMiss, QuoteDecision, RelevantBelief } from './context.ts'
 import { nearMissesOf } from './near-misses.ts'
+import { parseTime } from './parse-time.ts'
 import { participantsOf } from './participants.ts'
 import { mostPreludeBeliefs, preludeOf } from './prelude.ts'
+import { quotesFor } from './quotes.ts'
 import { parseBudget, Room } from './room.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -25,6 +27,8 @@ export type RecallRequest = {
   readonly budget?: Partial<Budget>
   /** Also say which beliefs were mentioned but left out, and why. */
   readonly nearMisses?: boolean
+  /** What was known at this time. */
+  readonly asOf?: string
   /** `everywhere`: pinned beliefs that a person edited are shown whatever the scope. Default `in-scope`. */
   readonly editedPins?: 'in-scope' | 'everywhere'
 }
@@ -34,9 +38,12 @@ const mostNearMisses = 50
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
 export async function recall(workshop: Workshop, request: RecallRequest): Promise<Context> {
-  return workshop.store.together(async () => {
-    const { context, misses } = await assemble(workshop, request)
-    return request.nearMisses === true ? { ...context, nearMisses: (await misses()).slice(0, mostNearMisses) } : context
+  const { asOf: time } = request
+  const then = time === undefined ? workshop : await (await import('./as-of.ts')).asOf(workshop, request.user, time)
+  return then.store.together(async () => {
+    const { context, misses, quoteDecision } = await assemble(then, request)
+    if (request.nearMisses !== true) return context
+    return { ...context, nearMisses: (await misses()).slice(0, mostNearMisses), quoteDecision }
   })
 }
 
@@ -44,15 +51,19 @@ export async function recall(workshop: Workshop, request: RecallRequest): Promis
 export async function assemble(
   { store }: Workshop,
   request: RecallRequest,
-): Promise<{ readonly context: Context; readonly misses: () => Promise<readonly NearMiss[]> }> {
+): Promise<{
+  readonly context: Context
+  readonly misses: () => Promise<readonly NearMiss[]>
+  readonly quoteDecision: QuoteDecision
+}> {
   const { user, message, agent = null } = request
   const budget = parseBudget(request.budget)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
   if (message.length > longestMessage) throw tooLong(message.length)
 
-  const [universal, allPinned, linked] = [
-    await store.universal(user, agent, mostPreludeBeliefs),
+  const [standing, allPinned, linked] = [
+    await store.standing(view, mostPreludeBeliefs),
     await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     await linkMessage(message, view, store),
   ]
@@ -66,8 +77,21 @@ export async function assemble(
   const expanded = await participantsOf(store, view, named, pinnedIds)
   const relevant = room.takeRelevant([...named, ...expanded])
 
-  const context = { user, agent, scopes, prelude: preludeOf(universal, budget.maxPrelude), pinned, relevant, questions }
-  return { context, misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }) }
+  const shown = { prelude: preludeOf(standing, budget.maxPrelude), pinned, relevant, questions }
+  const { quotes, decision } = await quotesFor(store, {
+    message,
+    user,
+    scopes: view.scopes,
+    shown,
+    maxQuotes: budget.maxQuotes,
+    ...(request.asOf === undefined ? {} : { until: parseTime('until', request.asOf) }),
+  })
+  const context = { user, agent, scopes, ...shown, quotes }
+  return {
+    context,
+    quoteDecision: decision,
+    misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }),
+  }
 }
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }

@@ -1,5 +1,5 @@
 import { MemoryError } from '../errors.ts'
-import type { Told } from './learn/secret-told.ts'
+import type { Told } from './learn/secrets.ts'
 import type { Author } from './workshop.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Author } from './workshop.ts'
  */
 export async function refuseSecrets({ actor }: Author, told: Told): Promise<void> {
   if (actor === 'person' || actor === 'import') return
-  const { secretTold } = await import('./learn/secret-told.ts')
+  const { secretTold } = await import('./learn/secrets.ts')
   const secret = secretTold(told)
   if (secret === null) return
   throw new MemoryError('invalid', `It holds ${secret}, which does not belong in a memory.`, {

@@ -44,6 +44,10 @@ async function retired({ workshop, belief }: Situation): Promise<readonly Candid
       { kind: 'see', summary: 'It is only proposed for another belief, which still holds.', see: belief.proposedFor },
     ]
   }
+  if (belief.candidate) {
+    const supposed: Belief = { ...belief, candidate: false, status: 'active', editedByPerson: true }
+    return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, supposed }]
+  }
   const heir = await newest(workshop.store, belief)
   if (heir !== null) {
     return [{ kind: 'see', summary: `It was replaced by "${heir.name}", which says what holds now.`, see: heir.id }]

@@ -67,7 +67,10 @@ type Situation = { author: Author; holders: readonly Belief[]; belief: Belief; a
 
 async function decide(workshop: Workshop, { author, holders, belief, at }: Situation): Promise<Decision<Remembered>> {
   const [holder] = holders
-  if (holder === undefined) return only('remembered', 'remember', belief)
+  if (holder === undefined) {
+    const known = await candidateSaying(workshop.store, belief)
+    return known === null ? only('remembered', 'remember', belief) : again(workshop, author, known, belief, at)
+  }
   if (holders.length === 1 && isSameStatement(holder.content, belief.content))
     return again(workshop, author, holder, belief, at)
   const heir = inherit(belief, holders)
@@ -82,6 +85,14 @@ async function decide(workshop: Workshop, { author, holders, belief, at }: Situa
     changes: [created(heir), ...holders.map((held) => superseded(held, heir, at))],
     result: (event) => ({ outcome: 'corrected', belief: heir, replaced: holders, event: event.number }),
   }
+}
+
+/** A candidate of this name, in these scopes, that says the same. */
+async function candidateSaying(store: Workshop['store'], belief: Belief): Promise<Belief | null> {
+  const named = await store.named(belief.user, belief.name)
+  const isSame = ({ candidate, scopes, content }: Belief): boolean =>
+    candidate && scopes.some((scope) => belief.scopes.includes(scope)) && isSameStatement(content, belief.content)
+  return named.find(isSame) ?? null
 }
 
 /** The same words again: reinforce, and take in what the draft adds, if the author may. */
@@ -101,7 +112,9 @@ async function again(
   const isSettled = author.actor === 'person' && belief.status === 'active'
   const status = isSettled ? ('active' as const) : holder.status
   const editedByPerson = holder.editedByPerson || author.actor === 'person'
-  const revision = revised(holder, at, { ...more, reinforcement, status, editedByPerson })
+  // What a person says again is no candidate any more. Its name is free, or it would not have been looked at.
+  const candidate = holder.candidate && author.actor !== 'person'
+  const revision = revised(holder, at, { ...more, reinforcement, status, editedByPerson, candidate })
   return {
     kind: 'reinforce',
     changes: [revision],
@@ -201,6 +214,7 @@ export function newBelief(
     editedByPerson: provenance.actor === 'person',
     supersededBy: null,
     proposedFor: null,
+    candidate: false,
     resolvedAt: null,
     resolvedBy: null,
     provenance,

@@ -16,6 +16,7 @@ const empty: Context = {
   pinned: [],
   relevant: [],
   questions: [],
+  quotes: [],
 }
 const relevant = (one: Belief) => ({
   belief: one,

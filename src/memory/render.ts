@@ -1,5 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import { type Context, lowConfidence } from './context.ts'
+import { type Context, lowConfidence, type Quote } from './context.ts'
 
 /**
  * The context as a block for a prompt. The same context always gives the same bytes. Everything remembered stands
@@ -18,6 +18,7 @@ export function renderContext(context: Context): string {
       context.relevant.map(({ belief }) => beliefLine(belief)),
     ),
     section('Still open', context.questions.map(beliefLine)),
+    section('Said earlier, word for word', context.quotes.map(quoteLine)),
   ].filter((text) => text !== '')
   if (sections.length === 0) return ''
   return [
@@ -43,6 +44,18 @@ export function beliefLine(belief: Belief): string {
   const marks = doubts.length === 0 ? '' : ` (${doubts.join(', ')})`
   const why = belief.why === '' ? '' : ` [${safe(belief.why)}]`
   return `- ${safe(belief.name)}${marks}: ${safe(belief.content)}${why}`
+}
+
+/** A quote as one line of a list, with its day and speaker. */
+export function quoteLine({
+  text,
+  at,
+  speaker,
+  role,
+  earlier,
+}: Pick<Quote, 'text' | 'at' | 'speaker' | 'role' | 'earlier'>): string {
+  const who = speaker ?? (role === 'user' ? 'the person' : role)
+  return `- ${earlier ? 'earlier, ' : ''}${at.slice(0, 10)}, ${safe(who)}: "${safe(text)}"`
 }
 
 /**

@@ -8,8 +8,8 @@ import { type SearchRequest, search } from './search.ts'
 import type { Workshop } from './workshop.ts'
 
 const look = async (memory: Workshop, query: string, options: Partial<SearchRequest> = {}) => {
-  const { hits, total } = await search(memory, { user: 'ann', query, ...options })
-  return { hits, total, found: hits.map(({ match, belief: { name } }) => `${match} ${name}`) }
+  const { beliefs: hits, total } = await search(memory, { user: 'ann', query, ...options })
+  return { hits, total, found: hits.map(({ strength, belief: { name } }) => `${strength} ${name}`) }
 }
 const shelf = () =>
   workshopWith(

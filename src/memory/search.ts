@@ -6,10 +6,24 @@ import { type Linked, linkMessage } from '../search/link.ts'
 import { scoreLink } from '../search/score.ts'
 import { askedWords, beginningIn } from '../search/searchable-text.ts'
 import { singular } from '../search/singular.ts'
+import { type Strength, strengthOf, termsIn } from '../search/turns/strength.ts'
+import { type QuoteHit, searchTurns, type TurnSearch } from './conversation/search-turns.ts'
 import { isMentioned } from './near-misses.ts'
+import { parseTime } from './parse-time.ts'
 import type { Workshop } from './workshop.ts'
 
-export type SearchRequest = {
+/** What `search` looks through. */
+export const searchPlaces = ['both', 'beliefs', 'turns'] as const
+
+export type SearchRequest = BeliefSearch &
+  TurnSearch & {
+    /** Default both. */
+    readonly in?: (typeof searchPlaces)[number]
+    /** What was known at this time. */
+    readonly asOf?: string
+  }
+
+export type BeliefSearch = {
   readonly user: string
   readonly query: string
   /** Only these scopes and their ancestors; every scope of the user when left out. */
@@ -34,19 +48,27 @@ export type Highlight = {
   readonly text: string
 }
 
-/** `exact`: a whole surface form occurs in the question. `possible`: words of it occur somewhere in the belief. */
+/** `exact`: a whole surface form occurs in the question. Otherwise words of the question occur somewhere in the belief. */
 export type SearchHit = {
-  readonly match: 'exact' | 'possible'
+  readonly strength: Strength
   readonly belief: Belief
   readonly score: number
   readonly highlights: readonly Highlight[]
 }
 
-export type SearchResult = { readonly hits: readonly SearchHit[]; readonly total: number }
+export type SearchResult = {
+  readonly beliefs: readonly SearchHit[]
+  /** How many beliefs there are in all. */
+  readonly total: number
+  readonly quotes: readonly QuoteHit[]
+}
 
 const deepest = 500
 
-/** Looks through names, aliases, content and why, for someone who asks. Exact hits come first. */
+/**
+ * Answers somebody who asks: beliefs by the words of their names and texts, exact hits first, and what was said, best
+ * first. There is always an answer where any word of the question occurs; its strength says how far to trust it.
+ */
 export async function search(workshop: Workshop, asked: SearchRequest): Promise<SearchResult> {
   const { limit = 10, offset = 0 } = asked
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100)
@@ -57,14 +79,30 @@ export async function search(workshop: Workshop, asked: SearchRequest): Promise<
     throw new MemoryError('invalid', `The offset ${offset} is out of range.`, {
       hint: 'Give a whole number, 0 or more.',
     })
-  const hits = await everyHit(workshop, asked)
-  return { hits: hits.slice(offset, offset + limit), total: hits.length }
+  const { in: place = 'both', asOf: time, ...request } = asked
+  const then = time === undefined ? workshop : await (await import('./as-of.ts')).asOf(workshop, asked.user, time)
+  const hits = place === 'turns' ? [] : await everyHit(then, request)
+  const until = earlierOf(request.until, time)
+  const quotes =
+    place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...(until === undefined ? {} : { until }) })
+  return {
+    beliefs: hits.slice(offset, offset + limit),
+    total: hits.length,
+    quotes: quotes.slice(offset, offset + limit),
+  }
 }
+
+const earlierOf = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || other === undefined
+    ? (one ?? other)
+    : parseTime('until', one) < parseTime('until', other)
+      ? one
+      : other
 
 /** All that is found, best first, however many that are. */
 export async function everyHit(
   workshop: Workshop,
-  asked: Omit<SearchRequest, 'limit' | 'offset'>,
+  asked: Omit<BeliefSearch, 'limit' | 'offset'>,
 ): Promise<readonly SearchHit[]> {
   const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
   const request = { ...asked, includeRetired }
@@ -95,12 +133,23 @@ export async function everyHit(
     user,
     found.map(({ beliefId }) => beliefId),
   )
+  const asking = termsIn(query)
   // What is retired has no mention that counts, but may still be called by its whole name.
   const others = beliefs
     .filter((belief) => !known.has(belief.id) && passes(belief, request))
     .map(
       (belief): SearchHit => ({
-        match: !isCurrent(belief) && isMentioned(belief, linked) ? 'exact' : 'possible',
+        strength:
+          !isCurrent(belief) && isMentioned(belief, linked)
+            ? 'exact'
+            : strengthOf(
+                asking,
+                termsIn(
+                  fieldsOf(belief)
+                    .map(({ text }) => text)
+                    .join('\n'),
+                ),
+              ),
         belief,
         score: scores.get(belief.id) ?? 0,
         highlights: highlights(belief, isAskedFor),
@@ -122,11 +171,11 @@ function asksFor(words: readonly string[], beginning: string | null): IsAskedFor
   return (word) => wanted.has(singular(word)) || (beginning !== null && word.startsWith(beginning))
 }
 
-const isExact = ({ match }: SearchHit): boolean => match === 'exact'
+const isExact = ({ strength }: SearchHit): boolean => strength === 'exact'
 
 async function exactHits(
   { store }: Workshop,
-  request: SearchRequest,
+  request: BeliefSearch,
   { links, population }: Linked,
   isAskedFor: IsAskedFor,
 ): Promise<readonly SearchHit[]> {
@@ -136,7 +185,7 @@ async function exactHits(
     .filter((belief) => passes(belief, request))
     .map(
       (belief): SearchHit => ({
-        match: 'exact',
+        strength: 'exact',
         belief,
         score: scores.get(belief.id) ?? 0,
         highlights: highlights(belief, isAskedFor),
@@ -152,7 +201,7 @@ async function exactHits(
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-const passes = (belief: Belief, { types, statuses, includeRetired, agent = null }: SearchRequest): boolean =>
+const passes = (belief: Belief, { types, statuses, includeRetired, agent = null }: BeliefSearch): boolean =>
   (types === undefined || types.includes(belief.type)) &&
   (statuses === undefined || statuses.includes(belief.status)) &&
   (includeRetired === true || isCurrent(belief)) &&

@@ -1,4 +1,4 @@
-import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import { type Belief, byStanding, isCurrent, isStanding, isVisibleTo } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Posting } from '../search/form-index.ts'
@@ -32,16 +32,13 @@ export function supposing(store: Store, belief: Belief): Store {
         inView(belief, view) || (options.editedEverywhere && belief.editedByPerson && isSeen(belief, view))
       return belief.pinned && isCurrent(belief) && isShown ? [...others, belief] : others
     },
-    universal: async (asked, agent, limit) => {
+    standing: async (view, limit) => {
       // One more, since the one that is taken out may have been among them.
-      const others = (await store.universal(asked, agent, limit + 1)).filter((other) => other.id !== id)
-      const isOnShelf =
-        isOurs(asked) &&
-        isCurrent(belief) &&
-        belief.type !== 'open_question' &&
-        belief.scopes.includes(universalScope) &&
-        isVisibleTo(belief.agent, agent)
-      return (isOnShelf ? [...others, belief].sort(byShelf) : others).slice(0, limit)
+      const others = (await store.standing(view, limit + 1)).filter((other) => other.id !== id)
+      const stands = belief.scopes.some(
+        (scope) => (scope === universalScope || view.scopes.includes(scope)) && isStanding(belief, scope),
+      )
+      return (stands && isSeen(belief, view) ? [...others, belief].sort(byStanding) : others).slice(0, limit)
     },
     secondWords: async () => new Map(),
     formLengths: async (asked, heads) =>
@@ -79,15 +76,6 @@ const isSeen = (belief: Belief, { user, agent }: Viewpoint): boolean =>
 
 const inView = (belief: Belief, view: Viewpoint): boolean =>
   isSeen(belief, view) && belief.scopes.some((scope) => view.scopes.includes(scope))
-
-const shelfOf = ({ subtype }: Belief): number => (subtype === 'expertise' ? 0 : subtype === 'style' ? 1 : 2)
-
-/** Expertise, style, the rest; each person-edited, then latest reinforced first. */
-const byShelf = (one: Belief, other: Belief): number =>
-  shelfOf(one) - shelfOf(other) ||
-  Number(other.editedByPerson) - Number(one.editedByPerson) ||
-  Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at) ||
-  (one.id < other.id ? -1 : 1)
 
 /** More lengths than there are forms only make for more looking. */
 function withLengths(

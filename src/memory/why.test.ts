@@ -47,7 +47,7 @@ describe('why', () => {
   })
 
   it('does not say that a belief is missing which the prelude holds', async () => {
-    const memory = await workshopWith(belief({ name: 'tea', scopes: ['user:universal'] }))
+    const memory = await workshopWith(belief({ name: 'tea', type: 'preference', scopes: ['user:universal'] }))
 
     expect(await ask(memory, 'some tea', 'tea')).toMatchObject({
       kind: 'left-out',
@@ -58,7 +58,7 @@ describe('why', () => {
 
   it('says of a belief that was not mentioned which of its words the message has', async () => {
     const memory = await workshopWith(
-      belief({ name: 'error handling', aliases: ['exceptions'], scopes: ['user:universal'] }),
+      belief({ name: 'error handling', aliases: ['exceptions'], type: 'preference', scopes: ['user:universal'] }),
     )
 
     expect(await ask(memory, 'many errors here', 'error handling')).toEqual({

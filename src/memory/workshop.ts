@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ActorKind, Belief } from '../beliefs/belief.ts'
-import type { BeliefChange, EventKind, JournalEvent } from '../beliefs/journal.ts'
+import type { BeliefChange, Commit, EventKind, JournalEvent } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
+import type { Embedder } from '../search/embedder.ts'
 import type { Store } from './store.ts'
 
 /** What every use case works with. Nothing here reads the clock, the disk or chance by itself. */
@@ -9,6 +10,10 @@ export type Workshop = {
   readonly store: Store
   readonly now: () => Date
   readonly newId: () => string
+  /** A store with nothing in it that is gone with the process; needed to look at the memory as it was. */
+  readonly emptyStore?: () => Promise<Store>
+  /** The model that says what sentences mean, where one is to be used. */
+  readonly embedder?: () => Promise<Embedder>
 }
 
 /** Who is changing the memory. Set by the channel the request came through, never by what it says. */
@@ -24,12 +29,12 @@ export type ChangeRequest = {
 
 /** What a use case wants to do after looking at the store: change something, or leave it because nothing has to. */
 export type Decision<Result> =
-  | {
+  | (Pick<Commit, 'turns' | 'forgottenTurns'> & {
       readonly kind: EventKind
       readonly changes: readonly BeliefChange[]
       readonly undoes?: number
       readonly result: (event: JournalEvent) => Result
-    }
+    })
   | { readonly kind: 'nothing'; readonly result: Result }
 
 const mostAttempts = 50
@@ -56,9 +61,20 @@ export async function change<Result>(
     const at = now().toISOString()
     const decision = await decide(at)
     if (decision.kind === 'nothing') return decision.result
-    const { kind, changes, undoes = null } = decision
+    const { kind, changes, undoes = null, turns = [], forgottenTurns = [] } = decision
     const { actor, origin } = request.author
-    const committed = await store.commit({ user: request.user, kind, actor, origin, at, key, undoes, changes })
+    const committed = await store.commit({
+      user: request.user,
+      kind,
+      actor,
+      origin,
+      at,
+      key,
+      undoes,
+      changes,
+      turns,
+      forgottenTurns,
+    })
     switch (committed.outcome) {
       case 'committed':
         return decision.result(committed.event)

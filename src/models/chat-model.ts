@@ -34,6 +34,13 @@ export type Usage = {
 
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
+export const addUsage = (one: Usage, other: Usage): Usage => ({
+  input: one.input + other.input,
+  output: one.output + other.output,
+  cacheRead: one.cacheRead + other.cacheRead,
+  cacheWrite: one.cacheWrite + other.cacheWrite,
+})
+
 export type ChatRequest = {
   readonly system?: string
   readonly messages: readonly ChatMessage[]

@@ -9,7 +9,9 @@ const abbreviations = new Set(
 )
 
 const closing = new Set(['"', "'", '”', '’', ')', ']', '»', '*', '_', '`'])
-const endsAlone = new Set(['。', '！', '？', '।', '؟'])
+
+/** Everything that may end a sentence. The first group ends one by itself. */
+const mayEnd = /([\n。！？।؟])|[.!?…]+/gu
 
 /**
  * Splits a text into sentences, in order. A line break ends one, and so does `.`, `!`, `?` or `…` before white space,
@@ -21,32 +23,30 @@ export function sentencesOf(text: string): readonly Sentence[] {
   const endAt = (end: number): void => {
     let from = start
     let to = end
-    while (from < to && isSpace(text[from] as string)) from += 1
-    while (to > from && isSpace(text[to - 1] as string)) to -= 1
+    while (from < to && isSpace(text, from)) from += 1
+    while (to > from && isSpace(text, to - 1)) to -= 1
     if (to > from) sentences.push({ start: from, end: to, text: text.slice(from, to) })
     start = end
   }
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] as string
-    if (character === '\n') endAt(at + 1)
-    else if (endsAlone.has(character)) endAt(at + 1)
-    else if (character === '.' || character === '!' || character === '?' || character === '…') {
-      let end = at + 1
-      while (end < text.length && isEndMark(text[end] as string)) end += 1
-      const isPlainStop = character === '.' && end === at + 1
+  for (const { 0: mark, 1: alone, index } of text.matchAll(mayEnd)) {
+    let end = index + mark.length
+    if (alone === undefined) {
       while (end < text.length && closing.has(text[end] as string)) end += 1
-      const isBeforeSpace = end === text.length || isSpace(text[end] as string)
-      if (isBeforeSpace && !(isPlainStop && isAbbreviated(text, start, at))) endAt(end)
-      at = end - 1
+      if (end < text.length && !isSpace(text, end)) continue
+      if (mark === '.' && isAbbreviated(text, start, index)) continue
     }
+    if (end > start) endAt(end)
   }
   endAt(text.length)
   return sentences
 }
 
-const isSpace = (character: string): boolean => /\s/u.test(character)
-const isEndMark = (character: string): boolean =>
-  character === '.' || character === '!' || character === '?' || character === '…'
+/** White space as JavaScript's `\s` has it, without the price of a pattern for the characters that most texts are made of. */
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code > 160) return /\s/u.test(text[at] as string)
+  return code === 32 || (code >= 9 && code <= 13) || code === 160
+}
 
 /** The longest abbreviation, and the bracket that may stand before it. */
 const longestAbbreviation = 8
@@ -54,7 +54,7 @@ const longestAbbreviation = 8
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */
 function isAbbreviated(text: string, sentenceStart: number, stop: number): boolean {
   let start = stop
-  while (start > sentenceStart && stop - start <= longestAbbreviation && !isSpace(text[start - 1] as string)) start -= 1
+  while (start > sentenceStart && stop - start <= longestAbbreviation && !isSpace(text, start - 1)) start -= 1
   const word = text.slice(start, stop).replace(/^[("'“‘[]+/u, '')
   if (/^\p{Lu}$/u.test(word)) return word !== 'I'
   return abbreviations.has(word.toLowerCase())

@@ -41,12 +41,16 @@ it('gives an event another hash when anything about it differs', () => {
     { ...event, undoes: 1 },
   ]
   const ofChanges = [[], [change], [change, change], [{ ...change, version: 2 }], [{ ...change, bodyHash: null }]].map(
-    hashChanges,
+    (changes) => hashChanges(changes),
+  )
+  const turn = { id: 't-1', hash: new Uint8Array(32).fill(2) }
+  const ofTurns = [[turn], [turn, turn], [{ ...turn, id: 't-2' }], [{ ...turn, hash: null }]].map((turns) =>
+    hashChanges([change], turns),
   )
 
   const hashes = [
     ...variants.map((variant) => hashEvent(variant, beforeFirst, beforeFirst)),
-    ...ofChanges.map((changes) => hashEvent(event, changes, beforeFirst)),
+    ...[...ofChanges, ...ofTurns].map((changes) => hashEvent(event, changes, beforeFirst)),
     hashEvent(event, beforeFirst, new Uint8Array(32).fill(1)),
   ].map(toHex)
 

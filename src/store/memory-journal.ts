@@ -1,7 +1,18 @@
 import type { Belief } from '../beliefs/belief.ts'
+import type { EventPage } from '../beliefs/belief-store.ts'
 import { type BeliefRevision, type Commit, entryOf, type JournalEntry, type JournalEvent } from '../beliefs/journal.ts'
 import type { CheckedChange } from './checked-commit.ts'
-import { beforeFirst, hashBody, hashChanges, hashEvent, type SealedChange, saltBytes, toHex } from './journal-hash.ts'
+import {
+  beforeFirst,
+  hashBody,
+  hashChanges,
+  hashEvent,
+  type SealedChange,
+  type SealedTurn,
+  saltBytes,
+  toHex,
+  turnBody,
+} from './journal-hash.ts'
 import { undoneBy } from './undo-chain.ts'
 
 type JournalChange = SealedChange & { belief: Belief | null }
@@ -30,12 +41,11 @@ export class MemoryJournal {
   }
 
   /** Newest first. */
-  events(
-    user: string,
-    { limit, before }: { readonly limit: number; readonly before?: number },
-  ): readonly JournalEntry[] {
+  events(user: string, { limit, before, hearing = false }: EventPage): readonly JournalEntry[] {
     const last = before ?? Number.POSITIVE_INFINITY
-    const records = (this.#users.get(user)?.records ?? []).filter(({ event }) => event.number < last)
+    const records = (this.#users.get(user)?.records ?? []).filter(
+      ({ event }) => event.number < last && (hearing || event.kind !== 'hear'),
+    )
     return records
       .reverse()
       .slice(0, limit)
@@ -54,7 +64,7 @@ export class MemoryJournal {
 
   lastUndoable(user: string): JournalEvent | null {
     const isUndoable = ({ event }: JournalRecord): boolean =>
-      event.kind !== 'undo' && event.undoes === null && this.#undoneBy(event.number) === null
+      event.kind !== 'undo' && event.kind !== 'hear' && event.undoes === null && this.#undoneBy(event.number) === null
     const record = this.#users.get(user)?.records.findLast(isUndoable)
     return record === undefined ? null : this.#eventOf(record)
   }
@@ -77,9 +87,15 @@ export class MemoryJournal {
   append(commit: Commit, changes: readonly CheckedChange[]): JournalEvent {
     const { user, kind, actor, origin, at, key, undoes } = commit
     const sealed = this.#seal(changes)
+    const turns = this.#sealTurns(commit)
     const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key, undoes }
-    const hash = hashEvent(fields, hashChanges(sealed), this.#records.at(-1)?.hash ?? beforeFirst)
-    const event = { ...fields, beliefIds: changes.map(({ beliefId }) => beliefId), hash: toHex(hash) }
+    const hash = hashEvent(fields, hashChanges(sealed, turns), this.#records.at(-1)?.hash ?? beforeFirst)
+    const event = {
+      ...fields,
+      beliefIds: changes.map(({ beliefId }) => beliefId),
+      turnCount: turns.length,
+      hash: toHex(hash),
+    }
     const record = { event, hash, changes: sealed }
     this.#records.push(record)
 
@@ -105,6 +121,15 @@ export class MemoryJournal {
       const bodyHash = hashBody(salt, JSON.stringify(after))
       return { beliefId, version: after.version, outcome, bodyHash, belief: after }
     })
+  }
+
+  #sealTurns({ turns = [], forgottenTurns = [] }: Commit): readonly SealedTurn[] {
+    const salts = this.#random(saltBytes * turns.length)
+    const kept = turns.map((turn, index) => ({
+      id: turn.id,
+      hash: hashBody(salts.subarray(index * saltBytes, (index + 1) * saltBytes), turnBody(turn)),
+    }))
+    return [...kept, ...forgottenTurns.map((id) => ({ id, hash: null }))]
   }
 
   #recordAt(user: string, number: number): JournalRecord | null {

@@ -1,12 +1,16 @@
-import { type Belief, isCurrent, isVisibleTo } from '../beliefs/belief.ts'
+import { type Belief, byStanding, isCurrent, isStanding, isVisibleTo, reinforcedAt } from '../beliefs/belief.ts'
 import type { BeliefFilter, BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
 import type { Commit } from '../beliefs/journal.ts'
+import { universalScope } from '../beliefs/scope.ts'
+import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
 import { slipKeys } from '../search/index-entries.ts'
+import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
-import { byReinforcement, byShelf, byUpdate, heldName, reinforcedAt, shelfOf } from './standing.ts'
+import { UserTurns } from './memory-turns.ts'
+import { byReinforcement, byUpdate, heldName } from './standing.ts'
 import { compareText } from './text-order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
 import { UserBeliefs } from './user-beliefs.ts'
@@ -14,10 +18,15 @@ import { UserBeliefs } from './user-beliefs.ts'
 export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Array }
 
 /** A store that lives as long as the process: for tests, and for memories nobody wants to keep. */
-export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & FormIndex & FullText {
+export function openMemoryStore({
+  random,
+}: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
   const journal = new MemoryJournal(random)
   const users = new Map<string, UserBeliefs>()
   const nobody = new UserBeliefs()
+  const turns = new Map<string, UserTurns>()
+  const nothingSaid = new UserTurns()
+  const saidBy = (user: string): UserTurns => turns.get(user) ?? nothingSaid
   const of = (user: string): UserBeliefs => users.get(user) ?? nobody
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
@@ -35,12 +44,21 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
       if (undone.undoneBy !== null) return { outcome: 'stale' }
     }
     const isStale = changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId))
-    if (isStale || !of(user).canHold(changes)) return { outcome: 'stale' }
+    const { turns: heard = [], forgottenTurns = [] } = commit
+    const areTurnsStale =
+      saidBy(user)
+        .known(heard)
+        .some((known) => known !== null) || forgottenTurns.some((id) => !saidBy(user).has(id))
+    if (isStale || areTurnsStale || !of(user).canHold(changes)) return { outcome: 'stale' }
 
     const event = journal.append(commit, changes)
     const held = users.get(user) ?? new UserBeliefs()
     users.set(user, held)
     held.apply(changes)
+    const said = turns.get(user) ?? new UserTurns()
+    turns.set(user, said)
+    said.keep(heard)
+    said.forget(forgottenTurns)
     return { outcome: 'committed', event }
   }
 
@@ -126,9 +144,16 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
           isVisibleTo(belief.agent, view.agent) &&
           (isIn(belief, view.scopes) || (editedEverywhere && belief.editedByPerson)),
       ).sort(byReinforcement),
-    universal: async (user, agent, limit) =>
-      matching(user, (belief) => shelfOf(belief) !== null && isVisibleTo(belief.agent, agent))
-        .sort(byShelf)
+    standing: async (view, limit) =>
+      matching(
+        view.user,
+        (belief) =>
+          isVisibleTo(belief.agent, view.agent) &&
+          belief.scopes.some(
+            (scope) => (scope === universalScope || view.scopes.includes(scope)) && isStanding(belief, scope),
+          ),
+      )
+        .sort(byStanding)
         .slice(0, limit),
     events: async (user, page) => journal.events(user, page),
     event: async (user, number) => journal.event(user, number),
@@ -152,6 +177,17 @@ export function openMemoryStore({ random }: MemoryStoreOptions): BeliefStore & F
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
     matchText: async (query) => matchText(query),
+    knownTurns: async (user, heard) => saidBy(user).known(heard),
+    getTurn: async (user, id) => saidBy(user).get(id),
+    listTurns: async (filter, page) => saidBy(filter.user).list(filter, page),
+    listSessions: async (filter, page) => saidBy(filter.user).sessions(filter, page),
+    turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
+    turnSpeakers: async (view) => saidBy(view.user).speakers(view),
+    unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
+    vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
+    turnsWithoutVectors: async (user, model, limit) => saidBy(user).withoutVectors(model, limit),
+    keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
+    turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
     together: (work) => work(),
     close: async () => {},
   }
@@ -164,14 +200,15 @@ const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
 function passes(belief: Belief, filter: BeliefFilter): boolean {
-  const { scopes, types, statuses, pinned, current, proposals } = filter
+  const { scopes, types, statuses, pinned, current, proposals, candidates } = filter
   return (
     (scopes === undefined || isIn(belief, scopes)) &&
     (types === undefined || types.includes(belief.type)) &&
     (statuses === undefined || statuses.includes(belief.status)) &&
     (pinned === undefined || belief.pinned === pinned) &&
     (current === undefined || isCurrent(belief) === current) &&
-    (proposals === undefined || (belief.proposedFor !== null) === proposals)
+    (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
+    (candidates === undefined || belief.candidate === candidates)
   )
 }
 

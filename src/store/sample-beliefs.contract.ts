@@ -1,9 +1,12 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefStore } from '../beliefs/belief-store.ts'
 import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+import type { NewTurn } from '../beliefs/turn.ts'
+import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from '../search/form-index.ts'
+import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 
-export type AnyStore = BeliefStore & FormIndex & FullText
+export type AnyStore = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex
 
 const at = '2026-03-01T12:00:00.000Z'
 
@@ -24,6 +27,7 @@ export const sample = (fields: Partial<Belief> & { readonly id: string }): Belie
   editedByPerson: false,
   supersededBy: null,
   proposedFor: null,
+  candidate: false,
   resolvedAt: null,
   resolvedBy: null,
   participants: [],
@@ -73,3 +77,25 @@ export const commitOf = (changes: readonly BeliefChange[], fields: Partial<Commi
 /** Salts that are the same in every run and every store. */
 export const fixedRandom = (bytes: number): Uint8Array =>
   Uint8Array.from({ length: bytes }, (_, at) => (at * 73 + 41) % 251)
+
+let made = 0
+
+/** A turn of ada's with everything a test does not care about filled in. */
+export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
+  made += 1
+  return {
+    id: `t-${made}`,
+    user: 'ada',
+    session: 's1',
+    index: null,
+    role: 'user',
+    speaker: null,
+    at: new Date(Date.UTC(2026, 4, 3, 10) + made * 3_600_000).toISOString(),
+    scope: 'user:universal',
+    host: 'test',
+    origin: 'person',
+    messageId: null,
+    text,
+    ...fields,
+  }
+}

@@ -89,7 +89,7 @@ const seldom = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =
 const beliefFields = fc.record({
   agent: fc.constantFrom(...agents),
   type: fc.constantFrom(...beliefTypes),
-  subtype: fc.constantFrom(null, 'expertise' as const, 'style' as const),
+  subtype: fc.constantFrom(null, 'expertise' as const, 'style' as const, 'instruction' as const),
   name: fc.constantFrom(...names),
   aliases: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 4 }),
   content: fc.constantFrom(...texts),
@@ -100,6 +100,7 @@ const beliefFields = fc.record({
   editedByPerson: fc.boolean(),
   supersededBy: seldom(fc.constantFrom(...beliefIds)),
   proposedFor: seldom(fc.constantFrom(...beliefIds)),
+  candidate: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
   resolvedAt: seldom(fc.constantFrom(...times)),
   reinforcement: fc.record({ count: fc.nat(3), at: fc.constantFrom(...times) }),
   updatedAt: fc.constantFrom(...times),
@@ -195,6 +196,8 @@ async function everyList(store: AnyStore, user: string): Promise<unknown> {
     { current: true },
     { current: false, proposals: false },
     { proposals: true },
+    { candidates: true },
+    { candidates: false, current: false },
   ]
   const pages = filters.flatMap((filter) => [
     store.list({ user, ...filter }, { limit: 50, offset: 0 }),
@@ -206,9 +209,9 @@ async function everyList(store: AnyStore, user: string): Promise<unknown> {
 async function everyView(store: AnyStore, user: string): Promise<unknown> {
   const answers: unknown[] = []
   for (const agent of agents) {
-    answers.push(await store.universal(user, agent, 2), await store.universal(user, agent, 50))
     for (const inView of [[], ['project:ledger'], ['domain:code', 'user:universal', 'domain:none'], [...scopes]]) {
       const view = { user, agent, scopes: inView }
+      answers.push(await store.standing(view, 2), await store.standing(view, 50))
       answers.push(
         await store.pinned(view, { editedEverywhere: false }),
         await store.pinned(view, { editedEverywhere: true }),

@@ -5,6 +5,7 @@ import { type Commit, mostListedBeliefs } from '../beliefs/journal.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 import { describeIndexes } from './store-index.contract.ts'
+import { describeTurns } from './turn-store.contract.ts'
 
 const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id)
 
@@ -12,6 +13,7 @@ const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id
 export function describeStore(name: string, open: () => AnyStore): void {
   const { empty, holding } = storesFrom(open)
   describeIndexes(name, open)
+  describeTurns(name, open)
 
   describe(`${name} commits`, () => {
     it('a belief so that it reads as it was written', async () => {
@@ -350,27 +352,52 @@ export function describeStore(name: string, open: () => AnyStore): void {
       expect(await seen('other', true)).toEqual(['p1', 'p2', 'p3'])
     })
 
-    it('that hold everywhere, shelf by shelf', async () => {
-      const everywhere = (id: string, fields: Partial<Belief>): Belief =>
-        sample({ id, scopes: ['user:universal'], ...fields })
-      const reinforcement = { count: 1, at: '2026-04-01T00:00:00.000Z' }
+    it('that stand in every context: instructions in view, and preferences that hold everywhere', async () => {
+      const preference = (id: string, fields: Partial<Belief>): Belief =>
+        sample({ id, type: 'preference', scopes: ['user:universal'], ...fields })
+      const recent = { reinforcement: { count: 1, at: '2026-04-01T00:00:00.000Z' } }
+      const instruction = { subtype: 'instruction', scopes: ['project:ledger'] } as const
       const store = await holding(
-        everywhere('rest', {}),
-        everywhere('rest-edited', { editedByPerson: true }),
-        everywhere('rest-recent', { reinforcement }),
-        everywhere('style', { type: 'preference', subtype: 'style' }),
-        everywhere('expertise', { type: 'preference', subtype: 'expertise' }),
-        everywhere('question', { type: 'open_question' }),
-        everywhere('private', { agent: 'codex' }),
-        everywhere('old', { resolvedAt: '2026-03-01T00:00:00.000Z' }),
-        sample({ id: 'elsewhere' }),
+        preference('rest', {}),
+        preference('edited', { editedByPerson: true }),
+        preference('recent', recent),
+        preference('style', { subtype: 'style' }),
+        preference('told', { ...instruction }),
+        preference('told-everywhere', { subtype: 'instruction', ...recent }),
+        preference('told-elsewhere', { ...instruction, scopes: ['domain:law'] }),
+        preference('liked-here', { scopes: ['project:ledger'] }),
+        preference('private', { agent: 'codex' }),
+        preference('old', { status: 'superseded', supersededBy: 'told' }),
+        preference('candidate', { candidate: true }),
+        sample({ id: 'fact', scopes: ['user:universal'] }),
+        sample({ id: 'question', type: 'open_question', scopes: ['user:universal'] }),
       )
+      const standing = async (scopes: readonly string[], agent: string | null, limit = 20) =>
+        ids(await store.standing({ user: 'ada', agent, scopes }, limit))
 
-      const all = ['expertise', 'style', 'rest-edited', 'rest-recent', 'rest']
-      expect(ids(await store.universal('ada', null, 10))).toEqual(all)
-      expect(ids(await store.universal('ada', null, 2))).toEqual(all.slice(0, 2))
-      expect(ids(await store.universal('ada', 'codex', 10))).toEqual([...all.slice(0, 4), 'private', 'rest'])
-      expect(await store.universal('bob', null, 10)).toEqual([])
+      const here = ['edited', 'told-everywhere', 'told', 'recent', 'rest', 'style']
+      expect(await standing(['project:ledger'], null)).toEqual(here)
+      expect(await standing(['project:ledger', 'user:universal'], null)).toEqual(here)
+      expect(await standing(['project:ledger'], null, 2)).toEqual(here.slice(0, 2))
+      expect(await standing(['project:ledger'], 'codex')).toEqual([...here.slice(0, 4), 'private', 'rest', 'style'])
+      expect(await standing([], null)).toEqual(here.filter((id) => id !== 'told'))
+      expect(await store.standing({ user: 'bob', agent: null, scopes: ['project:ledger'] }, 9)).toEqual([])
+    })
+
+    it('that are candidates apart from those that may be recalled, and does not let them hold a name', async () => {
+      const store = await holding(
+        sample({ id: 'held', name: 'port' }),
+        sample({ id: 'found', name: 'port', candidate: true, pinned: true }),
+      )
+      const view: Viewpoint = { user: 'ada', agent: null, scopes: ['project:ledger'] }
+      const listed = async (candidates: boolean) =>
+        ids((await store.list({ user: 'ada', candidates }, { limit: 9, offset: 0 })).items)
+
+      expect([await listed(true), await listed(false)]).toEqual([['found'], ['held']])
+      expect(ids(await store.holders('ada', 'port', ['project:ledger']))).toEqual(['held'])
+      expect(ids(await store.pinned(view, { editedEverywhere: true }))).toEqual([])
+      expect((await store.postings(view, ['port'])).get('port')?.map(({ beliefId }) => beliefId)).toEqual(['held'])
+      expect(await store.population(view)).toBe(1)
     })
   })
 

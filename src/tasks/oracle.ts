@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import { noUsage } from '../models/chat-model.ts'
 import type { Agent, Turn } from './agent.ts'
 import { inProcess } from './agents/in-process.ts'
-import { deriveChecks } from './grade/derive-checks.ts'
-import { asksToStore } from './grade/phrases.ts'
+import { checksOf } from './grade/answer-checks.ts'
 import type { AnswerCheck, Task } from './task.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
@@ -16,7 +15,7 @@ const memoryFile = 'memory/MEMORY.md'
  * for. What it does not reach, no agent can; below 1 there is something wrong with the checks.
  */
 export function oracleFor(task: Task): Agent {
-  const checks = task.answerChecks.length > 0 ? task.answerChecks : deriveChecks(task)
+  const checks = checksOf(task)
   return {
     name: 'oracle',
     version: '1',
@@ -30,7 +29,7 @@ export function oracleFor(task: Task): Agent {
         next += 1
         heard.push(prompt)
         const own = checks.filter((check) => check.session === session?.id)
-        return turnOf({ workspace, prompt, heard, checks: own })
+        return turnOf({ workspace, heard, checks: own })
       })
     },
   }
@@ -38,18 +37,17 @@ export function oracleFor(task: Task): Agent {
 
 type Moment = {
   readonly workspace: string
-  readonly prompt: string
   readonly heard: readonly string[]
   readonly checks: readonly AnswerCheck[]
 }
 
-async function turnOf({ workspace, prompt, heard, checks }: Moment): Promise<Turn> {
+async function turnOf({ workspace, heard, checks }: Moment): Promise<Turn> {
   const file = join(workspace, memoryFile)
   const before = await readFile(file, 'utf8').catch(() => null)
   await mkdir(dirname(file), { recursive: true })
   const content = `# Memory\n\n${heard.join('\n\n')}\n`
   await writeFile(file, content)
-  const answer = answerTo(prompt, checks)
+  const answer = answerTo(checks)
   const messages: TranscriptMessage[] = [
     ...(before === null ? [] : used('read_file', { path: memoryFile }, before)),
     ...used('write_file', { path: memoryFile, content }, 'written'),
@@ -66,14 +64,12 @@ function used(name: string, args: Readonly<Record<string, unknown>>, result: str
   ]
 }
 
-function answerTo(prompt: string, checks: readonly AnswerCheck[]): string {
+function answerTo(checks: readonly AnswerCheck[]): string {
   const facts = checks.flatMap(({ expect }) => expect.map((ways) => `- ${ways[0]}`))
   const lines = [
-    ...(asksToStore(prompt) || (facts.length === 0 && checks.length === 0)
-      ? [`I have saved this to ${memoryFile}.`]
-      : []),
+    `I have saved this to ${memoryFile}.`,
     ...new Set(facts),
     ...(checks.some(({ mustNotKnow }) => mustNotKnow) ? ['I do not know the rest: nobody told me.'] : []),
   ]
-  return lines.length === 0 ? 'I have read what is there, and there is nothing more to say.' : lines.join('\n')
+  return lines.join('\n')
 }

@@ -152,7 +152,8 @@ export function verdictOf(grade: TaskGrade, passAt: number): Verdict {
         ? 'skipped'
         : 'unjudged'
     case 'scored': {
-      const parts = [grade.automatedScore, grade.answerScore, grade.judgeScore].filter((score) => score !== null)
+      const { automatedScore, answerScore, sameSessionScore, judgeScore } = grade
+      const parts = [automatedScore, answerScore, sameSessionScore, judgeScore].filter((score) => score !== null)
       if (parts.length === 0) return 'unjudged'
       return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
     }

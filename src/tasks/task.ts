@@ -13,20 +13,28 @@ export type TaskSession = {
   readonly isFresh: boolean
 }
 
-/** What an answer must and must not hold; our own addition to the format. Texts are compared without case and layout. */
+/** What a session's answer must and must not say; our own addition to the format. All conditions must hold. */
 export type AnswerCheck = {
   readonly id: string
   /** The session whose answer is looked at. */
   readonly session: string
   /** The numbered question it is about: where the answer has numbers too, only what stands under this one counts. */
   readonly question?: number
-  /** Each inner list are ways to say the same thing; one of each must be there. */
+  /** Each inner list are ways to say the same thing; one of each must be there. Compared without case and layout. */
   readonly expect: readonly (readonly string[])[]
+  /** Compares `expect` character for character. */
+  readonly exact?: boolean
+  /** False where `expect` names no value that was told, such as words that confirm storing. */
+  readonly recall?: boolean
   readonly forbid: readonly string[]
   /** The answer must say that this is not known. */
   readonly mustNotKnow: boolean
-  /** `task`: written in the task. `derived`: read out of its criteria and expected behaviour. */
-  readonly source: 'task' | 'derived'
+  /** Memory must be looked up before the answer. */
+  readonly memoryRead?: boolean
+  /** The answer must name nothing that stands in no prompt so far and no file of the workspace. */
+  readonly nothingInvented?: boolean
+  /** `task`: stated by the task. `criteria`: a value in brackets in its grading criteria. */
+  readonly source: 'task' | 'criteria'
 }
 
 /** A job for an agent, as its file has it. Nothing of what the file says is lost: `frontMatter` is the whole of it. */

@@ -332,7 +332,7 @@ describe('why', () => {
     )
     expect(missed.stdout).toContain('It also lives in user:universal, which is not in view here.')
     expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\n$/)
-    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: true })
+    expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })
 })
 
@@ -350,7 +350,7 @@ describe('search', () => {
       /^exact {5}Redis {2}b-\w+ {2}entity, project:a\n {4}Cached on port 6380\.\npossible {2}Ada /,
     )
     expect(colourful.stdout).toContain('looks after \u001b[1m\u001b[4mredis\u001b[24m\u001b[22m and')
-    expect(scoped).toMatchObject({ total: 1, hits: [{ match: 'possible', belief: { name: 'Ada' } }] })
+    expect(scoped).toMatchObject({ total: 1, beliefs: [{ strength: 'possible', belief: { name: 'Ada' } }] })
   })
 
   it('finds what no longer holds only when asked, and says when nothing was found or more is there', async () => {

@@ -33,7 +33,11 @@ describe(`${processes} processes that write ${writes} beliefs each at once`, () 
     expect(acknowledged).toHaveLength(processes * writes)
     expect(await lostOrDoubled(file, acknowledged)).toEqual([])
     const store = openStore(file)
-    expect(await store.sizes()).toMatchObject({ events: processes * writes, beliefs: processes * writes })
+    expect(await store.sizes()).toMatchObject({
+      events: processes * writes,
+      beliefs: processes * writes,
+      turns: processes * writes,
+    })
     await store.close()
     expect(await complaintsOf(file)).toEqual([])
   })

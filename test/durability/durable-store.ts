@@ -12,7 +12,7 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
 
 export const openStore = (file: string): SqliteStore => openSqliteStore({ file, random: randomBytes })
 
-/** Which of the acknowledged beliefs are not there exactly once. */
+/** Which of the acknowledged beliefs, or of the turns that came with them, are not there exactly once. */
 export async function lostOrDoubled(file: string, acknowledged: readonly string[]): Promise<readonly string[]> {
   const store = openStore(file)
   const wrong: string[] = []
@@ -20,7 +20,9 @@ export async function lostOrDoubled(file: string, acknowledged: readonly string[
     const belief = await store.get('ada', id)
     const history = await store.history('ada', id)
     const named = await store.named('ada', `Name of ${id}`)
-    if (belief?.id !== id || history.length !== 1 || named.length !== 1) wrong.push(id)
+    const turn = await store.getTurn('ada', `t-${id}`)
+    const isThere = belief?.id === id && turn?.text.includes(` ${id} `)
+    if (!isThere || history.length !== 1 || named.length !== 1) wrong.push(id)
   }
   await store.close()
   return wrong

@@ -1,12 +1,12 @@
 /**
- * A program of its own that writes beliefs and says so, one line each, for tests that interfere with it from outside.
+ * A program of its own that writes beliefs, each together with a turn, and says so, one line each, for tests that interfere with it from outside.
  * Lines: `ready` when the store is open, `ack <id>` when a belief is safely in it, `refused <json>` when one is not.
  */
 import { randomBytes } from 'node:crypto'
 import { readSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MemoryError } from '../../src/errors.ts'
-import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 export type WriterOptions = {
@@ -62,7 +62,8 @@ async function write(options: WriterOptions): Promise<void> {
     const belief = sample({ id, name: `Name of ${id}`, content: `${id} `.repeat(contentLength / id.length) })
     if (options.fault === 'early') say(`ack ${id}`)
     try {
-      const { outcome } = await store.commit(commitOf([present(belief)]))
+      const turn = said(`I say that ${id} is so.`, { id: `t-${id}`, session: prefix, messageId: id })
+      const { outcome } = await store.commit(commitOf([present(belief)], { kind: 'learn', turns: [turn] }))
       if (outcome !== 'committed') throw new Error(`The commit of ${id} was ${outcome}.`)
       acknowledged.push(id)
       if (options.fault !== 'early') say(`ack ${id}`)

@@ -47,7 +47,7 @@ describe('the list of beliefs', () => {
     const { items, total } = await get<'listBeliefs'>('/beliefs?query=session+cache&current=true')
 
     expect(total).toBe(1)
-    expect(items[0]).toMatchObject({ belief: { name: 'Redis' }, hit: { match: 'exact' } })
+    expect(items[0]).toMatchObject({ belief: { name: 'Redis' }, hit: { strength: 'exact' } })
     const highlighted = items[0]?.hit?.highlights.map(({ field, text }) => `${field} ${text}`)
     expect(highlighted).toContain('alias session')
   })

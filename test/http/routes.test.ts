@@ -51,6 +51,12 @@ const freshProposal = async (): Promise<string> => {
   return agent.id
 }
 
+const freshTurn = async (): Promise<string> => {
+  made += 1
+  const body = { text: `The boat ${made} is moored at pier ${made}.`, session: 'boats' }
+  return (await server.send<Answer<'hear'>>('POST', `${apiPrefix}/turns`, { body })).body.turns[0]?.id ?? 'none'
+}
+
 /** A request to each route that is answered. That none is forgotten is what the type is for. */
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
@@ -77,9 +83,44 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   listProposals: async () => ({ path: '/proposals' }),
   acceptProposal: async () => ({ path: `/proposals/${await freshProposal()}/accept` }),
   rejectProposal: async () => ({ path: `/proposals/${await freshProposal()}/reject` }),
+  hear: async () => ({
+    path: '/turns',
+    body: {
+      turns: [
+        { text: `Remember that the harbour code is ${++made}.`, session: 'harbour' },
+        { text: 'Noted.', role: 'assistant', session: 'harbour', at: '2026-05-03T10:00:00Z' },
+        { text: 'Off the record: the boat leaks.', session: 'harbour' },
+      ],
+      learn: 'review',
+    },
+  }),
+  listTurns: async () => {
+    await freshTurn()
+    return { path: '/turns?session=boats&role=user&role=tool&since=2026-01-01&containing=moored&limit=5' }
+  },
+  getTurn: async () => ({ path: `/turns/${await freshTurn()}?around=2` }),
+  forgetTurns: async () => ({ path: `/turns?turn=${await freshTurn()}&session=boats` }),
+  listConversations: async () => {
+    await freshTurn()
+    return { path: '/conversations?limit=2' }
+  },
+  getConversation: async () => {
+    await freshTurn()
+    return { path: '/conversations/boats?limit=2' }
+  },
+  search: async () => {
+    await freshTurn()
+    return {
+      path: '/search?q=Where+is+the+boat+moored%3F&scope=project:ledger&until=2030-01-01&asOf=2030-01-01&limit=3',
+    }
+  },
   recall: async () => ({
     path: '/recall',
-    body: { message: 'Is the session cache in reedis, and the palette?', budget: { maxBeliefs: 5 } },
+    body: {
+      message: 'Is the session cache in reedis, and the palette?',
+      budget: { maxBeliefs: 5, maxQuotes: 1 },
+      asOf: '2030-01-01',
+    },
   }),
   why: async () => ({ path: '/recall/why', body: { message: 'Is redis up?', beliefId: await idOf('Redis') } }),
   remedies: async () => ({

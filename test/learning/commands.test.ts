@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
 import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 
-const message = 'My dentist is Dr. Lee. What is the weather like? My API key is sk-abcdefghijklmnop.'
+const message = 'Remember that Dr. Lee is the dentist here. How are you? Remember that the key is sk-abcdefghijklmnop.'
 
 describe('credence learn', () => {
   it('takes in statements, and says what it left out and why', async () => {
@@ -11,11 +11,11 @@ describe('credence learn', () => {
     const { exitCode, stdout } = await place.run('learn', message)
 
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('remembered "dentist"')
-    expect(stdout).toContain('question: What is the weather like?')
+    expect(stdout).toContain('remembered "')
+    expect(stdout).toContain('Dr. Lee is the dentist here.')
     expect(stdout).toContain('secret: ')
     expect(stdout).not.toContain('sk-abc')
-    expect((await place.run('recall', 'who is my dentist?')).stdout).toContain('Dr. Lee')
+    expect((await place.run('search', 'dentist')).stdout).toContain('Dr. Lee')
   })
 
   it('prints one document with --json', async () => {
@@ -24,27 +24,39 @@ describe('credence learn', () => {
 
     expect(document).toMatchObject({
       dryRun: false,
-      taken: [
-        { outcome: 'remembered', belief: { name: 'dentist', provenance: { sourceId: 'turn-3', actor: 'person' } } },
-      ],
-      refused: [{ reason: 'question' }, { reason: 'secret' }],
+      taken: [{ outcome: 'remembered', belief: { provenance: { sourceId: 'turn-3', actor: 'person' } } }],
+      refused: [{ reason: 'secret' }],
     })
   })
 
   it('reads the message from standard input, and changes nothing on a dry run', async () => {
     using place = workplace()
-    const { stdout } = await place.runWith({ stdin: 'My gym is Flex.\n' }, 'learn', '-', '--dry-run')
+    const { stdout } = await place.runWith(
+      { stdin: 'Remember that the gym is called Flex.\n' },
+      'learn',
+      '-',
+      '--dry-run',
+    )
 
     expect(stdout).toContain('Nothing was changed')
-    expect(stdout).toContain('gym')
+    expect(stdout).toContain('the gym is called Flex.')
     expect((await place.run('beliefs')).stdout).not.toContain('Flex')
   })
 
-  it('knows from earlier messages what a pronoun stands for', async () => {
+  it('lists preferences for review, where they are accepted or rejected', async () => {
     using place = workplace()
-    const document = await place.json('learn', 'She lives in Porto.', '--earlier', 'Ana is my sister.')
+    const document = await place.json('learn', 'I prefer window seats. I prefer black tea.')
+    expect(document).toMatchObject({ taken: [{ outcome: 'candidate' }, { outcome: 'candidate' }] })
 
-    expect(document).toMatchObject({ taken: [{ belief: { content: 'She [Ana] lives in Porto.' } }] })
+    const listed = (await place.run('proposals')).stdout
+    expect(listed).toContain('I prefer black tea.')
+    expect(listed).toContain('Stated once as a preference')
+    const { candidates } = (await place.json('proposals')) as { candidates: { belief: { id: string } }[] }
+    const [first, second] = candidates.map(({ belief }) => belief.id)
+    await place.run('proposals', 'accept', first ?? '')
+    await place.run('proposals', 'reject', second ?? '')
+
+    expect(await place.json('proposals')).toEqual({ proposals: [], candidates: [] })
   })
 
   it('may leave finding statements to a model, which writes as an agent', async () => {
@@ -54,23 +66,19 @@ describe('credence learn', () => {
       subtype: null,
       name: 'dentist',
       aliases: [],
-      content: 'My dentist is Dr. Lee.',
-      why: '',
-      certainty: 'said',
-      kind: 'statement',
-      replaces: [],
+      content: 'Dr. Lee is the dentist here.',
     }
     await using endpoint = await scriptedEndpoint([saysJson({ beliefs: [found] })])
 
     const document = await place.json('learn', message, '--extractor', `openai:listener@${endpoint.openaiUrl}`)
 
     expect(document).toMatchObject({
-      taken: [{ belief: { provenance: { actor: 'agent', model: 'openai:listener' } } }],
+      taken: [{ belief: { candidate: true, provenance: { actor: 'agent', model: 'openai:listener' } } }],
     })
   })
 
   it.each([
-    [['learn', 'x', '--extractor', 'magic'], /no extractor/u],
+    [['learn', 'x', '--extractor', 'magic'], /Unknown extractor "magic"/u],
     [['learn', 'x', '--extractor', 'openai:m@http://example.com'], /neither https nor on this machine/u],
     [['learn', 'x', '--extractor', 'anthropic:m'], /no key for anthropic/u],
   ])('refuses %s', async (argv, reason) => {
@@ -102,7 +110,7 @@ describe('credence benchmark run learning', () => {
       status: 'completed',
       failedCases: 0,
       system: { name: 'learn:rules' },
-      metrics: { learnPrecision: 1, learnRecall: 1, askable: 1, silence: 1 },
+      metrics: { learnPrecision: 1, learnRecall: 1, silence: 1, kept: 1 },
     })
 
     expect((await run('benchmark', 'snapshot', '--snapshot-id', 'main')).exitCode).toBe(0)

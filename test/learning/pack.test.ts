@@ -1,18 +1,15 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { deafExtractor, greedyExtractor } from '../../src/eval/kinds/learning/control-extractors.ts'
-import { brings } from '../../src/eval/kinds/learning/judge-learning.ts'
+import { everythingExtractor, nothingExtractor } from '../../src/eval/kinds/learning/control-extractors.ts'
 import { learningKind } from '../../src/eval/kinds/learning/learning-kind.ts'
 import { readLearningCases } from '../../src/eval/kinds/learning/learning-pack.ts'
 import { manifestOf } from '../../src/eval/pack/manifest.ts'
 import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
 import type { CaseOutcome } from '../../src/eval/run/run.ts'
-import type { Extractor } from '../../src/memory/learn/candidate.ts'
-import { learn } from '../../src/memory/learn/learn.ts'
+import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { rulesExtractor } from '../../src/memory/learn/rules.ts'
-import { recall } from '../../src/memory/recall.ts'
-import { person, workshop } from '../recall/beliefs-at-hand.ts'
+import { workshop } from '../recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const pack = 'packs/learning'
@@ -20,7 +17,7 @@ const load = (directory: string) => readLearningCases({ directory, manifest: man
 const cases = load(pack)
 
 const runOn = async (extractor: Extractor): Promise<readonly CaseOutcome[]> => {
-  const kind = learningKind({ open: async () => extractor, version: '0', clock: () => 0 })
+  const kind = learningKind({ open: async () => extractor, openWorkshop: workshop, version: '0', clock: () => 0 })
   const benchmark = await openBenchmark(pack, [kind])
   const wanted = new Set(cases.map(({ caseId }) => caseId))
   const outcomes: CaseOutcome[] = []
@@ -30,15 +27,14 @@ const runOn = async (extractor: Extractor): Promise<readonly CaseOutcome[]> => {
   return outcomes
 }
 
-const passed = (outcomes: readonly CaseOutcome[]): number => outcomes.filter(({ verdict }) => verdict === 'pass').length
+const expecting = new Set(cases.filter(({ learn }) => learn.length > 0).map(({ caseId }) => caseId))
+const passed = (outcomes: readonly CaseOutcome[]): readonly string[] =>
+  outcomes.filter(({ verdict }) => verdict === 'pass').map(({ caseId }) => caseId)
 
 describe('the pack of messages', () => {
-  it('holds what was promised of it', () => {
-    const silent = cases.filter(({ learn: expected }) => expected.length === 0)
-
-    expect(cases.length).toBeGreaterThanOrEqual(80)
-    expect(silent.length).toBeGreaterThanOrEqual(20)
-    expect(new Set(cases.map(({ category }) => category)).size).toBeGreaterThanOrEqual(12)
+  it('has cases that expect something, and as many that expect silence', () => {
+    expect(expecting.size).toBeGreaterThanOrEqual(35)
+    expect(cases.length - expecting.size).toBeGreaterThanOrEqual(35)
   })
 
   it('is passed by the rules, case by case', async () => {
@@ -50,41 +46,12 @@ describe('the pack of messages', () => {
     ).toEqual([])
   })
 
-  it('is failed by who takes nothing, and by who takes everything', async () => {
-    for (const control of [deafExtractor, greedyExtractor])
-      expect(passed(await runOn(control))).toBeLessThan(cases.length * 0.4)
+  it('is failed by an extractor that takes nothing, wherever something is expected', async () => {
+    expect(passed(await runOn(nothingExtractor)).filter((id) => expecting.has(id))).toEqual([])
   })
 
-  it('asks questions that recall itself answers with the same belief', async () => {
-    for (const { caseId, message, earlier, learn: expected } of cases) {
-      const memory = workshop()
-      const here = { user: 'ann', scopes: ['project:pack'] }
-      for (const before of earlier)
-        await learn(memory, { ...here, author: person, agent: null, view: here.scopes, text: before })
-      const { taken } = await learn(memory, {
-        ...here,
-        author: person,
-        agent: null,
-        view: here.scopes,
-        text: message,
-        earlier,
-      })
-      for (const { says, askedWith, type } of expected) {
-        // Open questions have a tier of their own.
-        if (type === 'open_question') continue
-        const found = taken.find(({ belief }) => says.every((words) => belief.content.includes(words)))
-        for (const question of askedWith) {
-          const { relevant } = await recall(memory, { ...here, message: question })
-
-          expect([caseId, question, relevant.map(({ belief }) => belief.content)]).toEqual([
-            caseId,
-            question,
-            expect.arrayContaining([found?.belief.content]),
-          ])
-          expect(found !== undefined && brings(question, found.belief)).toBe(true)
-        }
-      }
-    }
+  it('is failed by an extractor that takes everything', async () => {
+    expect(passed(await runOn(everythingExtractor)).length).toBeLessThan(cases.length * 0.1)
   })
 })
 
@@ -105,7 +72,11 @@ describe('a pack that is wrong is refused, with the place', () => {
 
   it.each<readonly [string, (cases: Cases) => Cases, RegExp]>([
     ['an unknown key', inFirst({ learnt: [] }), /learnt/u],
-    ['words that nobody says', inFirst({ learn: [{ says: ['zzz'], askedWith: ['q'] }] }), /nobody says "zzz"/u],
+    [
+      'words that nobody says',
+      inFirst({ learn: [{ says: ['zzz'], outcome: 'remembered', about: 'work' }] }),
+      /does not say "zzz"/u,
+    ],
     [
       'an unlisted case',
       (list) => [...list, { ...list[0], caseId: 'other' }],

@@ -46,6 +46,7 @@ export function servedMemory(given: Partial<Standing> = {}) {
   let time = Date.parse('2026-01-01T00:00:00Z')
   const workshop = {
     store: openMemoryStore({ random: randomBytes }),
+    emptyStore: async () => openMemoryStore({ random: randomBytes }),
     // biome-ignore lint/suspicious/noAssignInExpressions: every look at the clock is a second later
     now: () => new Date((time += 1_000)),
     newId: () => `b-${String(++ids).padStart(4, '0')}`,

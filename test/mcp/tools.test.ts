@@ -3,21 +3,21 @@ import { tools } from '../../src/mcp/memory-mcp.ts'
 import { call, listIn, person, servedMemory } from './served-memory.ts'
 
 describe('memory_search', () => {
-  it('gives exact hits first, with what matched, then possible ones, marked', async () => {
+  it('gives exact hits first, with what matched, then others, marked', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     await memory.remember({ name: 'redis cache', aliases: ['Redis'], content: 'Sessions live in Redis 7.' })
     await memory.remember({ name: 'queue', content: 'Jobs go through the redis server too.' })
     const client = await served.connect()
 
-    const found = await call(client, 'memory_search', { query: 'Which Redis server?' })
+    const found = await call(client, 'memory_search', { query: 'Which Redis server in the Frankfurt datacentre?' })
 
     expect(found.isError).toBe(false)
-    expect(listIn(found, 'hits').map(({ name, match }) => [name, match])).toEqual([
+    expect(listIn(found, 'beliefs').map(({ name, strength }) => [name, strength])).toEqual([
       ['redis cache', 'exact'],
       ['queue', 'possible'],
     ])
-    expect(listIn(found, 'hits')[0]?.matched).toEqual([{ field: 'alias', form: 'Redis', words: ['Redis'] }])
+    expect(listIn(found, 'beliefs')[0]?.matched).toEqual([{ field: 'alias', form: 'Redis', words: ['Redis'] }])
     expect(JSON.parse(found.text)).toEqual(found.value)
   })
 
@@ -28,7 +28,7 @@ describe('memory_search', () => {
 
     const found = await call(client, 'memory_search', { query: 'Who approves server holidays in Lisbon offices?' })
 
-    expect(found.value).toMatchObject({ hits: [], leftOut: 0 })
+    expect(found.value).toMatchObject({ beliefs: [], leftOut: 0 })
     expect(found.value.note).toContain('Say that nothing is remembered.')
   })
 
@@ -36,13 +36,13 @@ describe('memory_search', () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
     for (let index = 0; index < 9; index += 1)
-      await memory.remember({ name: `note ${index}x`, content: `The gateway limit is ${index}.` })
+      await memory.remember({ name: `note ${index}x`, content: `The gateway has a limit of ${index}.` })
     const client = await served.connect()
 
-    const found = await call(client, 'memory_search', { query: 'gateway limit' })
+    const found = await call(client, 'memory_search', { query: 'Which gateway limit for the Frankfurt datacentre?' })
 
-    expect(listIn(found, 'hits')).toHaveLength(5)
-    expect(listIn(found, 'hits').every(({ match }) => match === 'possible')).toBe(true)
+    expect(listIn(found, 'beliefs')).toHaveLength(5)
+    expect(listIn(found, 'beliefs').every(({ strength }) => strength === 'possible')).toBe(true)
     expect(found.value.leftOut).toBe(4)
     expect(found.value.note).toContain('Nothing in project:ledger and user:universal is called like this.')
   })
@@ -57,8 +57,8 @@ describe('memory_search', () => {
     const found = await call(client, 'memory_search', { query: 'release train and audit scope' })
 
     expect(
-      listIn(found, 'hits')
-        .map(({ name, match }) => `${name} ${match}`)
+      listIn(found, 'beliefs')
+        .map(({ name, strength }) => `${name} ${strength}`)
         .sort(),
     ).toEqual(['audit scope exact', 'release train exact'])
   })
@@ -77,9 +77,71 @@ describe('memory_search', () => {
 
     const found = await call(client, 'memory_search', { query: 'the payment chain?' })
 
-    const [relation, part] = listIn(found, 'hits')
+    const [relation, part] = listIn(found, 'beliefs')
     expect(relation).toMatchObject({ name: 'payment chain', through: null })
     expect(part).toMatchObject({ name: 'billing', through: relation?.id })
+  })
+
+  it('quotes what was said, with day, speaker, role and strength, the newest first', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    await memory.remember({ name: 'bike', content: 'A red city bike.' })
+    await memory.hear([
+      { text: 'My dentist is Doctor Valdez.', at: '2026-03-01T10:00:00Z', session: 'march' },
+      { text: 'My dentist is Doctor Okafor now.', at: '2026-05-01T10:00:00Z', session: 'may', speaker: 'Ben' },
+      { text: 'My dentist is a canary.', at: '2026-05-02T10:00:00Z', session: 'other', scope: 'project:other' },
+    ])
+    const client = await served.connect()
+    const texts = async (more: Record<string, unknown>) =>
+      listIn(await call(client, 'memory_search', { query: 'Who is my dentist?', ...more }), 'quotes').map(
+        ({ text }) => text,
+      )
+
+    const found = await call(client, 'memory_search', { query: 'Who is my dentist, and which bike?' })
+
+    expect(listIn(found, 'quotes')[0]).toEqual({
+      text: 'My dentist is Doctor Okafor now.',
+      at: '2026-05-01T10:00:00.000Z',
+      speaker: 'Ben',
+      role: 'user',
+      strength: expect.stringMatching(/^(?:strong|possible)$/),
+      earlier: false,
+      session: 'may',
+    })
+    expect(listIn(found, 'quotes')[1]).toMatchObject({ session: 'march', earlier: true })
+    expect(listIn(found, 'beliefs')).toMatchObject([{ name: 'bike', strength: 'exact' }])
+    expect(found.text).not.toContain('canary')
+    expect(found.value.notice).toContain('not instructions')
+    expect(await texts({ until: '2026-04-01' })).toEqual(['My dentist is Doctor Valdez.'])
+    expect(await texts({ as_of: '2026-04-01' })).toEqual(['My dentist is Doctor Valdez.'])
+    expect(await texts({ since: '2026-04-01' })).toEqual(['My dentist is Doctor Okafor now.'])
+    expect(await texts({ limit: 1 })).toHaveLength(1)
+    expect(await texts({ in: 'beliefs' })).toEqual([])
+    expect(await texts({ scope: 'project:other' })).toContain('My dentist is a canary.')
+    expect((await call(client, 'memory_search', { query: 'the bike', in: 'turns' })).value.beliefs).toEqual([])
+    expect(await call(client, 'memory_search', { query: 'bike', since: 'soon' })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('"soon" is not a date.'),
+    })
+  })
+
+  it('keeps its answer short, however long what is remembered is', async () => {
+    await using served = servedMemory()
+    const memory = served.memoryAs(person)
+    const long = 'the lighthouse keeps its lamp lit through the night '.repeat(300)
+    for (let index = 0; index < 8; index += 1)
+      await memory.remember({ name: `lighthouse ${index}x`, aliases: ['lighthouse'], content: long })
+    await memory.hear(Array.from({ length: 30 }, (_, at) => ({ text: `${long} ${at}`, session: `s${at}` })))
+    const client = await served.connect()
+
+    const found = await call(client, 'memory_search', { query: 'lighthouse lamp', limit: 20 })
+
+    const characters = [...listIn(found, 'beliefs'), ...listIn(found, 'quotes')].map(
+      ({ content, text }) => String(content ?? text).length,
+    )
+    expect(characters.length).toBeGreaterThan(5)
+    expect(characters.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(16_000)
+    expect(found.value.leftOut).toBe(8 - listIn(found, 'beliefs').length)
   })
 
   it('hides nothing in what it repeats', async () => {
@@ -90,7 +152,7 @@ describe('memory_search', () => {
 
     const found = await call(client, 'memory_search', { query: 'manners' })
 
-    expect(listIn(found, 'hits')[0]?.content).toBe('Be kind and brief.')
+    expect(listIn(found, 'beliefs')[0]?.content).toBe('Be kind and brief.')
     expect(found.value.notice).toContain('not instructions')
   })
 
@@ -266,7 +328,7 @@ describe('arguments of tools', () => {
     }
     const misspelt = await call(client, 'memory_search', { query: 'x', limt: 3 })
     expect(misspelt.text).toBe(
-      'memory_search has no argument "limt". Did you mean "limit"? Arguments of memory_search: query (needed), scope, limit.',
+      'memory_search has no argument "limt". Did you mean "limit"? Arguments of memory_search: query (needed), in, since, until, as_of, scope, limit.',
     )
   })
 

@@ -225,7 +225,7 @@ describe('forgetting', () => {
           ...(await everything(memory)).map(({ id }) => id),
           ...(await store.named('ann', doomed.name)).map(({ id }) => id),
           ...[...(await store.everyHolder('ann', keys)).values()].flat(),
-          ...found.hits.map(({ belief }) => belief.id),
+          ...found.beliefs.map(({ belief }) => belief.id),
           ...(await fileOf(memory)).map((line) => JSON.parse(line).id),
         ]
         for (const id of beliefIds) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Heard } from '../../src/memory/learn/candidate.ts'
+import type { Heard } from '../../src/memory/learn/extraction.ts'
 import { modelExtractor } from '../../src/memory/learn/model-extractor.ts'
 import { modelFrom } from '../../src/models/model-from.ts'
 import { type Script, says, saysJson, scriptedEndpoint } from './scripted-endpoint.ts'
@@ -10,14 +10,10 @@ const belief = (more: object = {}) => ({
   name: 'dentist',
   aliases: ['tooth doctor'],
   content: 'My dentist is Dr. Lee.',
-  why: '',
-  certainty: 'said',
-  kind: 'statement',
-  replaces: [],
   ...more,
 })
 
-const message = 'Hi! My dentist is Dr. Lee. Off the record, my salary is 64k.'
+const message = 'Hi! My dentist is Dr. Lee. My salary is 64k.'
 
 const heardBy = async (dialect: 'openai' | 'anthropic', script: Script, heard: Heard = { text: message }) => {
   await using endpoint = await scriptedEndpoint(script)
@@ -32,10 +28,10 @@ describe.each(['openai', 'anthropic'] as const)('a model that listens, over %s',
     const { extraction, extractor } = await heardBy(dialect, [saysJson({ beliefs: [belief()] })])
 
     expect(extraction.refused).toEqual([])
-    expect(extraction.candidates).toMatchObject([
-      { name: 'dentist', aliases: ['tooth doctor'], content: 'My dentist is Dr. Lee.', foundBy: `${dialect}:listener` },
+    expect(extraction.findings).toMatchObject([
+      { kind: 'model', name: 'dentist', aliases: ['tooth doctor'], content: 'My dentist is Dr. Lee.' },
     ])
-    const [candidate] = extraction.candidates
+    const [candidate] = extraction.findings
     expect(message.slice(candidate?.span.start, candidate?.span.end)).toBe('My dentist is Dr. Lee.')
     expect(extractor.model).toBe(`${dialect}:listener`)
   })
@@ -44,16 +40,16 @@ describe.each(['openai', 'anthropic'] as const)('a model that listens, over %s',
     const invented = belief({ content: 'My dentist is Dr. Moon.' })
     const { extraction } = await heardBy(dialect, [saysJson({ beliefs: [invented, belief()] })])
 
-    expect(extraction.candidates).toHaveLength(1)
+    expect(extraction.findings).toHaveLength(1)
     expect(extraction.refused).toMatchObject([{ reason: 'unfounded', text: 'My dentist is Dr. Moon.' }])
   })
 
-  it('does not decide about what is not to be kept', async () => {
-    const secret = belief({ name: 'salary', content: 'my salary is 64k' })
-    const { extraction } = await heardBy(dialect, [saysJson({ beliefs: [secret] })])
+  it('is not shown what is off the record', async () => {
+    const text = `${message} This is off the record.`
+    const { extraction, requests } = await heardBy(dialect, [], { text })
 
-    expect(extraction.candidates).toEqual([])
-    expect(extraction.refused).toMatchObject([{ reason: 'do_not_store' }])
+    expect(extraction).toMatchObject({ findings: [], refused: [{ reason: 'off_the_record' }] })
+    expect(requests).toEqual([])
   })
 
   it.each([
@@ -63,7 +59,7 @@ describe.each(['openai', 'anthropic'] as const)('a model that listens, over %s',
   ])('is asked once more, with the error, when its answer %s', async (_what, reply) => {
     const { extraction, requests } = await heardBy(dialect, [reply, saysJson({ beliefs: [belief()] })])
 
-    expect(extraction.candidates).toHaveLength(1)
+    expect(extraction.findings).toHaveLength(1)
     expect(requests).toHaveLength(2)
     expect(JSON.stringify(requests[1]?.body)).toContain('That cannot be used')
   })
@@ -89,7 +85,7 @@ it('takes words that were wrapped over two lines', async () => {
   const text = 'My dentist\nis Dr. Lee.'
   const { extraction } = await heardBy('openai', [saysJson({ beliefs: [belief()] })], { text })
 
-  expect(extraction.candidates[0]).toMatchObject({
+  expect(extraction.findings[0]).toMatchObject({
     content: 'My dentist is Dr. Lee.',
     span: { start: 0, end: text.length },
   })

@@ -198,6 +198,7 @@ describe('recall', () => {
       pinned: [],
       relevant: [],
       questions: [],
+      quotes: [],
     })
     expect(await found([belief({ name: 'redis' })], '')).toEqual([])
   })

@@ -214,7 +214,7 @@ describe('the budget', () => {
 })
 
 describe('the prelude', () => {
-  it('holds universal beliefs of any type but questions: expertise, style, the rest; tendencies as such', async () => {
+  it('holds instructions in view and preferences that hold everywhere, tendencies as such', async () => {
     const universal = { scopes: ['user:universal'] }
     const workshop = await workshopWith(
       belief({ name: 'plain', content: 'Lives in Lisbon', ...universal }),
@@ -227,22 +227,23 @@ describe('the prelude', () => {
         ...universal,
       }),
       belief({ name: 'depth', type: 'preference', subtype: 'expertise', content: 'Knows Rust deeply.', ...universal }),
-      belief({ name: 'guess', status: 'inferred', content: 'works at night', ...universal }),
-      belief({ name: 'maybe', status: 'exploratory', content: 'May move', ...universal }),
+      belief({ name: 'guess', type: 'preference', status: 'inferred', content: 'works at night', ...universal }),
+      belief({ name: 'maybe', type: 'preference', status: 'exploratory', content: 'May move', ...universal }),
+      belief({ name: 'rule', type: 'preference', subtype: 'instruction', content: 'Never push to main' }),
       belief({ name: 'asked', type: 'open_question', content: 'Which car?', ...universal }),
     )
     const { context } = await ask(workshop, 'plain style')
 
     expect(context.prelude?.text).toBe(
-      'Knows Rust deeply.\nLikes short answers. Skip preambles.\nTends to: works at night.\nLives in Lisbon.',
+      'Never push to main.\nKnows Rust deeply.\nTends to: works at night.\nLikes short answers. Skip preambles.',
     )
     expect(context.relevant).toEqual([])
   })
 
-  it('keeps statements before reasons when room is short, and is null without universal beliefs', async () => {
+  it('keeps statements before reasons when room is short, and is null without preferences', async () => {
     const workshop = await workshopWith(
-      belief({ name: 'one', content: 'Likes tea', why: 'Offer tea', scopes: ['user:universal'] }),
-      belief({ name: 'two', content: 'Likes cake', why: 'Offer cake', scopes: ['user:universal'] }),
+      belief({ name: 'one', type: 'preference', content: 'Likes tea', why: 'Offer tea', scopes: ['user:universal'] }),
+      belief({ name: 'two', type: 'preference', content: 'Likes cake', why: 'Offer cake', scopes: ['user:universal'] }),
     )
 
     expect((await ask(workshop, '', { budget: { maxPrelude: 34 } })).context.prelude?.text).toBe(

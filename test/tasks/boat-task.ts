@@ -26,6 +26,15 @@ sessions:
       1. What is my boat called?
       2. When did I buy it?
       3. Where is my home harbor?
+credence:
+  answer_checks:
+    - { id: stored, session: tell, recall: false, expect: [[saved, stored]] }
+    - { id: same-name, session: chat, expect: [Halcyon] }
+    - { id: name, session: back, question: 1, expect: [Halcyon] }
+    - { id: day, session: back, question: 2, expect: ["May 4, 2021"] }
+    - { id: harbor, session: back, question: 3, expect: [Marstrand] }
+    - { id: memory-read, session: back, memory_read: true }
+    - { id: nothing-invented, session: back, nothing_invented: true }
 ---
 ## Prompt
 

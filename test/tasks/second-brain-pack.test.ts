@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
 import type { Agent } from '../../src/tasks/agent.ts'
-import { noneAgent } from '../../src/tasks/agents/none.ts'
+import { noneAgent } from '../../src/tasks/agents/in-process.ts'
 import { referenceAgent } from '../../src/tasks/agents/reference/reference-agent.ts'
 import type { Control } from '../../src/tasks/evidence.ts'
 import { gradeAnswers } from '../../src/tasks/grade/answer-checks.ts'
 import { gradeAutomatically } from '../../src/tasks/grade/automated-checks.ts'
-import { findPython } from '../../src/tasks/grade/python.ts'
-import { openSandbox } from '../../src/tasks/grade/sandbox.ts'
-import { instantiate } from '../../src/tasks/parse/instantiate.ts'
+import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
+import { instantiate } from '../../src/tasks/parse/draw.ts'
 import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
 import { carryOut } from '../../src/tasks/run/carry-out.ts'
 import type { Task } from '../../src/tasks/task.ts'
@@ -79,6 +78,21 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
 }
 
 describe('the second-brain pack', () => {
+  it.each(tasks.map((task) => [task.id, task] as const))(
+    '%s states for its sessions that storing is confirmed, memory is looked up and nothing is invented',
+    (_, { sessions, answerChecks }) => {
+      const asked = new Set(answerChecks.filter(({ recall }) => recall).map(({ session }) => session))
+      const inNewSessions = sessions.slice(1).filter(({ id, isFresh }) => isFresh && asked.has(id))
+      const sessionsOf = (wanted: 'memoryRead' | 'nothingInvented') =>
+        answerChecks.filter((check) => check[wanted]).map(({ session }) => session)
+
+      expect(answerChecks[0]).toMatchObject({ id: 'stored', session: 'store', recall: false })
+      expect(inNewSessions.length).toBeGreaterThan(0)
+      expect(sessionsOf('memoryRead')).toEqual(inNewSessions.map(({ id }) => id))
+      expect(sessionsOf('nothingInvented')).toEqual(inNewSessions.map(({ id }) => id))
+    },
+  )
+
   it('holds the task and eleven harder ones, all of them sound', () => {
     expect(tasks.map(({ id }) => id)).toHaveLength(12)
     expect(tasks[0]?.id).toBe('second-brain')
@@ -93,8 +107,10 @@ describe('the second-brain pack', () => {
       expect(task.gradingType).toBe('hybrid')
       expect(task.sessions.at(-1)?.isFresh).toBe(true)
       expect(weights.reduce((sum, weight) => sum + weight, 0)).toBe(100)
-      // Silence must not pass: what is only forbidden says nothing about what is known.
-      expect(task.answerChecks.every(({ expect: wanted, mustNotKnow }) => wanted.length > 0 || mustNotKnow)).toBe(true)
+      // What is only forbidden says nothing about what is known.
+      for (const { expect: wanted, mustNotKnow, memoryRead, nothingInvented } of task.answerChecks) {
+        expect(wanted.length > 0 || mustNotKnow || memoryRead || nothingInvented).toBe(true)
+      }
     },
   )
 })
@@ -108,11 +124,11 @@ describe.skipIf(python === null)(`graded by Python${python === null ? ', which i
       expect(done).toMatchObject({ automated: 1, answers: 1, recall: 1, failed: [] })
 
       const forgetful = await graded(task, reference, { control: 'no-memory' })
-      expect(forgetful.recall).toBe(0)
+      expect(forgetful).toMatchObject({ answers: 0, recall: 0 })
       expect(recalledIn(forgetful)).toEqual(recalledIn(forgetful).map(() => 0))
 
       const lied = await graded(task, liar)
-      expect(lied.recall).toBe(0)
+      expect(lied).toMatchObject({ answers: 0, recall: 0 })
       expect(recalledIn(lied)).toEqual(recalledIn(lied).map(() => 0))
       expect(lied.automated).toBeLessThan(0.75)
 

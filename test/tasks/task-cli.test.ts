@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { unzipSync } from 'fflate'
 import { describe, expect, it, vi } from 'vitest'
-import { findPython } from '../../src/tasks/grade/python.ts'
-import { openSandbox } from '../../src/tasks/grade/sandbox.ts'
+import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
 import { workplace } from '../cli/workplace.ts'
 import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
@@ -68,6 +67,21 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.coverage).toMatchObject({ tasks: 1, graded: 1, complete: 0, unjudged: 1 })
   })
 
+  it('grades a task of the original format by its Python and by the values that its criteria name', async () => {
+    using place = harbor()
+    const original = writeTask(place.work, 'original', boatTask.replace(/^credence:.*?^---$/msu, '---'))
+
+    const { document } = await place.ask('run', original, '--agent', 'reference', '--controls')
+
+    expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: 1, recallScore: 1, verdict: 'pass' })
+    expect(document.controls.map(({ means, problem }: never) => [means, problem])).toMatchObject([
+      [{ recallScore: 1 }, null],
+      [{ recallScore: 0, answerScore: 0 }, null],
+      [{ score: 0, answerScore: 0 }, null],
+      [{ answerScore: 1, automatedScore: 1 }, null],
+    ])
+  })
+
   it('gives nothing to an agent that does nothing, and says so without errors', async () => {
     using place = harbor()
 
@@ -108,7 +122,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     const file = writeTask(
       place.work,
       'forbidding',
-      boatTask.replace('sessions:', `credence: { answer_checks: [${checks}] }\nsessions:`),
+      boatTask.replace(/^credence:.*?^---$/msu, `credence: { answer_checks: [${checks}] }\n---`),
     )
     const { document } = await place.ask('run', file, '--agent', 'reference', '--controls')
 

@@ -63,7 +63,8 @@ describe('credence task list', () => {
     ['categories: [x]', 'categories is a list of 1'],
     ['tasks: [x]\ncore: [y]', 'core names "y"'],
     ['tasks: [', 'it is not YAML'],
-    ['just words', 'and not a mapping'],
+    ['just words', 'it must be a mapping'],
+    [Buffer.from([0xff, 0xfe, 0x41]), 'it is not UTF-8 text'],
   ])('refuses the manifest %s', async (manifest, message) => {
     using place = workplace()
     writeFileSync(join(place.work, 'x.md'), taskText({ frontMatter: 'id: x' }))

@@ -242,4 +242,25 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await agent.correct(await idOf('Redis'), { content: 'Sessions are cached in Valkey.' })
     await page.locator('.side-link .tally', { hasText: '1' }).waitFor()
   })
+
+  it('lists candidates that were found in conversations, to confirm or to reject', async () => {
+    const memory = dashboard.memoryAs()
+    await memory.hear([{ text: 'I prefer walnut decks over teak.' }, { text: 'I prefer canvas sails.' }])
+    await go(page, '/beliefs?show=candidates')
+    await page.locator('.belief-row', { hasText: 'walnut decks' }).click()
+    const waiting = page.getByRole('region', { name: 'Candidate' })
+    await sees(waiting, 'It is not recalled until you confirm it.')
+
+    await waiting.getByRole('button', { name: 'Confirm' }).click()
+    await sees(page, 'Confirmed. It is your own word now.')
+    await waiting.waitFor({ state: 'detached' })
+    await page.locator('.belief-row', { hasText: 'canvas sails' }).click()
+    await waiting.getByRole('button', { name: 'Reject' }).click()
+    await sees(page, 'Rejected. Nothing has changed.')
+    await sees(page, 'Nothing is waiting for you')
+
+    expect(await memory.candidates()).toEqual([])
+    const { items } = await memory.find('walnut decks', { current: true })
+    expect(items[0]?.belief).toMatchObject({ content: 'I prefer walnut decks over teak.', editedByPerson: true })
+  })
 })

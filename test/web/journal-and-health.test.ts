@@ -27,6 +27,17 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await row('Undone by change').waitFor()
   })
 
+  it('tells what was learned from a conversation, and how much of one was forgotten', async () => {
+    const memory = dashboard.memoryAs()
+    await memory.hear([
+      { text: 'Remember that the harbour code is 4711.', session: 'harbour' },
+      { text: 'The boat is green.', session: 'harbour' },
+    ])
+    await row('You learned').waitFor()
+    await memory.forgetTurns({ session: 'harbour' })
+    await row('You forgot 2 turns of conversation through elsewhere').waitFor()
+  })
+
   it('says why a change cannot be taken back', async () => {
     const memory = dashboard.memoryAs()
     const { event } = await memory.remember({ name: 'changed twice', content: 'First.' })
@@ -42,7 +53,8 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.getByRole('button', { name: 'Show older changes' }).click()
     await sees(page, 'This is where it began.')
     const numbers = (await page.locator('.journal-number').allTextContents()).map(Number)
-    expect(numbers).toEqual(Array.from(numbers, (_, at) => numbers.length - at))
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))
+    expect(numbers.at(-1)).toBe(1)
 
     await memory.remember({ name: 'one more', content: 'While older ones are shown.' })
     await row('one more').waitFor()

@@ -43,6 +43,27 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     expect(page.url()).not.toContain('postgress')
   })
 
+  it('quotes what was said earlier, with day, speaker and the reason in words', async () => {
+    await dashboard.memoryAs().hear([
+      { text: 'The trampoline arrives at Okonkwo gardens in August.', at: '2026-04-02T10:00:00Z', session: 'april' },
+      {
+        text: 'The trampoline arrives at Okonkwo gardens in September.',
+        at: '2026-05-02T10:00:00Z',
+        session: 'may',
+        speaker: 'Ben',
+      },
+    ])
+    await asked('When does the trampoline arrive at Okonkwo gardens?')
+
+    const quotes = tier('Said earlier').locator('.recalled')
+    await quotes.filter({ hasText: 'in September.' }).getByText('Ben', { exact: true }).waitFor()
+    await quotes.filter({ hasText: 'in August.' }).getByText('earlier', { exact: true }).waitFor()
+    expect(await quotes.first().textContent()).toContain('in September.')
+    expect(await quotes.first().locator('time').getAttribute('datetime')).toBe('2026-05-02T10:00:00.000Z')
+    await sees(quotes.first(), /The message asks with \d+ telling words\. It holds “.*trampoline.*”/)
+    await sees(page, /and 2 quotes in/)
+  })
+
   it('says what was left out and why, and finds it when its scope is in view', async () => {
     await asked('What is the colour palette?')
     const left = tier('Left out').locator('.recalled', { hasText: 'colour palette' })

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../memory/learn/candidate.ts'
+import type { Refusal } from '../../memory/learn/extraction.ts'
 import type { Learned, Taken } from '../../memory/learn/learn.ts'
 import { defineCommand, flag, text, texts, words } from '../command.ts'
 import { authorOptions, placeOptions, targetOptions } from '../common-options.ts'
@@ -8,10 +8,16 @@ import { harmless, type Style } from '../output.ts'
 import { counted } from '../text-layout.ts'
 
 export const learn = defineCommand({
-  args: { message: words('What somebody said.') },
+  args: { message: words('The message to learn from.') },
   options: {
-    dryRun: flag('Say what would be done, and change nothing.'),
-    extractor: { ...text('<what>', `What finds the statements: ${extractorForms}.`), default: 'rules' },
+    dryRun: flag('Show what would be learned, and change nothing.'),
+    extractor: {
+      ...text(
+        '<what>',
+        `How to find statements: ${extractorForms}. What a model finds is only a candidate for review.`,
+      ),
+      default: 'rules',
+    },
     earlier: texts('<message>', 'An earlier message of the conversation, oldest first. May be given several times.'),
     source: text('<id>', 'The id of the message, kept with every belief.'),
     ...targetOptions,
@@ -19,13 +25,13 @@ export const learn = defineCommand({
     ...authorOptions,
   },
   description:
-    'Takes in the lasting statements of a message, each in its own words, and says what it leaves out and why. See docs/learning.md.',
+    'Learns what a message asks to be remembered, standing instructions, who the person is, and preferences as candidates for review. Everything else is left out. See docs/learning.md.',
   examples: [
     {
-      command: 'credence learn "My dentist is Dr. Lee. What is the weather like?"',
-      effect: 'Remembers the dentist, and leaves out the question.',
+      command: 'credence learn "Remember that our staging port is 5433. Is it up?"',
+      effect: 'Remembers the port, and leaves out the question.',
     },
-    { command: 'credence learn - --dry-run < message.txt', effect: 'Shows what a message would teach.' },
+    { command: 'credence learn - --dry-run < message.txt', effect: 'Shows what would be learned from a file.' },
   ],
   async run({ args: { message }, options }, session) {
     const extractor = await session.extractor(options.extractor ?? 'rules')
@@ -57,8 +63,8 @@ export const learn = defineCommand({
 const modelTimeoutMs = 120_000
 
 function learnedText({ taken, refused }: Learned, isDryRun: boolean, style: Style): string {
-  const head = isDryRun ? 'Nothing was changed. This would be taken:' : 'Taken:'
-  const nothing = isDryRun ? 'Nothing would be taken.' : 'Nothing was taken.'
+  const head = isDryRun ? 'Nothing was changed. This would be learned:' : 'Learned:'
+  const nothing = isDryRun ? 'Nothing would be learned.' : 'Nothing was learned.'
   return [
     ...(taken.length === 0
       ? [style.yellow(nothing)]

@@ -1,6 +1,6 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { given } from '../../given.ts'
-import type { Proposal } from '../../memory/proposals.ts'
+import type { Proposal, ReviewCandidate } from '../../memory/proposals.ts'
 import { defineCommand, optional, optionalChoice } from '../command.ts'
 import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../common-options.ts'
 import { called, headline, short } from '../describe-belief.ts'
@@ -10,22 +10,31 @@ import { UsageError } from '../usage-error.ts'
 export const proposals = defineCommand({
   args: {
     decision: optionalChoice(['accept', 'reject'], 'What to decide; without it they are listed.'),
-    proposal: optional('The proposal: its id, or the belief it is meant for when that has only one.'),
+    proposal: optional('The id of a proposal or candidate, or the belief that a single proposal is meant for.'),
   },
   options: { ...referenceOptions, ...placeOptions, ...authorOptions, ...keyOptions },
-  description: 'An agent that contradicts a person, or an imported document, can only propose.',
+  description:
+    'Lists what waits for a person: proposals, made by an agent that contradicts a person or an imported document, and candidates, found in conversations and not recalled until they are accepted.',
   examples: [
     { command: 'credence proposals', effect: 'Lists what waits, beside what holds now.' },
-    { command: 'credence proposals accept b-7k2m', effect: 'Lets it take the place of what it contradicts.' },
+    {
+      command: 'credence proposals accept b-7k2m',
+      effect: 'Lets it take the place of what it contradicts. A candidate becomes a belief.',
+    },
   ],
   async run({ args: { decision, proposal }, options }, session) {
     if (decision === undefined) {
       const memory = await session.reading(options)
-      const waiting = await memory.proposals()
+      const [waiting, found] = [await memory.proposals(), await memory.candidates()]
       return {
-        document: { proposals: waiting },
-        text: (style) => waiting.map((one) => proposalText(one, style)).join('\n'),
-        notes: waiting.length === 0 ? ['Nothing waits for a decision.'] : [],
+        document: { proposals: waiting, candidates: found },
+        text: (style) =>
+          [
+            ...waiting.map((one) => proposalText(one, style)),
+            ...(found.length === 0 ? [] : [style.bold('Candidates')]),
+            ...found.map((one) => candidateText(one, style)),
+          ].join('\n'),
+        notes: waiting.length + found.length === 0 ? ['Nothing waits for a decision.'] : [],
       }
     }
     if (proposal === undefined)
@@ -60,6 +69,9 @@ function proposalText({ proposal, target }: Proposal, style: Style): string {
     ...(target === null ? [] : smallerChanges(proposal, target).map((change) => `    ${harmless(change)}`)),
   ].join('\n')
 }
+
+const candidateText = ({ belief, reason }: ReviewCandidate, style: Style): string =>
+  [headline(belief, style), `    ${short(belief.content)}`, `    ${harmless(reason)}`].join('\n')
 
 const standingOf = (target: Belief): string => (isCurrent(target) ? 'In force' : 'Meant for what no longer holds')
 

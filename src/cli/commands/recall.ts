@@ -1,6 +1,6 @@
 import { given } from '../../given.ts'
 import { type Budget, type Context, defaultBudget } from '../../memory/context.ts'
-import { defineCommand, flag, wholeNumber, words } from '../command.ts'
+import { defineCommand, flag, text, wholeNumber, words } from '../command.ts'
 import { placeOptions, readerOptions, viewOptions } from '../common-options.ts'
 import type { Style } from '../output.ts'
 import type { PlaceOptions, Session } from '../session.ts'
@@ -19,6 +19,8 @@ export const recall = defineCommand({
     maxPinned: limit('maxPinned', 'Pinned beliefs.'),
     maxQuestions: limit('maxQuestions', 'Open questions.'),
     maxCharacters: limit('maxCharacters', 'Characters of all beliefs and questions.'),
+    maxQuotes: limit('maxQuotes', 'Quotes of what was said.'),
+    asOf: text('<date>', 'What was known on this day.'),
     ...viewOptions,
     ...readerOptions,
     ...placeOptions,
@@ -32,7 +34,7 @@ export const recall = defineCommand({
     { command: 'credence recall --render - < message.txt', effect: 'Prints the block to put into a prompt.' },
   ],
   async run({ args: { message }, options }, session) {
-    const { explain, nearMisses, render, maxBeliefs, maxPinned, maxQuestions, maxCharacters } = options
+    const { explain, nearMisses, render, maxBeliefs, maxPinned, maxQuestions, maxCharacters, maxQuotes, asOf } = options
     if (render && (explain || nearMisses)) {
       throw new UsageError(
         '--render prints what an agent reads, which explains nothing.',
@@ -41,12 +43,14 @@ export const recall = defineCommand({
     }
     const memory = await session.reading(options)
     const context = await memory.recall(message, {
-      budget: given({ maxBeliefs, maxPinned, maxQuestions, maxCharacters }),
+      budget: given({ maxBeliefs, maxPinned, maxQuestions, maxCharacters, maxQuotes }),
+      ...given({ asOf }),
       nearMisses: explain || nearMisses,
     })
     if (options.logQueries) await logged(message, options, session)
     const isEmpty =
-      context.prelude === null && context.pinned.length + context.relevant.length + context.questions.length === 0
+      context.prelude === null &&
+      context.pinned.length + context.relevant.length + context.questions.length + context.quotes.length === 0
     return {
       document: render ? { prompt: await promptOf(context) } : context,
       text: (style) => shown(context, { render, explain }, style),

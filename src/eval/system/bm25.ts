@@ -110,6 +110,8 @@ function sentenceFor(reason: NearMissReason): string {
       return `belongs to the agent ${reason.agent}`
     case 'proposed':
       return `only proposed, for ${reason.for}`
+    case 'candidate':
+      return 'a candidate, not confirmed yet'
   }
 }
 

@@ -207,7 +207,9 @@ describe('a system that only finds relevant beliefs', () => {
     belief('b', { canonical_name: 'bow' }),
     belief('p', { canonical_name: 'pin', pinned: true }),
     belief('q', { canonical_name: 'question', type: 'open_question', pinned: true }),
-    belief('u', { canonical_name: 'brevity', scope: ['user:universal'], content: 'Wants short answers.' }),
+    belief('u', {
+      ...{ canonical_name: 'brevity', type: 'preference', scope: ['user:universal'], content: 'Wants short answers.' },
+    }),
   )
   const packWith = (fields: Readonly<Record<string, unknown>>): Pack => {
     const { cases } = readRetrievalCases('cases.json', [

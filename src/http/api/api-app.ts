@@ -10,6 +10,7 @@ import { evalHandlers } from './handlers/evals.ts'
 import { journalHandlers } from './handlers/journal.ts'
 import { recallHandlers } from './handlers/recall.ts'
 import { systemHandlers } from './handlers/system.ts'
+import { turnHandlers } from './handlers/turns.ts'
 import type { Desk, Handlers } from './handlers.ts'
 import { openApiDocument } from './openapi.ts'
 import { NotJson, readRequest } from './read-request.ts'
@@ -32,6 +33,7 @@ export function apiApp(options: ApiOptions): Hono<LetIn> {
   const handlers: Handlers = {
     ...systemHandlers(desk),
     ...beliefHandlers(desk),
+    ...turnHandlers(desk),
     ...recallHandlers(desk),
     ...journalHandlers(desk),
     ...evalHandlers(desk, archive),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import * as belief from '../../beliefs/belief.ts'
 import { eventKinds } from '../../beliefs/journal.ts'
+import { turnRoles } from '../../beliefs/turn.ts'
 import type * as context from '../../memory/context.ts'
 import type { Highlight as FieldHighlight } from '../../memory/search.ts'
 import type { Verdict as MemoryVerdict } from '../../memory/why.ts'
@@ -31,6 +32,7 @@ export const Belief = z.object({
   editedByPerson: z.boolean(),
   supersededBy: z.string().nullable(),
   proposedFor: z.string().nullable(),
+  candidate: z.boolean().describe('Listed for review, and not recalled until a person confirms it.'),
   resolvedAt: z.string().nullable(),
   resolvedBy: z.string().nullable(),
   participants: z.array(z.string()),
@@ -93,6 +95,7 @@ export const NearMissReason = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('other-agent'), agent: z.string() }),
   z.object({ kind: z.literal('proposed'), for: z.string() }),
+  z.object({ kind: z.literal('candidate') }),
 ]) satisfies z.ZodType<context.NearMissReason>
 
 export const NearMiss = z.object({
@@ -100,6 +103,26 @@ export const NearMiss = z.object({
   reason: NearMissReason,
   score: z.number().nullable(),
 }) satisfies z.ZodType<context.NearMiss>
+
+export const Quote = z.object({
+  text: z.string(),
+  turn: z.string().describe('Id of the turn.'),
+  session: z.string(),
+  speaker: z.string().nullable(),
+  role: z.enum(turnRoles),
+  at: z.string(),
+  earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
+  score: z.number(),
+  explanation: Explanation,
+  shared: z.array(z.string()).describe('Words of the message that it holds.'),
+  nearby: z.array(z.string()).describe('Words of the message that were said right beside it.'),
+}) satisfies z.ZodType<context.Quote>
+
+export const QuoteDecision = z.object({
+  asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
+  threshold: z.number().describe('A quote is shown from this score on.'),
+  best: Quote.nullable().describe('The best one there was, shown or not.'),
+}) satisfies z.ZodType<context.QuoteDecision>
 
 export const RecallContext = z.object({
   user: z.string(),
@@ -109,6 +132,7 @@ export const RecallContext = z.object({
   pinned: z.array(Belief),
   relevant: z.array(RelevantBelief).describe('Best first.'),
   questions: z.array(Belief),
+  quotes: z.array(Quote).describe('What was said earlier that answers the message, newest first.'),
 }) satisfies z.ZodType<context.Context>
 
 export const WhyVerdict = z.discriminatedUnion('kind', [
@@ -141,6 +165,7 @@ export const JournalEntry = z.object({
   undoneBy: z.int().nullable(),
   beliefIds: z.array(z.string()).describe('The first 20.'),
   beliefCount: z.int(),
+  turnCount: z.int().describe('How many turns it kept or forgot.'),
   hash: z.string(),
 })
 

@@ -8,6 +8,7 @@ import { evalRoutes } from './routes/eval-routes.ts'
 import { journalRoutes } from './routes/journal-routes.ts'
 import { type Remedy as RemedyShape, recallRoutes } from './routes/recall-routes.ts'
 import { systemRoutes } from './routes/system-routes.ts'
+import { turnRoutes } from './routes/turn-routes.ts'
 
 /**
  * Everything the API under `/api/v1` offers, as one value. `src/http/api/openapi.ts` makes `/api/openapi.json` of it, the
@@ -19,6 +20,7 @@ import { systemRoutes } from './routes/system-routes.ts'
 export const routes = {
   ...systemRoutes,
   ...beliefRoutes,
+  ...turnRoutes,
   ...recallRoutes,
   ...journalRoutes,
   ...evalRoutes,
@@ -44,6 +46,8 @@ export type Explanation = DeepReadonly<z.output<typeof belief.Explanation>>
 export type RelevantBelief = DeepReadonly<z.output<typeof belief.RelevantBelief>>
 export type NearMiss = DeepReadonly<z.output<typeof belief.NearMiss>>
 export type NearMissReason = DeepReadonly<z.output<typeof belief.NearMissReason>>
+export type Quote = DeepReadonly<z.output<typeof belief.Quote>>
+export type QuoteDecision = DeepReadonly<z.output<typeof belief.QuoteDecision>>
 export type RecallContext = DeepReadonly<z.output<typeof belief.RecallContext>>
 export type JournalEntry = DeepReadonly<z.output<typeof belief.JournalEntry>>
 export type Revision = DeepReadonly<z.output<typeof belief.Revision>>

@@ -5,6 +5,7 @@ import { routes } from './contract.ts'
 import * as evals from './eval-shapes.ts'
 import { isListSchema } from './read-request.ts'
 import type { Route } from './route.ts'
+import { Conversation, QuoteHit, Turn } from './turn-shapes.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -15,6 +16,10 @@ const named = {
   RelevantBelief: belief.RelevantBelief,
   NearMiss: belief.NearMiss,
   RecallContext: belief.RecallContext,
+  Quote: belief.Quote,
+  Turn,
+  Conversation,
+  QuoteHit,
   JournalEntry: belief.JournalEntry,
   RunSummary: evals.RunSummary,
   CaseRecord: evals.CaseRecord,

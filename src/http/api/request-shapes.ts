@@ -11,6 +11,7 @@ export const version = z
   .int()
   .positive()
   .describe('The version that was looked at. If the belief has changed since, nothing is done: 409.')
+export const time = text(40)
 export const flag = z.stringbool({ truthy: ['true'], falsy: ['false'] })
 /** A number in an address. `Number` alone would also take 1e3, 0x10 and blanks, and undo another change than was meant. */
 export const digits = z

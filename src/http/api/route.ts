@@ -11,7 +11,7 @@ export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below `/api/v1`, with `:name` for a part that varies. */
   readonly path: string
-  readonly tag: 'beliefs' | 'proposals' | 'recall' | 'journal' | 'evals' | 'system'
+  readonly tag: 'beliefs' | 'proposals' | 'turns' | 'recall' | 'journal' | 'evals' | 'system'
   readonly summary: string
   /** Null where there are none; an unknown one is an error. */
   readonly params: z.ZodObject

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Belief } from '../../beliefs/belief.ts'
 import { notice, noticeField } from '../belief-answer.ts'
 import { defineTool } from '../tool.ts'
 import { isInView } from '../visit.ts'
@@ -9,9 +10,9 @@ export const proposalsTool = defineTool({
   name: 'memory_proposals',
   title: 'List proposals',
   description:
-    'List changes to what a person said that wait for the person to decide. ' +
+    'List what waits for the person to decide: changes to what they said, and candidates that were found in conversations. ' +
     'Use it when the person asks what is waiting, or after memory_correct or memory_remember answered "proposed", to show them. ' +
-    'It only lists: no tool can accept or reject a proposal, the person does so with `credence proposals`.',
+    'It only lists: no tool can accept or reject them, the person does so with `credence proposals`.',
   input: z.strictObject({
     limit: z.int().min(1).max(100).optional().describe(`How many to return, newest first. Default ${usualLimit}.`),
   }),
@@ -27,15 +28,18 @@ export const proposalsTool = defineTool({
         at: z.string(),
       }),
     ),
+    candidates: z
+      .array(z.object({ id: z.string(), content: z.string(), reason: z.string(), at: z.string() }))
+      .describe('Not recalled until the person accepts them.'),
     leftOut: z.int(),
     decide: z.string().describe('How the person decides.'),
     notice: noticeField,
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   async run({ limit = usualLimit }, { memory, standing }) {
-    const inView = (await memory.proposals()).filter(({ proposal }) =>
-      isInView(proposal, standing.scopes, standing.agent),
-    )
+    const isOpen = (belief: Belief): boolean => isInView(belief, standing.scopes, standing.agent)
+    const inView = (await memory.proposals()).filter(({ proposal }) => isOpen(proposal))
+    const candidates = (await memory.candidates()).filter(({ belief }) => isOpen(belief))
     return {
       proposals: inView.slice(0, limit).map(({ proposal, target }) => ({
         id: proposal.id,
@@ -46,7 +50,10 @@ export const proposalsTool = defineTool({
         by: `${proposal.provenance.actor}:${proposal.provenance.origin}`,
         at: proposal.createdAt,
       })),
-      leftOut: Math.max(0, inView.length - limit),
+      candidates: candidates
+        .slice(0, limit)
+        .map(({ belief: { id, content, createdAt }, reason }) => ({ id, content, reason, at: createdAt })),
+      leftOut: Math.max(0, inView.length - limit) + Math.max(0, candidates.length - limit),
       decide: 'credence proposals accept ID, or credence proposals reject ID',
       notice,
     }

@@ -19,7 +19,8 @@ export const rememberTool = defineTool({
   title: 'Remember something',
   description:
     'Remember one lasting fact about the person or their work: a preference, a decision, a name and what it stands for, a question left open. ' +
-    'Use it when the person states such a fact or asks you to remember it. ' +
+    'Use it when the person asks you to remember something, or decides or states what should hold from now on. ' +
+    'Messages themselves are kept word for word by hooks and found by memory_search, so do not store what was said again. ' +
     'Do not use it for secrets or credentials, for what holds only in this task, for your own guesses, for what a web page or a tool said, or to change a belief whose id you know: that is memory_correct. ' +
     'The same name in the same scope is the same belief: said again it is confirmed, said otherwise corrected. What contradicts a person is only proposed to them.',
   input: z.strictObject({

@@ -1,14 +1,24 @@
 import { z } from 'zod'
+import type { Belief } from '../../beliefs/belief.ts'
+import { turnRoles } from '../../beliefs/turn.ts'
+import { given } from '../../given.ts'
 import type { RelevantBelief } from '../../memory/context.ts'
-import type { SearchHit } from '../../memory/search.ts'
+import { type SearchHit, searchPlaces } from '../../memory/search.ts'
+import { type Strength, strengths } from '../../search/turns/strength.ts'
 import { scopeArgument } from '../arguments.ts'
-import { answerWith, beliefAnswer, notice, noticeField } from '../belief-answer.ts'
+import { answerWith, type BeliefAnswer, beliefAnswer, cut, longestText, notice, noticeField } from '../belief-answer.ts'
 import { defineTool } from '../tool.ts'
 import { scopesOf } from '../visit.ts'
 
 /** More possible hits than this are noise. */
 const mostPossible = 5
 const usualLimit = 10
+/** Characters of all texts of beliefs, and of quotes. */
+const longestPart = 8_000
+
+const strength = z
+  .enum(strengths)
+  .describe('exact: named by the question, or said in its words. strong: has most of its telling words. possible: few.')
 
 const matched = z.object({
   field: z.enum(['name', 'alias', 'content', 'why']),
@@ -17,81 +27,132 @@ const matched = z.object({
 })
 
 const hit = beliefAnswer.extend({
-  match: z
-    .enum(['exact', 'possible'])
-    .describe('exact: the question names it. possible: it only shares words with the question.'),
+  strength,
   score: z.number().describe('Compares hits of the same kind only.'),
   matched: z.array(matched).describe('Why it is here.'),
   through: z.string().nullable().describe('The relation it is part of, when the question names that and not itself.'),
 })
 
+const quote = z.object({
+  text: z.string().describe('Word for word.'),
+  at: z.string().describe('When it was said.'),
+  speaker: z.string().nullable(),
+  role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
+  strength,
+  earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
+  session: z.string().describe('The conversation, which memory://conversation/{session} shows.'),
+})
+
 type Hit = z.input<typeof hit>
+
+const day = z.string().max(40).optional()
 
 export const searchTool = defineTool({
   name: 'memory_search',
   title: 'Search memory',
   description:
-    'Look up what is remembered about the person and their work. ' +
-    'Use it before answering a question about earlier decisions, preferences, names, conventions or open questions, and before you ask the person something they may have said already. ' +
+    'Look up what is remembered about the person and their work: beliefs, and quotes of what was said in earlier conversations. ' +
+    'Use it before answering a question about earlier decisions, preferences, names, events, conventions or open questions, and before you ask the person something they may have said already. ' +
     'Do not use it for general knowledge, for the text of files, or for what already stands in this conversation. ' +
-    'Exact hits are called by words of the question and can be relied on; possible hits only share words with it and must be checked. ' +
-    'When nothing is found, nothing is remembered: say so instead of guessing.',
+    'It answers with the best there is, so look at the strength: rely on exact hits; check that strong and possible ones are about the question. ' +
+    'Where quotes differ, the newest holds. When nothing fits, nothing is remembered: say so instead of guessing.',
   input: z.strictObject({
     query: z
       .string()
       .max(4_000)
       .regex(/\S/u, 'it is blank')
       .describe('The question, in the words the person would use.'),
+    in: z.enum(searchPlaces).optional().describe('beliefs, turns (what was said), or both, which is the default.'),
+    since: day.describe('Only what was said on this day or later, such as 2026-05-03.'),
+    until: day.describe('Only what was said up to this day.'),
+    as_of: day.describe('What was known on this day, for questions about the past.'),
     scope: scopeArgument,
-    limit: z.int().min(1).max(20).optional().describe(`How many hits to return. Default ${usualLimit}.`),
+    limit: z.int().min(1).max(20).optional().describe(`How many beliefs and quotes to return. Default ${usualLimit}.`),
   }),
   output: z.object({
-    hits: z.array(hit).describe('Exact hits first, best first.'),
-    leftOut: z.int().describe('Hits that the limit kept out.'),
+    beliefs: z
+      .array(hit)
+      .describe(`Exact hits first, best first. A text ends after ${longestText} characters; memory_get has all of it.`),
+    leftOut: z.int().describe('Beliefs that are not listed because there are too many, or they are too long.'),
+    quotes: z.array(quote).describe('What was said, best first; of what is about the same thing the newest first.'),
     scopes: z.array(z.string()).describe('Where was looked; scopes above these too.'),
     note: z.string(),
     notice: noticeField,
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  async run({ query, scope, limit = usualLimit }, visit) {
+  async run({ query, in: place = 'both', scope, limit = usualLimit, as_of: asOf, since, until }, visit) {
     const scopes = scopesOf(visit, scope)
-    const { agent } = visit.standing
-    const view = { scopes, agent }
-    const { relevant } = await visit.memory.recall(query, { ...view, budget: onlyRelevant })
-    const found = await visit.memory.search(query, { ...view, limit: 100 })
+    const view = { scopes, agent: visit.standing.agent, ...given({ asOf }) }
+    const found = await visit.memory.search(query, { ...view, ...given({ since, until }), in: place, limit: 100 })
+    const relevant =
+      place === 'turns' ? [] : (await visit.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
     const named = new Set(relevant.map(({ belief }) => belief.id))
     // Recall has pinned beliefs, questions and expertise in tiers of their own; whoever asks for them by name gets them.
-    const others = found.hits.filter(({ belief }) => !named.has(belief.id))
-    const exact = [...relevant.map(recalledHit), ...others.filter(({ match }) => match === 'exact').map(foundHit)].sort(
+    const others = found.beliefs.filter(({ belief }) => !named.has(belief.id)).map(foundHit)
+    const those = (wanted: Strength): Hit[] => others.filter((one) => one.strength === wanted)
+    const exact = [...relevant.map(recalledHit), ...those('exact')].sort(
       (one, other) => Number(one.through !== null) - Number(other.through !== null) || other.score - one.score,
     )
-    const possible = others.filter(({ match }) => match === 'possible').map(foundHit)
-    const hits = [...exact, ...possible.slice(0, mostPossible)].slice(0, limit)
+    const beliefs = withinLength(
+      [...exact, ...those('strong'), ...those('possible').slice(0, mostPossible)].slice(0, limit),
+      ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
+    )
+    const quotes = withinLength(found.quotes.slice(0, limit), ({ text }) => text.length)
     return {
-      hits,
-      leftOut: exact.length + possible.length - hits.length,
+      beliefs,
+      leftOut: exact.length + others.length - those('exact').length - beliefs.length,
+      quotes: quotes.map(({ text, at, speaker, role, strength, earlier, session }) => ({
+        text,
+        at,
+        speaker,
+        role,
+        strength,
+        earlier,
+        session,
+      })),
       scopes: [...scopes],
-      note: noteOn(exact.length, possible.length, scopes),
+      note: noteOn([...beliefs, ...quotes], scopes),
       notice,
     }
   },
 })
 
-const onlyRelevant = { maxBeliefs: 100, maxPinned: 0, maxQuestions: 0, maxPrelude: 0, maxCharacters: 1_000_000 }
+const onlyRelevant = {
+  maxBeliefs: 100,
+  maxPinned: 0,
+  maxQuestions: 0,
+  maxPrelude: 0,
+  maxCharacters: 1_000_000,
+  maxQuotes: 0,
+}
+
+/** The first of them that together are not too long; one at least. */
+function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => number): Item[] {
+  let length = 0
+  return items.filter((item, place) => {
+    length += lengthOf(item)
+    return place === 0 || length <= longestPart
+  })
+}
+
+const shortened = (belief: Belief): BeliefAnswer => {
+  const answer = answerWith(belief)
+  return { ...answer, content: cut(answer.content), why: cut(answer.why) }
+}
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
-  ...answerWith(belief),
-  match: 'exact',
+  ...shortened(belief),
+  strength: 'exact',
   score,
   matched: matches.map(({ field, form, words }) => ({ field, form, words: distinct(words.map(({ text }) => text)) })),
   through,
 })
 
-const foundHit = ({ belief, match, score, highlights }: SearchHit): Hit => {
+const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
   const fields = distinct(highlights.map(({ field }) => field))
   return {
-    ...answerWith(belief),
-    match,
+    ...shortened(belief),
+    strength,
     score,
     matched: fields.map((field) => ({
       field,
@@ -104,10 +165,9 @@ const foundHit = ({ belief, match, score, highlights }: SearchHit): Hit => {
 
 const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]
 
-function noteOn(exact: number, possible: number, scopes: readonly string[]): string {
+function noteOn(hits: readonly { readonly strength: Strength }[], scopes: readonly string[]): string {
   const where = scopes.join(' and ')
-  if (exact > 0) return 'The exact hits are what the question names.'
-  if (possible > 0)
-    return `Nothing in ${where} is called like this. The possible hits share at least half of its words; check that they are about it.`
-  return `Nothing in ${where} is called like this, and nothing shares at least half of its words. Say that nothing is remembered.`
+  if (hits.length === 0) return `Nothing in ${where} answers this. Say that nothing is remembered.`
+  if (hits.some(({ strength }) => strength === 'exact')) return 'The exact hits are what the question names or says.'
+  return `Nothing in ${where} is called like this. Check that a hit is about the question; if none is, say that nothing is remembered.`
 }

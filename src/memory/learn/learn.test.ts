@@ -1,359 +1,267 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { agent, everything } from '../../../test/memory/at-hand.ts'
-import { person, workshop } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, person, workshop, workshopWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { isCurrent } from '../../beliefs/belief.ts'
+import { MemoryError } from '../../errors.ts'
 import { recall } from '../recall.ts'
+import { undo } from '../undo.ts'
 import type { Workshop } from '../workshop.ts'
-import type { Extractor } from './candidate.ts'
-import { type LearnRequest, learn } from './learn.ts'
+import type { Extractor } from './extraction.ts'
+import { type LearnRequest, learn, planLearning } from './learn.ts'
 
-const hear = (memory: Workshop, text: string, options: Partial<LearnRequest> = {}) =>
-  learn(memory, {
-    user: 'ann',
-    author: person,
-    agent: null,
-    view: ['user:universal'],
-    scopes: ['user:universal'],
-    text,
-    ...options,
-  })
-
-const recalled = async (memory: Workshop, message: string): Promise<readonly string[]> =>
-  (await recall(memory, { user: 'ann', scopes: ['user:universal'], message })).relevant.map(
-    ({ belief }) => belief.content,
-  )
-
-const current = async (memory: Workshop) =>
-  (await everything(memory)).filter(({ status }) => status !== 'superseded').map(({ content }) => content)
-
-describe('hearing a message', () => {
-  it('keeps each statement as a belief of its own, in the words of the speaker', async () => {
-    const memory = workshop()
-    const { taken, refused } = await hear(
-      memory,
-      'My favourite dish is ramen and I moved to Leeds on 3 March 2021. What should I cook tonight?',
-      { sourceId: 'turn-1' },
-    )
-
-    expect(taken.map(({ outcome, belief }) => [outcome, belief.content])).toEqual([
-      ['remembered', 'My favourite dish is ramen'],
-      ['remembered', 'I moved to Leeds on 3 March 2021.'],
-    ])
-    expect(refused.map(({ reason, text }) => [reason, text])).toEqual([['question', 'What should I cook tonight?']])
-    expect(taken[0]?.belief).toMatchObject({
-      status: 'active',
-      type: 'preference',
-      editedByPerson: true,
-      provenance: { actor: 'person', sourceId: 'turn-1', model: null },
-    })
-    expect(taken[0]?.because).toMatch(/said plainly .* not known before/iu)
-  })
-
-  it('finds what it learned by the words of a question', async () => {
-    const memory = workshop()
-    await hear(memory, 'My favourite dish is ramen. I moved to Leeds on 3 March 2021.')
-
-    expect(await recalled(memory, 'what is my favorite dish?')).toEqual(['My favourite dish is ramen.'])
-    expect(await recalled(memory, 'When did I move here?')).toEqual(['I moved to Leeds on 3 March 2021.'])
-    expect(await recalled(memory, 'Is it going to rain tomorrow?')).toEqual([])
-  })
-
-  it('reinforces what it hears again, and adds nothing', async () => {
-    const memory = workshop()
-    const message = 'My dog is called Rex. I hate olives. We decided to paint the hall green. Ana is my sister.'
-    await hear(memory, message)
-    const before = await everything(memory)
-
-    const { taken } = await hear(memory, message)
-
-    expect(taken.map(({ outcome }) => outcome)).toEqual(['reinforced', 'reinforced', 'reinforced', 'reinforced'])
-    expect((await everything(memory)).length).toBe(before.length)
-  })
-
-  it('changes nothing on a dry run, and foresees what would happen', async () => {
-    const memory = workshop()
-    await hear(memory, 'My dentist is Dr. Lee. My gym is Flex.')
-    const before = await everything(memory)
-    const message = 'My dentist is Dr. Moon. My gym is Flex. My tailor is Mr. Abe.'
-
-    const foreseen = await hear(memory, message, { dryRun: true })
-
-    expect(foreseen.taken.map(({ outcome }) => outcome)).toEqual(['corrected', 'reinforced', 'remembered'])
-    expect(await everything(memory)).toEqual(before)
-    const { taken } = await hear(memory, message)
-    expect(taken.map(({ outcome }) => outcome)).toEqual(['corrected', 'reinforced', 'remembered'])
-  })
-
-  it('keeps what was not said for certain as inferred', async () => {
-    const memory = workshop()
-    const { taken } = await hear(memory, 'I think my flight is at 7pm.')
-
-    expect(taken.map(({ belief }) => belief.status)).toEqual(['inferred'])
-  })
-
-  it('never repeats a secret, and keeps none', async () => {
-    const memory = workshop()
-    const { taken, refused } = await hear(memory, 'My API key is sk-proj-4f9aT2kLmQ8xZ7. My locker is number 12.')
-
-    expect(taken.map(({ belief }) => belief.content)).toEqual(['My locker is number 12.'])
-    expect(refused).toMatchObject([{ reason: 'secret' }])
-    expect(JSON.stringify(refused)).not.toContain('4f9aT2')
-    expect(JSON.stringify(await everything(memory))).not.toContain('4f9aT2')
-  })
+const here = ['domain:code']
+const said = (text: string, more: Partial<LearnRequest> = {}): LearnRequest => ({
+  user: 'ann',
+  author: person,
+  agent: null,
+  view: here,
+  scopes: here,
+  text,
+  ...more,
 })
+const all = async ({ store }: Workshop) => (await store.list({ user: 'ann' }, { limit: 100, offset: 0 })).items
+const current = async (memory: Workshop) =>
+  (await all(memory))
+    .filter(isCurrent)
+    .map(({ content }) => content)
+    .sort()
 
-describe('a correction', () => {
-  it('takes the place of what it is about', async () => {
+describe('learning from a message', () => {
+  it('keeps what is asked for in the person’s words, and says where', async () => {
     const memory = workshop()
-    await hear(memory, 'My favorite programming language is Rust. My project is called NeonDB.')
 
-    const { taken } = await hear(memory, 'Actually, my favourite language is Go now, not Rust.')
+    const { taken } = await learn(memory, said('Hi! Remember that our staging port is 5433. Is it up?'))
 
     expect(taken).toMatchObject([
-      { outcome: 'corrected', replaced: [{ content: 'My favorite programming language is Rust.' }] },
+      {
+        outcome: 'remembered',
+        belief: { content: 'our staging port is 5433.', name: 'staging port', scopes: here, status: 'active' },
+        because: expect.stringContaining('domain:code'),
+      },
     ])
-    expect(await recalled(memory, 'which programming language do I like best?')).toEqual([
-      'my favourite language is Go now, not Rust.',
+  })
+
+  it('keeps what is about the person for the person', async () => {
+    const memory = workshop()
+
+    await learn(memory, said("Remember that I'm allergic to nuts. Always answer me in English. Never push to main."))
+
+    const scopes = (await all(memory)).map(({ content, scopes: [scope] }) => [content, scope]).sort()
+    expect(scopes).toEqual([
+      ['Always answer me in English.', 'user:universal'],
+      ["I'm allergic to nuts.", 'user:universal'],
+      ['Never push to main.', 'domain:code'],
     ])
-    expect(await current(memory)).toHaveLength(2)
   })
 
-  it('may point at what was said before with "it"', async () => {
+  it('makes standing instructions part of every context of their scope', async () => {
     const memory = workshop()
-    const first = 'The hearing is on 12 September.'
-    await hear(memory, first)
+    await learn(memory, said('Never push to main. Call me Sam.'))
 
-    const { taken } = await hear(memory, "Sorry, my mistake: it's on 14 September.", { earlier: [first] })
+    const inside = await recall(memory, { user: 'ann', scopes: here, message: 'hello' })
+    const outside = await recall(memory, { user: 'ann', scopes: ['domain:law'], message: 'hello' })
 
-    expect(taken).toMatchObject([{ outcome: 'corrected', belief: { name: 'hearing' } }])
-    expect(await recalled(memory, 'when is the hearing?')).toEqual(["it's [hearing] on 14 September."])
+    expect(inside.prelude?.text.split('\n').sort()).toEqual(['Call me Sam.', 'Never push to main.'])
+    expect(outside.prelude?.text).toBe('Call me Sam.')
   })
 
-  it('finds what no longer holds by the words taken back', async () => {
+  it('keeps what a person said through an agent for every agent', async () => {
     const memory = workshop()
-    await hear(memory, 'I use Vim. My editor theme is Nord.')
 
-    const { taken } = await hear(memory, 'I switched from Vim to Helix.')
+    await learn(memory, said('Call me Sam.', { agent: 'codex' }))
 
-    expect(taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'I use Vim.' }] }])
-    expect(await current(memory)).toEqual(
-      expect.arrayContaining(['I switched from Vim to Helix.', 'My editor theme is Nord.']),
-    )
+    expect(await all(memory)).toMatchObject([{ agent: null }])
   })
 
-  it('without anything instead leaves the negative statement', async () => {
+  it('is one event, which one undo takes back whole', async () => {
     const memory = workshop()
-    await hear(memory, 'I drink coffee every morning.')
+    await learn(memory, said('Remember that Ana has the key. Remember that Bo has the map. Call me Sam.'))
 
-    await hear(memory, "I don't drink coffee anymore.")
+    const events = await memory.store.events('ann', { limit: 5 })
+    await undo(memory, { user: 'ann', author: person })
 
-    expect(await current(memory)).toEqual(["I don't drink coffee anymore."])
+    expect(events).toMatchObject([{ kind: 'learn', beliefCount: 3 }])
+    expect(await all(memory)).toEqual([])
   })
 
-  it('that means nothing known is refused when it has no subject, and says so', async () => {
+  it('resolves dates by the time of the message', async () => {
     const memory = workshop()
-    const { taken, refused } = await hear(memory, "It's not Tuesday but Wednesday.")
+    const saidAt = '2026-05-03T22:00:00.000Z'
+
+    await learn(memory, said('Remember that the Heron demo is tomorrow.', { saidAt }))
+
+    expect(await current(memory)).toEqual(['the Heron demo is tomorrow [2026-05-04].'])
+  })
+
+  it('changes nothing on a dry run or by planning', async () => {
+    const memory = workshop()
+
+    const { taken } = await learn(memory, said('Call me Sam.', { dryRun: true }))
+    const plan = await planLearning(memory, said('Call me Sam.'), '2026-05-03T10:00:00.000Z')
+
+    expect([taken.length, plan.taken.length, plan.changes.length]).toEqual([1, 1, 1])
+    expect(await all(memory)).toEqual([])
+  })
+})
+
+describe('nothing is replaced but', () => {
+  it('the old value of a slot', async () => {
+    const memory = workshop()
+    await learn(memory, said('My name is Ana.'))
+
+    const { taken } = await learn(memory, said('My name is Anita. Call me Nita.'))
+
+    expect(taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'My name is Ana.' }] }])
+    expect(await current(memory)).toEqual(['Call me Nita.'])
+  })
+
+  it('what an explicit correction names', async () => {
+    const memory = workshop()
+    await learn(memory, said('Remember that the staging port is 5432. Remember that the mail port is 25.'))
+
+    const { taken } = await learn(memory, said('Actually the staging port is 5433, not 5432.'))
+
+    expect(taken).toMatchObject([{ outcome: 'corrected', belief: { name: 'staging port' } }])
+    expect(await current(memory)).toEqual(['the mail port is 25.', 'the staging port is 5433, not 5432.'])
+  })
+
+  it('and never by a name that is taken', async () => {
+    const memory = workshop()
+    await learn(memory, said('Remember that the release train leaves on Wednesdays.'))
+    await learn(memory, said('Remember that the release train is late. Remember that the release train is red.'))
+
+    expect((await all(memory)).map(({ name }) => name).sort()).toEqual([
+      'release train',
+      'release train (2)',
+      'release train (3)',
+    ])
+    expect((await recall(memory, { user: 'ann', scopes: here, message: 'the release train' })).relevant).toHaveLength(3)
+  })
+
+  it.each(['No, three approvals.', "It's three, not two approvals."])('not by a fragment: %s', async (text) => {
+    const memory = workshop()
+    await learn(memory, said('Remember that PRs need two approvals.'))
+
+    const { taken, refused } = await learn(memory, said(text))
 
     expect(taken).toEqual([])
-    expect(refused).toMatchObject([{ reason: 'about_nobody' }])
+    expect(refused).toMatchObject([
+      { reason: 'unclear_correction', explanation: expect.stringContaining('PRs need two approvals') },
+    ])
+    expect(await current(memory)).toEqual(['PRs need two approvals.'])
   })
 
-  it('within one message leaves only what holds in the end', async () => {
-    const memory = workshop()
-    const message = "My favourite colour is red. Actually no, it's teal."
-    for (const _time of [1, 2]) {
-      const { taken, refused } = await hear(memory, message)
+  it('not in another scope, for another user, or by what only looks alike', async () => {
+    const memory = await workshopWith(
+      belief({ name: 'law port', content: 'The port is 5432.', scopes: ['domain:law'] }),
+      belief({ name: 'pin', content: 'The pin is 54321.' }),
+    )
 
-      expect(taken).toHaveLength(1)
-      expect(refused).toMatchObject([{ reason: 'taken_back', text: 'My favourite colour is red.' }])
-    }
-    expect(await everything(memory)).toHaveLength(1)
-  })
+    const { taken, refused } = await learn(memory, said('Actually the port is 5433, not 5432.'))
 
-  it('by somebody with less authority is proposed', async () => {
-    const memory = workshop()
-    await hear(memory, 'My dentist is Dr. Lee.')
-
-    const { taken } = await hear(memory, 'My dentist is Dr. Moon.', { author: agent })
-
-    expect(taken).toMatchObject([{ outcome: 'proposed' }])
-    expect(await recalled(memory, 'who is my dentist?')).toEqual(['My dentist is Dr. Lee.'])
+    expect([taken, refused]).toEqual([[], []])
   })
 })
 
-describe('what may have the same name', () => {
-  it('stays two beliefs when one is a liking and the other a fact', async () => {
-    const memory = workshop()
-    await hear(memory, 'I hate coffee.')
-    await hear(memory, 'Coffee: two bags in the cupboard')
-    await hear(memory, 'Coffee: two bags in the cupboard')
+describe('a stated preference', () => {
+  const text = 'I prefer window seats.'
 
-    expect([...(await current(memory))].sort()).toEqual(['Coffee: two bags in the cupboard', 'I hate coffee.'])
+  it('is a candidate: not recalled, not in the prelude', async () => {
+    const memory = workshop()
+
+    const { taken } = await learn(memory, said(text))
+
+    expect(taken).toMatchObject([{ outcome: 'candidate', belief: { candidate: true, status: 'inferred' } }])
+    const context = await recall(memory, { user: 'ann', scopes: [...here, 'user:universal'], message: 'window seats' })
+    expect(context).toMatchObject({ prelude: null, relevant: [] })
+  })
+
+  it('becomes active when it is said again', async () => {
+    const memory = workshop()
+    await learn(memory, said(text))
+
+    const { taken } = await learn(memory, said(`By the way, ${text}`, { sourceId: 'another session' }))
+
+    expect(taken).toMatchObject([{ outcome: 'confirmed', belief: { candidate: false, status: 'active' } }])
+    const { prelude } = await recall(memory, { user: 'ann', scopes: here, message: 'hello' })
+    expect(prelude?.text).toBe(text)
   })
 })
 
-describe('an extractor that is a model', () => {
-  const model = (content: string): Extractor => ({
+describe('what a model finds', () => {
+  const finding = { kind: 'model', type: 'entity', subtype: null, about: 'work', span: { start: 0, end: 1 } } as const
+  const model = (content: string, name: string): Extractor => ({
     name: 'model',
-    model: 'some-model',
-    extract: async ({ text }) => ({
-      candidates: [
-        {
-          type: 'entity',
-          subtype: null,
-          name: 'dentist',
-          aliases: [],
-          content,
-          why: '',
-          span: { start: 0, end: text.length },
-          foundBy: 'some-model',
-          certainty: 'said',
-          kind: 'statement',
-        },
-      ],
-      refused: [],
-    }),
+    model: 'test:model',
+    extract: async () => ({ findings: [{ ...finding, content, name }], refused: [] }),
   })
 
-  it('writes as the agent it is, whoever wrote the message', async () => {
+  it('is a candidate of an agent and replaces nothing', async () => {
     const memory = workshop()
-    const { taken } = await hear(memory, 'My dentist is Dr. Lee.', { extractor: model('My dentist is Dr. Lee.') })
+    await learn(memory, said('Remember that the staging port is 5432.'))
 
-    expect(taken[0]?.belief).toMatchObject({
-      editedByPerson: false,
-      provenance: { actor: 'agent', model: 'some-model' },
-    })
+    await learn(
+      memory,
+      said('The staging port is 5433.', { extractor: model('The staging port is 5433.', 'staging port') }),
+    )
+
+    expect(await current(memory)).toEqual(['the staging port is 5432.'])
+    expect((await all(memory)).filter(({ candidate }) => candidate)).toMatchObject([
+      { content: 'The staging port is 5433.', provenance: { actor: 'agent', model: 'test:model' } },
+    ])
   })
 
-  it('cannot overrule what the person said', async () => {
+  it('does not reinforce what is known', async () => {
     const memory = workshop()
-    await hear(memory, 'My dentist is Dr. Lee.')
+    await learn(memory, said('Remember that the staging port is 5432.'))
+    const before = await all(memory)
 
-    const { taken } = await hear(memory, 'x', { extractor: model('My dentist is Dr. Moon.') })
+    await learn(memory, said('x', { extractor: model('the staging port is 5432.', 'staging port') }))
 
-    expect(taken).toMatchObject([{ outcome: 'proposed' }])
-  })
-
-  it('gets no secret past the gate', async () => {
-    const memory = workshop()
-    const { taken, refused } = await hear(memory, 'x', { extractor: model('The key is AKIAIOSFODNN7EXAMPLE') })
-
-    expect(taken).toEqual([])
-    expect(refused).toMatchObject([{ reason: 'secret' }])
+    expect(await all(memory)).toEqual(before)
   })
 })
 
-describe('what takes the place of what was known', () => {
-  it('is not taken back by a word about the value it replaced', async () => {
+describe('a message may hold anything', () => {
+  it.each([
+    ['a control character', 'Remember that \u0007 rings. Call me Sam.'],
+    ['half of a pair', 'Remember that \ud83d rings. Call me Sam.'],
+    ['a megabyte of spaces', `Call me Sam.${' '.repeat(1_000_000)}`],
+    ['another script', 'Remember that 「猫」はかわいい。 Call me Sam.'],
+    ['nothing to find it by', 'Remember that — … Call me Sam.'],
+  ])('%s', async (_what, text) => {
     const memory = workshop()
-    await hear(memory, 'My editor is Vim.')
-    await hear(memory, 'My editor is Helix now; I no longer use Vim.')
 
-    expect(await current(memory)).toContain('My editor is Helix now')
+    await learn(memory, said(text))
+
+    for (const { content } of await all(memory)) expect(text).toContain(content)
   })
 
-  it('is found by the value that is named as wrong, however long ago it was told', async () => {
-    const memory = workshop()
-    await hear(memory, 'Our new address is Quay Street 88b.')
-    await hear(memory, 'My vet is Dr. Lund.')
-    await hear(memory, "oh wait, it's 88c, not 88b", { earlier: ['My vet is Dr. Lund.'] })
-
-    expect(await current(memory)).toEqual(
-      expect.arrayContaining(['Our new address is Quay Street 88c.', 'My vet is Dr. Lund.']),
+  it('without any error but a MemoryError, and learned whole or not at all', async () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 12 }),
+      fc.constantFrom(
+        'Remember that ',
+        'the port is 1. ',
+        'Always use ',
+        'Call me Bo. ',
+        'I prefer tea. ',
+        ', not 1. ',
+        '\n',
+      ),
     )
-  })
-
-  it.each([
-    [
-      'My aunt comes on Mondays to help.',
-      'my aunt now comes on Fridays instead of Mondays.',
-      'My aunt comes on Fridays to help.',
-    ],
-    [
-      'I take 5 mg of ramipril in the morning.',
-      'My ramipril has gone down to 2.5 mg.',
-      'I take 2.5 mg of ramipril in the morning.',
-    ],
-  ])(
-    '%s %s: what it does not repeat still holds, and the words that changed it are kept',
-    async (before, said, after) => {
-      const memory = workshop()
-      await hear(memory, before)
-      const { taken } = await hear(memory, said)
-
-      expect(await current(memory)).toEqual([after])
-      expect(taken).toMatchObject([{ outcome: 'corrected', belief: { why: `Changed by the words: "${said}"` } }])
-      expect((await hear(memory, said)).taken).toHaveLength(1)
-      expect(await current(memory)).toEqual([after])
-    },
-  )
-
-  it.each([
-    ['Our coffee supplier is Bean Brothers.', "we've changed coffee suppliers, it's North Roast now."],
-    ['My daughter Ida is six.', 'Ida is seven now.'],
-    ['My daughter Ida is six.', 'Ida turned seven yesterday!'],
-    ["Paul's number is 0151 496 0022.", 'Paul has a new number: 0151 496 0099.'],
-    ['I live in Turku.', 'We moved to Espoo last month.'],
-    ["Dad's address is 4 Elm Road, Hove.", "Dad's new address is 9 Quay Street, Cobh."],
-    ['Yoga is on Tuesday evenings.', 'yoga has moved to Friday mornings'],
-    ['Lena is our bookkeeper.', "Lena doesn't work here any more."],
-    ['My sister Ana lives in Rome.', 'Ana moved to Turin.'],
-    ['Max lives in Bonn.', 'Max now lives in Kiel.'],
-    ['The deadline for the report is 4 May.', 'The report deadline got pushed back by a week, so 11 May.'],
-  ])('%s %s', async (before, after) => {
-    const memory = workshop()
-    await hear(memory, before)
-
-    await hear(memory, after)
-
-    expect(await current(memory)).toEqual([after])
-  })
-
-  it.each([
-    ["It's no longer Tuesday, yoga has moved to Friday mornings.", 'Yoga is on Tuesday evenings.'],
-    ["Scratch that about the cat being a Siamese, he's a Burmese.", 'Our cat Miro is a Siamese.'],
-    ['Sorry, I got that wrong before, the train leaves at 9:35, not 9:05.', 'The train leaves at 9:05.'],
-  ])('%s', async (after, before) => {
-    const memory = workshop()
-    await hear(memory, before)
-
-    await hear(memory, after)
-
-    expect(await current(memory)).not.toContain(before)
-    expect(await current(memory)).toHaveLength(1)
-  })
-
-  it.each([
-    ["Anna's birthday is 3 May.", "Bella's birthday is 9 June."],
-    ['My dentist is Dr. Lee.', "My son's dentist is Dr. Moss."],
-    ['Lena is my sister.', 'Lena has left the company.'],
-    ['Ida is six.', 'Ida now goes to the school in Elm Road.'],
-  ])('is not what is said of another, or on another side: %s %s', async (before, after) => {
-    const memory = workshop()
-    await hear(memory, before)
-
-    await hear(memory, after)
-
-    expect(await current(memory)).toContain(before)
-  })
-
-  it.each([
-    ['Our coffee supplier is Bean Brothers.', "we've changed coffee suppliers, it's North Roast now.", /North Roast/u],
-    ['- Ramipril 5 mg - one in the morning', 'My doctor has changed my ramipril to 10 mg.', /^ramipril$/u],
-  ])('has a name that still holds: %s', async (before, after, name) => {
-    const memory = workshop()
-    await hear(memory, before)
-
-    const { taken } = await hear(memory, after)
-
-    expect(taken.map(({ outcome }) => outcome)).toEqual(['corrected'])
-    expect(taken[0]?.belief.name).toMatch(name)
-  })
-
-  it('is stored as new where nothing is known, and never dropped', async () => {
-    const memory = workshop()
-
-    await hear(memory, 'grandma now comes on Wednesdays instead of Tuesdays.')
-
-    expect(await current(memory)).toEqual(['grandma now comes on Wednesdays instead of Tuesdays.'])
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(piece, { maxLength: 12 }), { maxLength: 4 }), async (messages) => {
+        const memory = workshop()
+        for (const [index, pieces] of messages.entries()) {
+          try {
+            await learn(memory, said(pieces.join('')))
+          } catch (error) {
+            expect(error).toBeInstanceOf(MemoryError)
+          }
+          expect((await memory.store.events('ann', { limit: 50 })).length).toBeLessThanOrEqual(index + 1)
+        }
+      }),
+    )
   })
 })

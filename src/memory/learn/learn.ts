@@ -1,27 +1,31 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief } from '../../beliefs/belief.ts'
-import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
-import { correct } from '../correct.ts'
-import { type BeliefDraft, limits, parseDraft } from '../draft.ts'
-import { newBelief, type Remembered, remember } from '../remember.ts'
-import type { Author, Workshop } from '../workshop.ts'
-import type { Candidate, Extractor, Refusal } from './candidate.ts'
-import { gate, longestStatement } from './gate.ts'
-import { keptDetails } from './kept-details.ts'
-import { knownBelief, type View } from './known.ts'
-import { rulesExtractor } from './rules.ts'
-import { bracketed } from './stand-alone.ts'
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
+import type { BeliefChange } from '../../beliefs/journal.ts'
+import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
+import { MemoryError } from '../../errors.ts'
+import { formKeys } from '../../search/forms.ts'
+import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { parseDraft } from '../draft.ts'
+import { inherit, newBelief, superseded } from '../remember.ts'
+import { type Author, change, created, revised, type Workshop } from '../workshop.ts'
+import { datedWords } from './dated-words.ts'
+import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
+import { nameOf, openingOf } from './name-of.ts'
+import { findStatements } from './rules.ts'
+import { redacted } from './secrets.ts'
 
 export type LearnRequest = {
   readonly user: string
   readonly author: Author
   readonly agent: string | null
-  /** What is in view; a correction may be about any of it. */
+  /** The scopes in view; a correction may be about a belief in any of them. */
   readonly view: readonly string[]
-  /** Where new beliefs are written to. */
+  /** Where beliefs about the work are written to. What is about the person goes to `user:universal`. */
   readonly scopes: readonly string[]
   readonly text: string
-  /** Earlier messages of the same conversation, oldest first. */
+  /** When it was said, where that is not now. "Tomorrow" is the day after. */
+  readonly saidAt?: string
+  /** Earlier messages of the same conversation, oldest first. Only a model reads them. */
   readonly earlier?: readonly string[]
   /** Id of the message, kept with every belief that comes of it. */
   readonly sourceId?: string
@@ -32,195 +36,319 @@ export type LearnRequest = {
   readonly signal?: AbortSignal
 }
 
-/** A statement that was taken in, and what became of it. With `dryRun` the belief is what it would be. */
+/**
+ * `remembered`: new. `reinforced`: it was known. `corrected`: it takes the place of what it names, or of the old value of
+ * a slot. `candidate`: listed for review. `confirmed`: a candidate that was said again.
+ */
+export const learnOutcomes = ['remembered', 'reinforced', 'corrected', 'candidate', 'confirmed'] as const
+export type LearnOutcome = (typeof learnOutcomes)[number]
+
+/** A statement that was taken, and what became of it. */
 export type Taken = {
-  readonly candidate: Candidate
-  readonly outcome: Remembered['outcome']
+  readonly finding: Finding
+  readonly outcome: LearnOutcome
   readonly belief: Belief
   readonly replaced: readonly Belief[]
-  /** One sentence: why it was taken. */
+  /** Why it was taken, and where it is kept, in words. */
   readonly because: string
 }
 
 export type Learned = { readonly taken: readonly Taken[]; readonly refused: readonly Refusal[] }
 
-/**
- * Takes in what a person says in a conversation: finds the statements worth keeping, and remembers or corrects each.
- * Hearing the same message again reinforces what it said and adds nothing.
- */
+/** Everything one message changes, to be committed together or not at all. */
+export type LearningPlan = Learned & { readonly changes: readonly BeliefChange[] }
+
+/** Learns from what a person says in a conversation. A message is learned whole, in one commit, or not at all. */
 export async function learn(workshop: Workshop, request: LearnRequest): Promise<Learned> {
-  const extractor = request.extractor ?? rulesExtractor
-  const { text, earlier = [] } = request
-  const { candidates, refused } = gate(await extractor.extract({ text, earlier }, request.signal))
-  const taken: Taken[] = []
-  const aboutNothing: Refusal[] = []
-  for (const candidate of candidates) {
-    const one = await takeIn(workshop, { ...request, extractor }, candidate)
-    if (one === null) aboutNothing.push(nothingMeant(candidate))
-    else taken.push(one)
-  }
-  return { taken, refused: [...refused, ...aboutNothing].sort((one, other) => one.span.start - other.span.start) }
+  const { text, earlier = [], extractor } = request
+  const found =
+    extractor === undefined ? findStatements(text) : await extractor.extract({ text, earlier }, request.signal)
+  const author = authorOf(request)
+  const plan = (at: string) =>
+    planLearning(workshop, { ...request, author, found, model: extractor?.model ?? null }, at)
+  if (request.dryRun === true) return withoutChanges(await plan(workshop.now().toISOString()))
+  return change<Learned>(
+    workshop,
+    { user: request.user, author, operation: 'learn' },
+    async (at) => {
+      const planned = await plan(at)
+      const result = withoutChanges(planned)
+      return planned.changes.length === 0
+        ? { kind: 'nothing', result }
+        : { kind: 'learn', changes: planned.changes, result: () => result }
+    },
+    () => Promise.reject(new Error('Learning has no idempotency key to replay.')),
+  )
 }
 
-type Task = LearnRequest & { readonly extractor: Extractor }
-
-async function takeIn(workshop: Workshop, task: Task, candidate: Candidate): Promise<Taken | null> {
-  const view: View = { user: task.user, agent: task.agent, scopes: [...new Set([...task.view, ...task.scopes])] }
-  const meant = await knownBelief(workshop, view, candidate)
-  // What somebody likes and what is known about it may have the same name, and are two beliefs.
-  const isAnother = meant !== null && candidate.kind === 'statement' && !isOfOneKind(meant, candidate)
-  if (isAnother && !isSameStatement(meant.content, candidate.content)) {
-    const named = { ...candidate, name: `${candidate.name} (${candidate.type.replace('_', ' ')})` }
-    return named.name.length > limits.name ? null : takeIn(workshop, task, named)
-  }
-  const known = meant
-  if (candidate.pronoun !== undefined && known === null) return null
-  const content =
-    candidate.pronoun === undefined || known === null
-      ? candidate.content
-      : bracketed(candidate.content, candidate.pronoun, known.name)
-  const said = { ...candidate, content }
-  const whole = known === null ? said : { ...said, ...after(known, said) }
-  const result =
-    task.dryRun === true ? foreseen(workshop, task, whole, known) : await written(workshop, task, whole, known)
-  return { candidate: said, ...result, because: becauseOf(said, result) }
-}
-
-const isOfOneKind = (belief: Belief, { type }: Candidate): boolean => {
-  const kind = (one: Belief['type']) => (one === 'relation' ? 'entity' : one)
-  return kind(belief.type) === kind(type)
-}
-
-type Result = Pick<Taken, 'outcome' | 'belief' | 'replaced'>
-
-async function written(workshop: Workshop, task: Task, candidate: Candidate, known: Belief | null): Promise<Result> {
-  const { user, author: asker, sourceId } = task
-  const author = authorOf(task.extractor, asker)
-  const origin = {
-    ...(sourceId === undefined ? {} : { sourceId }),
-    ...(task.extractor.model === undefined ? {} : { model: task.extractor.model }),
-  }
-  if (known !== null && !isSameStatement(known.content, candidate.content)) {
-    const name = nameAfter(known, candidate)
-    const { content, aliases, why } = candidate
-    const { outcome, belief, replaced } = await correct(workshop, {
-      user,
-      author,
-      reference: known.id,
-      content,
-      aliases: name === known.name ? [candidate.name, ...aliases] : aliases,
-      status: statusOf(candidate),
-      ...whyAfter(known, why),
-      ...(name === known.name ? {} : { name }),
-      ...origin,
-    })
-    return { outcome, belief, replaced }
-  }
-  const draft = draftOf(candidate, known === null ? task.scopes : known.scopes)
-  const { outcome, belief, replaced } = await remember(workshop, {
-    user,
-    author,
-    draft: known === null ? draft : again(draft, known),
-    ...origin,
-  })
-  return { outcome, belief, replaced }
-}
-
-/**
- * What stands after a change: the new words, or the old ones with the new value where they say more than that. The words
- * that changed it are given as the reason then, since they are what the person said.
- */
-function after(known: Belief, candidate: Candidate): Pick<Candidate, 'content' | 'why'> {
-  const { content, why } = candidate
-  if (candidate.kind === 'retraction') return { content, why }
-  const kept = keptDetails(known.content, content, candidate.replaces)
-  if (kept === null || kept.length > longestStatement) return { content, why }
-  const isOwn = kept === known.content || kept.startsWith(content)
-  return { content: kept, why: isOwn ? why : `${changedBy} "${content}"` }
-}
-
-const changedBy = 'Changed by the words:'
-
-/** Words that changed an old statement say nothing about the next one. */
-const whyAfter = ({ why: before }: Belief, why: string): { readonly why?: string } =>
-  why !== '' || before.startsWith(changedBy) ? { why } : {}
-
-/** What `written` would do. */
-function foreseen(workshop: Workshop, task: Task, candidate: Candidate, known: Belief | null): Result {
-  const author = authorOf(task.extractor, task.author)
-  const provenance = {
-    ...author,
-    sourceId: task.sourceId ?? null,
-    model: task.extractor.model ?? null,
-    at: workshop.now().toISOString(),
-  }
-  const statement = parseDraft(draftOf(candidate, known?.scopes ?? task.scopes))
-  const belief = newBelief(workshop, { user: task.user, statement, provenance })
-  if (known === null) return { outcome: 'remembered', belief, replaced: [] }
-  if (isSameStatement(known.content, candidate.content)) return { outcome: 'reinforced', belief: known, replaced: [] }
-  const outcome = mayChange(author.actor, known) ? 'corrected' : 'proposed'
-  return { outcome, belief: { ...belief, name: nameAfter(known, candidate) }, replaced: [known] }
-}
+const withoutChanges = ({ taken, refused }: LearningPlan): Learned => ({ taken, refused })
 
 /** What a model reads out of a message is the model's word, whoever wrote the message. */
-const authorOf = ({ model }: Extractor, author: Author): Author =>
-  model === undefined ? author : { ...author, actor: author.actor === 'tool' ? 'tool' : 'agent' }
+const authorOf = ({ author, extractor }: LearnRequest): Author =>
+  extractor?.model === undefined || author.actor === 'tool' ? author : { ...author, actor: 'agent' }
 
-const statusOf = ({ certainty }: Candidate) => (certainty === 'said' ? ('active' as const) : ('inferred' as const))
-
-const draftOf = (candidate: Candidate, scopes: readonly string[]): BeliefDraft => ({
-  name: candidate.name,
-  content: candidate.content,
-  scopes,
-  type: candidate.type,
-  subtype: candidate.subtype,
-  aliases: candidate.aliases,
-  status: statusOf(candidate),
-  // An open question is shown until it is settled, or never.
-  pinned: candidate.type === 'open_question',
-  ...(candidate.why === '' ? {} : { why: candidate.why }),
-  ...(candidate.participants === undefined ? {} : { participants: candidate.participants }),
-  ...(candidate.relation === undefined ? {} : { relation: candidate.relation }),
-})
-
-/** Said again it keeps the name and the kind it has. */
-const again = ({ participants: _participants, relation: _relation, ...draft }: BeliefDraft, known: Belief) => ({
-  ...draft,
-  name: known.name,
-  type: known.type,
-  subtype: known.subtype,
-})
-
-/** A corrected belief keeps its name, unless the name itself says what no longer holds. */
-function nameAfter(known: Belief, candidate: Candidate): string {
-  if (candidate.pronoun !== undefined) return known.name
-  const isOutdated = (candidate.replaces ?? []).some((old) => nameKey(known.name).includes(nameKey(old)))
-  const isGone = (word: string): boolean => !nameKey(candidate.content).includes(nameKey(word))
-  const numbers = known.name.match(/\d[\d.,:]*/gu) ?? []
-  const names =
-    known.type === 'relation' && candidate.type === 'relation' ? (known.name.match(/\p{Lu}[\p{L}-]+/gu) ?? []) : []
-  const isOld = isOutdated || numbers.some(isGone) || (names.length > 0 && names.every(isGone))
-  return isOld && candidate.kind === 'correction' ? candidate.name : known.name
+export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' | 'earlier'> & {
+  /** What was found in the message; without it, the rules look for statements. */
+  readonly found?: Extraction
+  readonly model?: string | null
 }
 
-const becauseOf = ({ kind, foundBy, certainty }: Candidate, { outcome, replaced }: Result): string => {
-  const how = certainty === 'said' ? `Said plainly (${foundBy})` : `It follows from what was said (${foundBy})`
-  const [old] = replaced
-  switch (outcome) {
-    case 'remembered':
-      return kind === 'statement' ? `${how}, and not known before.` : `${how}; nothing was known that it could replace.`
-    case 'reinforced':
-      return `${how}; it was known, and has been said again.`
-    case 'corrected':
-      return `${how}; it takes the place of "${old?.content ?? ''}".`
-    case 'proposed':
-      return `${how}; a person said otherwise and has to decide.`
+/**
+ * Works out what one message changes, and changes nothing. Only a person's own statement becomes an active belief, and
+ * nothing is superseded but by an explicit correction that names it or by another value of the same slot.
+ */
+export async function planLearning(workshop: Workshop, request: PlanRequest, at: string): Promise<LearningPlan> {
+  const { findings, refused } = request.found ?? findStatements(request.text)
+  const plan = new Plan(workshop, request, at)
+  const refusals = [...refused]
+  for (const [index, finding] of findings.entries()) {
+    const isRepeated = findings.slice(index + 1).some((later) => isSameFinding(finding, later))
+    if (isRepeated) continue
+    try {
+      const refusal = await plan.add(finding)
+      if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
+    } catch (error) {
+      // A sentence that cannot be a belief (a control character, nothing to find it by) is left out, and the rest kept.
+      if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
+      refusals.push({
+        text: redacted(finding.content),
+        span: finding.span,
+        reason: 'unreadable',
+        explanation: error.message,
+      })
+    }
+  }
+  return {
+    changes: plan.changes(),
+    taken: plan.taken,
+    refused: refusals.sort((one, other) => one.span.start - other.span.start),
   }
 }
 
-const nothingMeant = ({ content, span, pronoun }: Candidate): Refusal => ({
-  text: content,
-  span,
-  reason: 'about_nobody',
-  explanation: `Nothing tells what "${pronoun}" stands for.`,
+/** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
+const isSameFinding = (one: Finding, other: Finding): boolean =>
+  (one.slot !== undefined && one.slot === other.slot) || isSameStatement(one.content, other.content)
+
+type Refused = Pick<Refusal, 'reason' | 'explanation'>
+
+/** The changes of one message, each belief at most once. */
+class Plan {
+  readonly #workshop: Workshop
+  readonly #request: PlanRequest
+  readonly #at: string
+  readonly #isPerson: boolean
+  readonly #changes = new Map<string, BeliefChange & { readonly after: Belief }>()
+  taken: readonly Taken[] = []
+
+  constructor(workshop: Workshop, request: PlanRequest, at: string) {
+    this.#workshop = workshop
+    this.#request = request
+    this.#at = at
+    this.#isPerson = request.author.actor === 'person'
+  }
+
+  changes(): readonly BeliefChange[] {
+    return [...this.#changes.values()]
+  }
+
+  async add(found: Finding): Promise<Refused | null> {
+    const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
+    const finding = { ...found, content }
+    if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
+    const belief = this.#beliefOf(finding)
+    const same = await this.#saying(belief)
+    if (same !== null) await this.#again(finding, same)
+    else if (finding.slot !== undefined && this.#isPerson) await this.#fillSlot(finding, belief)
+    else await this.#addNew(finding, belief)
+    return null
+  }
+
+  #beliefOf(finding: Finding): Belief {
+    const { content, type, subtype, about, slot, kind } = finding
+    const { user, author, scopes, sourceId = null, model = null } = this.#request
+    const isCandidate = !this.#isPerson || kind === 'preference' || finding.isDoubtful === true
+    const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
+    const statement = parseDraft({
+      name: slot ?? finding.name ?? found.name,
+      aliases: slot === undefined ? (finding.aliases ?? found.aliases) : [],
+      content,
+      scopes: about === 'person' ? [universalScope] : scopes,
+      type,
+      subtype,
+      status: isCandidate ? 'inferred' : 'active',
+    })
+    const provenance = { ...author, sourceId, model, at: this.#at }
+    const belief = newBelief(this.#workshop, { user, statement, provenance })
+    return { ...belief, candidate: isCandidate, editedByPerson: belief.editedByPerson && !isCandidate }
+  }
+
+  /** A current belief or a candidate that says the same and is found by the same name. */
+  async #saying(belief: Belief): Promise<Belief | null> {
+    const { store } = this.#workshop
+    const keys = formKeys(belief.name).map(({ key }) => key)
+    const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
+    const isSame = (known: Belief): boolean =>
+      (isCurrent(known) || known.candidate) &&
+      known.agent === null &&
+      known.scopes.some((scope) => belief.scopes.includes(scope)) &&
+      isSameStatement(known.content, belief.content)
+    const same = (await store.getMany(belief.user, [...new Set(ids)])).filter(isSame)
+    return same.find(isCurrent) ?? same[0] ?? null
+  }
+
+  async #again(finding: Finding, known: Belief): Promise<void> {
+    // What a model finds has no influence on what is known.
+    if (!this.#isPerson) return
+    const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
+    const settled = { status: 'active', editedByPerson: true, candidate: false } as const
+    const revision = revised(known.candidate ? await this.#withFreeName(known) : known, this.#at, {
+      reinforcement,
+      ...(known.candidate ? settled : {}),
+    })
+    this.#changes.set(known.id, revision)
+    this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after)
+  }
+
+  /** Another value takes the place of the one before. */
+  async #fillSlot(finding: Finding, belief: Belief): Promise<void> {
+    const held = await this.#workshop.store.holders(belief.user, belief.name, belief.scopes)
+    this.#changes.set(belief.id, { ...created(belief), after: belief })
+    for (const old of held) this.#changes.set(old.id, superseded(old, belief, this.#at))
+    this.#take(finding, held.length === 0 ? 'remembered' : 'corrected', belief, held)
+  }
+
+  /** Nothing is replaced: where the name is taken the belief gets another. */
+  async #addNew(finding: Finding, belief: Belief): Promise<void> {
+    const named = belief.candidate ? belief : await this.#withFreeName(belief)
+    this.#changes.set(named.id, { ...created(named), after: named })
+    this.#take(finding, belief.candidate ? 'candidate' : 'remembered', named)
+  }
+
+  async #withFreeName(belief: Belief): Promise<Belief> {
+    const planned = new Set(
+      [...this.#changes.values()].flatMap(({ after }) => (isCurrent(after) ? [nameKey(after.name)] : [])),
+    )
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? belief.name : `${belief.name} (${number})`
+      const held = await this.#workshop.store.holders(belief.user, name, belief.scopes)
+      if (held.length === 0 && !planned.has(nameKey(name)))
+        return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
+    }
+  }
+
+  /**
+   * Replaces the one belief in view that says what the correction takes back and is about the same. What is only a piece
+   * of a sentence is never a belief of its own: where it may be meant for a known belief, the person is asked.
+   */
+  async #correct(finding: Finding): Promise<Refused | null> {
+    const { replaces = null } = finding
+    const said = tellingWords(finding.content)
+    const old = replaces === null ? [] : wordsOf(replaces)
+    const alike = (await this.#beliefsWith(old.length > 0 ? old : said)).filter((belief) => {
+      const words = wordsOf(belief.content)
+      return old.length > 0 ? hasRun(words, old) : said.some((word) => words.includes(word))
+    })
+    const subject = said.filter((word) => !old.includes(word))
+    const meant = alike.filter(({ name, content }) =>
+      tellingWords(`${name} ${content}`).some((word) => subject.includes(word)),
+    )
+    const [target, ...others] = meant
+    if (old.length === 0) return isFragment(finding.content) && meant.length > 0 ? unclear(finding, meant) : null
+    if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
+    if (others.length > 0) return unclear(finding, meant)
+    const { name, type, subtype, scopes } = target
+    const about = scopes.includes(universalScope) ? 'person' : 'work'
+    const correcting = this.#beliefOf({ ...finding, type, subtype, about })
+    const isOutdated = (form: string): boolean => hasRun(wordsOf(form), old)
+    const kept = isOutdated(name) ? await this.#withFreeName(correcting) : { ...correcting, name }
+    const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
+    const belief = { ...heir, aliases: heir.aliases.filter((form) => !isOutdated(form)), scopes }
+    const replaced = this.#changes.has(target.id) ? this.#unplan(target) : [target]
+    this.#changes.set(belief.id, { ...created(belief), after: belief })
+    for (const known of replaced) this.#changes.set(known.id, superseded(known, belief, this.#at))
+    this.#take(finding, replaced.length === 0 ? 'remembered' : 'corrected', belief, replaced)
+    return null
+  }
+
+  /** Takes back what the same message said before. Returns what that had replaced. */
+  #unplan({ id }: Belief): readonly Belief[] {
+    const replaced = this.taken.find(({ belief }) => belief.id === id)?.replaced ?? []
+    this.#changes.delete(id)
+    this.taken = this.taken.filter(({ belief }) => belief.id !== id)
+    return replaced
+  }
+
+  /** Current beliefs in view with these words in their text, those of this message included. */
+  async #beliefsWith(words: readonly string[]): Promise<readonly Belief[]> {
+    const { user, agent, view, scopes } = this.#request
+    if (words.length === 0) return []
+    const inView = visibleScopes([...view, ...scopes, universalScope])
+    const hits = await this.#workshop.store.matchText({
+      user,
+      agent,
+      scopes: inView,
+      words,
+      includeRetired: false,
+      limit: 50,
+    })
+    const known = await this.#workshop.store.getMany(
+      user,
+      hits.map(({ beliefId }) => beliefId),
+    )
+    const changed = [...this.#changes.values()].flatMap(({ after, expectedVersion }) =>
+      expectedVersion === 0 ? [after] : [],
+    )
+    return [...known.filter(({ id }) => !this.#changes.has(id)), ...changed].filter(isCurrent)
+  }
+
+  #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[] = []): void {
+    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
+  }
+}
+
+const wordsOf = (text: string): readonly string[] => searchableWords(text)
+const tellingWords = (text: string): readonly string[] =>
+  wordsOf(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
+
+/** Whether words follow each other in a text in this order. */
+const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
+  ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
+
+/** More words make a sentence that stands for itself. */
+const longestFragment = 8
+const isFragment = (content: string): boolean => wordsOf(content).length <= longestFragment
+
+const unclear = ({ content }: Finding, [known, ...others]: readonly Belief[]): Refused => ({
+  reason: 'unclear_correction',
+  explanation:
+    others.length === 0
+      ? `Does "${content}" correct "${known?.content}"? Say the whole sentence, or run \`credence correct ${known?.id}\`.`
+      : `"${content}" may correct any of ${others.length + 1} beliefs. Say which, in a whole sentence.`,
 })
+
+const reasons: Readonly<Record<Finding['kind'], string>> = {
+  request: 'The person asked to remember it',
+  instruction: 'It is a standing instruction',
+  identity: 'It says who the person is',
+  preference: 'It is a stated preference',
+  correction: 'It names what it corrects',
+  model: 'A model found it in the message',
+}
+
+function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: Belief): string {
+  const place = `Kept in ${scopes.join(' and ')}.`
+  switch (outcome) {
+    case 'remembered':
+      return `${reasons[kind]}. ${place}`
+    case 'reinforced':
+      return `${reasons[kind]}; it was known already. ${place}`
+    case 'corrected':
+      return slot === undefined
+        ? `${reasons[kind]}. ${place}`
+        : `${reasons[kind]}; ${slot} has one value at a time. ${place}`
+    case 'confirmed':
+      return `${reasons[kind]}, and was said before. ${place}`
+    case 'candidate':
+      return `${reasons[kind]}; it is not recalled until it is confirmed or said again. ${place}`
+  }
+}

@@ -4,12 +4,9 @@ import { MemoryError } from '../../errors.ts'
 import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../draft.ts'
-import type { Candidate, Extraction, Extractor, Heard, Refusal } from './candidate.ts'
-import { notStored } from './rules.ts'
+import type { Extraction, Extractor, Finding, Heard, Refusal } from './extraction.ts'
+import { offTheRecord } from './rules.ts'
 import { masked } from './secrets.ts'
-
-const kinds = ['statement', 'correction', 'retraction'] as const
-const certainties = ['said', 'inferred'] as const
 
 const Found = z.strictObject({
   type: z.enum(beliefTypes),
@@ -17,10 +14,6 @@ const Found = z.strictObject({
   name: z.string().min(1).max(limits.name).refine(isSurfaceForm, 'needs a letter or a digit'),
   aliases: z.array(z.string().min(1).max(limits.alias)).max(30),
   content: z.string().min(1).max(limits.content),
-  why: z.string().max(limits.why),
-  certainty: z.enum(certainties),
-  kind: z.enum(kinds),
-  replaces: z.array(z.string().min(1).max(200)).max(10),
 })
 
 const Answer = z.strictObject({ beliefs: z.array(Found).max(100) })
@@ -36,10 +29,6 @@ const properties = {
   name: text('A short noun phrase that people would call it by.'),
   aliases: list('Other words that a later question about it would hold.'),
   content: text('The statement, copied letter by letter from the message.'),
-  why: text('The reason, where the message gives one, copied; else empty.'),
-  certainty: { type: 'string', enum: certainties, description: 'said: stated plainly. inferred: only suggested.' },
-  kind: { type: 'string', enum: kinds, description: 'Whether it is new, corrects something, or takes something back.' },
-  replaces: list('For a correction: the words that no longer hold.'),
 }
 
 /** What the model is asked for, closed so that endpoints can hold it to it. */
@@ -77,9 +66,13 @@ export function modelExtractor(model: ChatModel): Extractor {
     extract: async (said, signal) => {
       // A secret is not even shown to the model.
       const heard = { text: masked(said.text), earlier: (said.earlier ?? []).map(masked) }
-      if (heard.text.length > longestMessage) return tooLong(heard)
+      if (offTheRecord(heard.text)) return refusedWhole(heard, 'off_the_record', 'The message asks not to be kept.')
+      if (heard.text.length > longestMessage) {
+        const explanation = `The message has ${heard.text.length} characters; at most ${longestMessage} are sent to a model.`
+        return refusedWhole(heard, 'too_long', explanation)
+      }
       const beliefs = await asked(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
-      return founded(heard, beliefs, `${model.provider}:${model.model}`)
+      return founded(heard, beliefs)
     },
   }
 }
@@ -133,53 +126,31 @@ function fenced({ text: message, earlier = [] }: Heard): string {
 }
 
 /** Keeps what the message really says. */
-function founded({ text: message }: Heard, beliefs: readonly z.infer<typeof Found>[], by: string): Extraction {
+function founded({ text: message }: Heard, beliefs: readonly z.infer<typeof Found>[]): Extraction {
   const { flat, placeOf } = flattened(message)
-  const closed = notStored(message)
-  const candidates: Candidate[] = []
+  const findings: Finding[] = []
   const refused: Refusal[] = []
   for (const belief of beliefs) {
-    const words = belief.content.replace(/\s+/gu, ' ').trim()
-    const at = words === '' ? -1 : flat.indexOf(words)
+    const content = belief.content.replace(/\s+/gu, ' ').trim()
+    const at = content === '' ? -1 : flat.indexOf(content)
     if (at === -1) {
-      refused.push({
-        text: belief.content,
-        span: { start: 0, end: message.length },
-        reason: 'unfounded',
-        explanation: 'The message does not say this in these words.',
-      })
+      const explanation = 'The message does not say this in these words.'
+      refused.push({ text: belief.content, span: { start: 0, end: message.length }, reason: 'unfounded', explanation })
       continue
     }
-    const span = { start: placeOf(at), end: placeOf(at + words.length - 1) + 1 }
-    if (closed.some(({ start, end }) => span.start < end && start < span.end)) {
-      const explanation = 'The message asks for it not to be kept.'
-      refused.push({ text: words, span, reason: 'do_not_store', explanation })
-      continue
-    }
-    candidates.push(candidateFrom(belief, { words, span, by, flat }))
+    const span = { start: placeOf(at), end: placeOf(at + content.length - 1) + 1 }
+    findings.push({
+      kind: 'model',
+      type: belief.type,
+      subtype: belief.type === 'preference' ? belief.subtype : null,
+      about: 'work',
+      name: belief.name.trim(),
+      aliases: belief.aliases.filter(isSurfaceForm),
+      content,
+      span,
+    })
   }
-  return { candidates, refused }
-}
-
-function candidateFrom(
-  belief: z.infer<typeof Found>,
-  { words, span, by, flat }: { words: string; span: Candidate['span']; by: string; flat: string },
-): Candidate {
-  const isCorrection = belief.kind !== 'statement'
-  const replaces = belief.replaces.filter((old) => flat.includes(old.replace(/\s+/gu, ' ').trim()))
-  return {
-    type: belief.type,
-    subtype: belief.type === 'preference' ? belief.subtype : null,
-    name: belief.name.trim(),
-    aliases: belief.aliases.filter(isSurfaceForm),
-    content: words,
-    why: flat.includes(belief.why.trim()) ? belief.why.trim() : '',
-    span,
-    foundBy: by,
-    certainty: belief.certainty,
-    kind: belief.kind,
-    ...(isCorrection && replaces.length > 0 ? { replaces } : {}),
-  }
+  return { findings, refused }
 }
 
 /** The message with every run of white space as one space, and the way back to where a letter stood. */
@@ -194,8 +165,7 @@ function flattened(message: string): { readonly flat: string; readonly placeOf: 
   return { flat, placeOf: (at) => places[at] ?? message.length }
 }
 
-function tooLong({ text: message }: Heard): Extraction {
-  const explanation = `The message has ${message.length} characters; at most ${longestMessage} are sent to a model.`
-  const span = { start: 0, end: message.length }
-  return { candidates: [], refused: [{ text: message.slice(0, 200), span, reason: 'too_long', explanation }] }
-}
+const refusedWhole = ({ text: message }: Heard, reason: Refusal['reason'], explanation: string): Extraction => ({
+  findings: [],
+  refused: [{ text: message.slice(0, 200), span: { start: 0, end: message.length }, reason, explanation }],
+})

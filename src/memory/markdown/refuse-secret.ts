@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import { secretTold, type Told } from '../learn/secret-told.ts'
+import { secretTold, type Told } from '../learn/secrets.ts'
 
 /**
  * A file is read by many programs: what opens something does not become a belief because it stands there. A secret that

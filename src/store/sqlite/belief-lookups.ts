@@ -1,6 +1,7 @@
-import type { Belief } from '../../beliefs/belief.ts'
+import { type Belief, byStanding } from '../../beliefs/belief.ts'
 import type { BeliefFilter, Page, Viewpoint } from '../../beliefs/belief-store.ts'
-import { byReinforcement, byShelf, byUpdate, heldName } from '../standing.ts'
+import { universalScope } from '../../beliefs/scope.ts'
+import { byReinforcement, byUpdate, heldName } from '../standing.ts'
 import { agentKey, readBody, type StoredBody, statusCode, typeCode } from './belief-row.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import type { Connection } from './connection.ts'
@@ -19,7 +20,7 @@ const stored = 'beliefs.id, beliefs.crc, beliefs.body FROM beliefs'
 export class BeliefLookups {
   readonly #connection: Connection
   readonly #cache = new BoundedCache<Belief>(mostCached)
-  /** What every recall of a conversation asks for again: pinned and universal beliefs, by who asks. */
+  /** What every recall of a conversation asks for again: pinned and standing beliefs, by who asks. */
   readonly #standing = new BoundedCache<readonly Belief[]>(mostStandpoints)
   /** How many each list holds: counting looks at all of them, and whoever turns pages asks again and again. */
   readonly #totals = new BoundedCache<number>(mostStandpoints)
@@ -170,9 +171,9 @@ export class BeliefLookups {
     return this.#standing.get(asked) ?? this.#keep(asked, this.#readPinned(userId, view, editedEverywhere))
   }
 
-  universal(userId: number, agent: string | null, limit: number): readonly Belief[] {
-    const asked = JSON.stringify(['universal', userId, agent, limit])
-    return this.#standing.get(asked) ?? this.#keep(asked, this.#readUniversal(userId, agent, limit))
+  standing(userId: number, view: Viewpoint, limit: number): readonly Belief[] {
+    const asked = JSON.stringify(['standing', userId, view.agent, view.scopes, limit])
+    return this.#standing.get(asked) ?? this.#keep(asked, this.#readStanding(userId, view, limit))
   }
 
   #keep(asked: string, beliefs: readonly Belief[]): readonly Belief[] {
@@ -203,20 +204,23 @@ export class BeliefLookups {
     ].sort(byReinforcement)
   }
 
-  #readUniversal(userId: number, agent: string | null, limit: number): readonly Belief[] {
-    const statement = this.#connection.statement<[number, string, number], { belief: string }>(
-      `SELECT belief FROM members INDEXED BY members_on_shelf WHERE user_id = ? AND agent = ? AND shelf IS NOT NULL
-       ORDER BY shelf, edited DESC, reinforced DESC, belief LIMIT ?`,
+  #readStanding(userId: number, { agent, scopes }: Viewpoint, limit: number): readonly Belief[] {
+    const statement = this.#connection.statement<[number, number, string, string, number], { belief: string }>(
+      `SELECT belief FROM members INDEXED BY members_standing WHERE user_id = ?
+       AND scope = (SELECT id FROM scopes WHERE user_id = ? AND name = ?) AND agent = ? AND shelf IS NOT NULL
+       ORDER BY edited DESC, shelf, reinforced DESC, belief LIMIT ?`,
     )
     const owners = agent === null ? [''] : ['', agentKey(agent)]
-    const rows = owners.flatMap((owner) => statement.all(userId, owner, limit))
+    const rows = [...new Set([...scopes, universalScope])].flatMap((scope) =>
+      owners.flatMap((owner) => statement.all(userId, userId, scope, owner, limit)),
+    )
     return [
       ...this.getMany(
         userId,
         rows.map(({ belief }) => belief),
       ),
     ]
-      .sort(byShelf)
+      .sort(byStanding)
       .slice(0, limit)
   }
 }
@@ -237,7 +241,7 @@ function conditionsOf(
   filter: BeliefFilter,
   isCrowded: boolean,
 ): { conditions: readonly string[]; values: readonly unknown[] } {
-  const { scopes, types, statuses, pinned, current, proposals } = filter
+  const { scopes, types, statuses, pinned, current, proposals, candidates } = filter
   const parts: readonly (readonly [isAsked: boolean, condition: string, ...values: unknown[]])[] = [
     [scopes !== undefined, isCrowded ? isMember : isAmongMembers, JSON.stringify(scopes ?? []), userId],
     [types !== undefined, 'type IN (SELECT value FROM json_each(?))', JSON.stringify(types?.map(typeCode) ?? [])],
@@ -250,6 +254,7 @@ function conditionsOf(
     [current !== undefined, 'current = ?', Number(current)],
     [proposals === true, 'proposed_for IS NOT NULL'],
     [proposals === false, 'proposed_for IS NULL'],
+    [candidates !== undefined, 'candidate = ?', Number(candidates)],
   ]
   const asked = parts.filter(([isAsked]) => isAsked)
   return { conditions: asked.map(([, condition]) => condition), values: asked.flatMap(([, , ...values]) => values) }

@@ -18,10 +18,19 @@ export const checksumOf = (body: string): number => crc32(body)
 /** The belief, if its text is the one that was written. A flipped bit is an error, never a different belief. */
 export function readBody({ id, body, crc }: StoredBody): Belief {
   if (checksumOf(body) !== crc) throw damagedBelief(id)
-  // The checksum vouches for the text, and only a whole Belief was ever written.
-  const belief = JSON.parse(body) as Belief
+  const belief = parseBody(body)
   if (belief.id !== id) throw damagedBelief(id)
   return belief
+}
+
+/**
+ * The belief in a text of the store. A checksum or hash has vouched for the text, and only a whole Belief was ever
+ * written; the first schema knew no candidates.
+ */
+export function parseBody(body: string): Belief {
+  const belief = JSON.parse(body) as Omit<Belief, 'candidate'> & Partial<Pick<Belief, 'candidate'>>
+  // What has the field keeps its order of fields: the journal hashes texts.
+  return belief.candidate === undefined ? { ...belief, candidate: false } : (belief as Belief)
 }
 
 const damagedBelief = (id: string): MemoryError =>

@@ -7,6 +7,7 @@ import { deriveBelief } from './derived-belief.ts'
 import { type Journal, sealChanges, type WrittenChange } from './journal.ts'
 import { type Projected, Projection, projected } from './projections.ts'
 import { noteRemains } from './scrub.ts'
+import { eraseTurns, findKnown, insertTurns, type PreparedTurn, prepareTurns } from './turn-writing.ts'
 import type { Users } from './users.ts'
 
 export type Committing = {
@@ -25,19 +26,36 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   const changes = checkChanges(commit)
   // Derived before the lock is taken, so that other processes wait no longer than they must.
   const written = sealChanges(changes, random)
+  const turns = prepareTurns(commit.turns ?? [], random)
   try {
-    return connection.write(() => commitWithin(committing, commit, changes, written))
+    return connection.write(() => commitSealed(committing, commit, { changes, written, turns }))
   } catch (error) {
     if (error instanceof StaleCommit) return { outcome: 'stale' }
     throw error
   }
 }
 
-function commitWithin(
+type Prepared = {
+  readonly changes: readonly CheckedChange[]
+  readonly written: readonly WrittenChange[]
+  readonly turns: readonly PreparedTurn[]
+}
+
+/** The same inside a transaction of the caller, who has read what it changes in it. */
+export function commitWithin(committing: Committing, commit: Commit): CommitResult {
+  const changes = checkChanges(commit)
+  const written = sealChanges(changes, committing.random)
+  return commitSealed(committing, commit, {
+    changes,
+    written,
+    turns: prepareTurns(commit.turns ?? [], committing.random),
+  })
+}
+
+function commitSealed(
   { connection, users, journal }: Committing,
   commit: Commit,
-  changes: readonly CheckedChange[],
-  written: readonly WrittenChange[],
+  { changes, written, turns }: Prepared,
 ): CommitResult {
   const userId = users.findOrAdd(commit.user)
   const earlier = commit.key === null ? null : journal.eventByKey(userId, commit.key.value)
@@ -49,9 +67,14 @@ function commitWithin(
   for (const { beliefId, expectedVersion } of changes) {
     if (journal.versionOf(userId, beliefId) !== expectedVersion) throw new StaleCommit()
   }
+  const { turns: heard = [], forgottenTurns = [] } = commit
+  if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
   project(connection, userId, changes, written)
-  const event = journal.append(userId, commit, written)
-  if (changes.some(({ outcome }) => outcome === 'erased')) noteRemains(connection, event.number)
+  const event = journal.append(userId, commit, written, [...turns, ...forgottenTurns.map((id) => ({ id, hash: null }))])
+  insertTurns(connection, { userId, event: event.number }, turns)
+  if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
+  const isForgetting = forgottenTurns.length > 0 || changes.some(({ outcome }) => outcome === 'erased')
+  if (isForgetting) noteRemains(connection, event.number)
   return { outcome: 'committed', event }
 }
 

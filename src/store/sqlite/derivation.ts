@@ -1,10 +1,11 @@
-import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
+import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 import { deriveBelief } from './derived-belief.ts'
 import { damagedJournal, isAsWritten } from './journal.ts'
 import { Projection } from './projections.ts'
 import { readingMark } from './reading-mark.ts'
+import { indexTurnsAgain } from './turn-care.ts'
 
 /**
  * Makes sure the derived tables were filled by a program that reads texts as this one does; otherwise what was indexed
@@ -28,6 +29,7 @@ export function deriveAgain(connection: Connection): void {
   for (const table of emptiedTables) connection.statement<[]>(`DELETE FROM ${table}`).run()
   connection.statement<[]>(`INSERT INTO texts (texts) VALUES ('delete-all')`).run()
   fill(connection)
+  indexTurnsAgain(connection)
   connection.statement<[string]>('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)').run(readingMark)
 }
 
@@ -50,7 +52,7 @@ function fill(connection: Connection): void {
     const projection = new Projection(connection, id)
     for (const page of newestBodies(connection, id)) {
       for (const { belief_id, body } of page) {
-        const derived = deriveBelief(JSON.parse(body) as Belief)
+        const derived = deriveBelief(parseBody(body))
         if (!projection.enterScopes(derived)) throw twoHolders(connection.file, belief_id, derived.nameKey)
         projection.insert(derived, body)
       }

@@ -1,8 +1,7 @@
-import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { universalScope } from '../../beliefs/scope.ts'
+import { type Belief, isCurrent, isStanding, reinforcedAt } from '../../beliefs/belief.ts'
 import type { FormKeyOf } from '../../search/forms.ts'
 import { indexEntries } from '../../search/index-entries.ts'
-import { heldName, reinforcedAt, shelfOf } from '../standing.ts'
+import { heldName } from '../standing.ts'
 import { countTerms, textFields, textTerms } from '../text-terms.ts'
 import { agentKey, packFlags } from './belief-row.ts'
 
@@ -46,6 +45,6 @@ export function deriveBelief(belief: Belief): DerivedBelief {
   }
 }
 
-/** Null but for the one scope the persona is made of. */
+/** 0 for a standing instruction, 1 for another preference that is part of every context, null for everything else. */
 export const shelfIn = (scope: string, belief: Belief): number | null =>
-  scope === universalScope ? shelfOf(belief) : null
+  isStanding(belief, scope) ? Number(belief.subtype !== 'instruction') : null

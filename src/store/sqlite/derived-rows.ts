@@ -11,8 +11,8 @@ const inScope = (table: string): string => `LEFT JOIN scopes ON scopes.id = ${ta
 
 /** What each derived table says, as rows that are equal in two stores exactly when they say the same. */
 const contents = {
-  beliefs: `SELECT users.name, beliefs.id, label, beliefs.current, words, name_key, type, status, pinned, superseded_by,
-      proposed_for, updated_at, version, crc, body
+  beliefs: `SELECT users.name, beliefs.id, label, beliefs.current, words, name_key, type, status, pinned, candidate,
+      superseded_by, proposed_for, updated_at, version, crc, body
     FROM beliefs ${ofUser('beliefs')} LEFT JOIN audiences ON audiences.id = audience`,
   scopes: `SELECT users.name, scopes.name, beliefs, current FROM scopes ${ofUser('scopes')}`,
   audiences: `SELECT users.name, agent, label, current, current_words, retired, retired_words
@@ -30,6 +30,11 @@ const contents = {
   text_counts: 'SELECT term, col, doc, cnt FROM text_counts',
   text_lengths: `SELECT users.name, beliefs.id, hex(sz) FROM texts_docsize
     LEFT JOIN beliefs ON beliefs.row = texts_docsize.id ${ofUser('beliefs')}`,
+  turn_scopes: `SELECT users.name, turn_scopes.name, units, length, human_words FROM turn_scopes ${ofUser('turn_scopes')}`,
+  turn_speakers: `SELECT users.name, turn_scopes.name, turn_speakers.name, turns FROM turn_speakers
+    LEFT JOIN turn_scopes ON turn_scopes.id = scope ${ofUser('turn_scopes')}`,
+  turn_postings: `SELECT users.name, turn_scopes.name, term, block, hex(entries) FROM turn_postings
+    LEFT JOIN turn_scopes ON turn_scopes.id = scope ${ofUser('turn_scopes')}`,
 } as const satisfies Readonly<Record<string, string>>
 
 export type DerivedTable = keyof typeof contents

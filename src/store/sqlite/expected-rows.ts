@@ -1,13 +1,13 @@
-import type { Belief } from '../../beliefs/belief.ts'
 import { slipKeys } from '../../search/index-entries.ts'
 import { textFields } from '../text-terms.ts'
-import { checksumOf, statusCode, typeCode } from './belief-row.ts'
+import { checksumOf, parseBody, statusCode, typeCode } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 import { newestBodies } from './derivation.ts'
 import { type DerivedBelief, deriveBelief, shelfIn } from './derived-belief.ts'
 import { type DerivedRow, type DerivedTable, encodeLengths } from './derived-rows.ts'
 import { indexedTerm } from './projections.ts'
 import { textHash } from './text-hash.ts'
+import { expectedTurnRows } from './turn-care.ts'
 
 type Emit = (table: DerivedTable, row: DerivedRow) => void
 
@@ -21,13 +21,14 @@ export function expectedRows(connection: Connection, emit: Emit): void {
     const totals = new Totals(id, name)
     for (const page of newestBodies(connection, id)) {
       for (const { body } of page) {
-        const derived = deriveBelief(JSON.parse(body) as Belief)
+        const derived = deriveBelief(parseBody(body))
         emitOwnRows(name, derived, body, emit)
         totals.count(derived)
       }
     }
     totals.emit(emit)
   }
+  expectedTurnRows(connection, emit)
 }
 
 function emitOwnRows(user: string, derived: DerivedBelief, body: string, emit: Emit): void {
@@ -35,7 +36,7 @@ function emitOwnRows(user: string, derived: DerivedBelief, body: string, emit: E
   const { id, type, status, supersededBy, proposedFor, updatedAt, version } = belief
   const current = Number(derived.current)
   const pinned = Number(belief.pinned)
-  const codes = [typeCode(type), statusCode(status), pinned]
+  const codes = [typeCode(type), statusCode(status), pinned, Number(belief.candidate)]
   const links = [supersededBy, proposedFor, updatedAt, version]
   emit('beliefs', [user, id, audience, current, words, nameKey, ...codes, ...links, checksumOf(body), body])
   emit('text_lengths', [user, id, encodeLengths(derived.texts.map(({ length }) => length))])

@@ -1,4 +1,4 @@
-import type { Belief } from '../../beliefs/belief.ts'
+import type { EventPage } from '../../beliefs/belief-store.ts'
 import {
   type BeliefRevision,
   type Commit,
@@ -9,8 +9,18 @@ import {
 } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CheckedChange } from '../checked-commit.ts'
-import { beforeFirst, hashBody, hashChanges, hashEvent, type SealedChange, saltBytes, toHex } from '../journal-hash.ts'
+import {
+  beforeFirst,
+  hashBody,
+  hashChanges,
+  hashEvent,
+  type SealedChange,
+  type SealedTurn,
+  saltBytes,
+  toHex,
+} from '../journal-hash.ts'
 import { undoneBy } from '../undo-chain.ts'
+import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 
 type EventRow = {
@@ -55,15 +65,12 @@ export class Journal {
   }
 
   /** Newest first. */
-  events(
-    userId: number,
-    { limit, before }: { readonly limit: number; readonly before?: number },
-  ): readonly JournalEntry[] {
+  events(userId: number, { limit, before, hearing = false }: EventPage): readonly JournalEntry[] {
     return this.#connection
-      .statement<[number, number, number], EventRow>(
-        `SELECT ${eventColumns} WHERE user_id = ? AND number < ? ORDER BY number DESC LIMIT ?`,
+      .statement<[number, number, number, number], EventRow>(
+        `SELECT ${eventColumns} WHERE user_id = ? AND number < ? AND (? OR kind <> 'hear') ORDER BY number DESC LIMIT ?`,
       )
-      .all(userId, before ?? Number.MAX_SAFE_INTEGER, limit)
+      .all(userId, before ?? Number.MAX_SAFE_INTEGER, Number(hearing), limit)
       .map((row) => this.#entryOf(row))
   }
 
@@ -82,7 +89,7 @@ export class Journal {
   lastUndoable(userId: number): JournalEvent | null {
     const candidates = this.#connection
       .statement<[number], { number: number }>(
-        `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind <> 'undo' ORDER BY number DESC`,
+        `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind NOT IN ('undo', 'hear') ORDER BY number DESC`,
       )
       .iterate(userId)
     for (const { number } of candidates) {
@@ -131,11 +138,16 @@ export class Journal {
   }
 
   /** Writes the event and its changes, and takes the text out of what is erased. */
-  append(userId: number, commit: Commit, changes: readonly WrittenChange[]): JournalEvent {
+  append(
+    userId: number,
+    commit: Commit,
+    changes: readonly WrittenChange[],
+    turns: readonly SealedTurn[],
+  ): JournalEvent {
     const { user, kind, actor, origin, at, key, undoes } = commit
     const head = this.head()
     const fields = { number: head.number + 1, user, kind, actor, origin, at, key, undoes }
-    const changesHash = hashChanges(changes)
+    const changesHash = hashChanges(changes, turns)
     const hash = hashEvent(fields, changesHash, head.hash)
     this.#connection
       .statement<unknown[]>(
@@ -168,15 +180,14 @@ export class Journal {
       insert.run(fields.number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
     }
     const beliefIds = changes.map(({ beliefId }) => beliefId)
-    return { ...fields, undoneBy: null, beliefIds, hash: toHex(hash) }
+    return { ...fields, undoneBy: null, beliefIds, turnCount: turns.length, hash: toHex(hash) }
   }
 
   /** A text that is no longer the one written is an error, never a different belief. */
   #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
     const { belief_id, outcome, body } = row
     if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
-    // The hash vouches for the text, and only a whole Belief was ever written.
-    return { event, beliefId: belief_id, outcome, belief: body === null ? null : (JSON.parse(body) as Belief) }
+    return { event, beliefId: belief_id, outcome, belief: body === null ? null : parseBody(body) }
   }
 
   #undoneBy(number: number): number | null {
@@ -218,6 +229,15 @@ export class Journal {
       .map(({ belief_id }) => belief_id)
   }
 
+  #turnCount(number: number): number {
+    const found = this.#connection
+      .statement<[number, number], { count: number }>(
+        `SELECT (SELECT count(*) FROM turns WHERE event = ?) + (SELECT count(*) FROM turns WHERE erased_by = ?) AS count`,
+      )
+      .get(number, number)
+    return found?.count ?? 0
+  }
+
   #fieldsOf(row: EventRow): Omit<JournalEvent, 'beliefIds'> {
     const { number, user, kind, actor, origin, at, key, fingerprint, undoes, hash } = row
     return {
@@ -230,6 +250,7 @@ export class Journal {
       key: key === null ? null : { value: key, fingerprint: fingerprint ?? '' },
       undoes,
       undoneBy: this.#undoneBy(number),
+      turnCount: this.#turnCount(number),
       hash: toHex(hash),
     }
   }

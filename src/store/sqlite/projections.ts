@@ -82,8 +82,9 @@ export class Projection {
   #insertBelief(derived: DerivedBelief, body: string): number {
     const result = this.#connection
       .statement<unknown[]>(
-        `INSERT INTO beliefs (user_id, id, audience, current, words, name_key, type, status, pinned, superseded_by,
-         proposed_for, updated_at, version, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO beliefs (user_id, id, audience, current, words, name_key, type, status, pinned, candidate,
+         superseded_by, proposed_for, updated_at, version, crc, body)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(this.#userId, derived.belief.id, ...this.#columns(derived, body))
     return Number(result.lastInsertRowid)
@@ -92,14 +93,14 @@ export class Projection {
   #updateBelief(row: number, derived: DerivedBelief, body: string): void {
     this.#connection
       .statement<unknown[]>(
-        `UPDATE beliefs SET audience = ?, current = ?, words = ?, name_key = ?, type = ?, status = ?, pinned = ?,
+        `UPDATE beliefs SET audience = ?, current = ?, words = ?, name_key = ?, type = ?, status = ?, pinned = ?, candidate = ?,
          superseded_by = ?, proposed_for = ?, updated_at = ?, version = ?, crc = ?, body = ? WHERE row = ?`,
       )
       .run(...this.#columns(derived, body), row)
   }
 
   #columns(derived: DerivedBelief, body: string): readonly unknown[] {
-    const { type, status, pinned, supersededBy, proposedFor, updatedAt, version } = derived.belief
+    const { type, status, pinned, candidate, supersededBy, proposedFor, updatedAt, version } = derived.belief
     return [
       this.#tallies.audienceId(derived),
       Number(derived.current),
@@ -108,6 +109,7 @@ export class Projection {
       typeCode(type),
       statusCode(status),
       Number(pinned),
+      Number(candidate),
       supersededBy,
       proposedFor,
       updatedAt,

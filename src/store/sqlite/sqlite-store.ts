@@ -1,6 +1,8 @@
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { TurnStore } from '../../beliefs/turn-store.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
+import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
 import { toHex } from '../journal-hash.ts'
 import { BeliefLookups } from './belief-lookups.ts'
 import { Connection } from './connection.ts'
@@ -8,7 +10,9 @@ import { type DatabaseOptions, openDatabase } from './database.ts'
 import { requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
 import { Journal } from './journal.ts'
+import { reviewOldBeliefs } from './review.ts'
 import { sizeOf } from './store-file.ts'
+import { readTurn, TurnLookups } from './turn-lookups.ts'
 import { Users } from './users.ts'
 
 export { setAsideCorruptStore } from './store-file.ts'
@@ -16,6 +20,8 @@ export { setAsideCorruptStore } from './store-file.ts'
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
   readonly random: (bytes: number) => Uint8Array
+  /** The clock, for what opening an older store writes to the journal. */
+  readonly now?: () => Date
 }
 
 /** How big a store is. */
@@ -23,6 +29,7 @@ export type StoreSizes = {
   readonly users: number
   readonly events: number
   readonly beliefs: number
+  readonly turns: number
   readonly databaseBytes: number
   /** What has been written but not yet moved into the database file. */
   readonly logBytes: number
@@ -31,6 +38,9 @@ export type StoreSizes = {
 export type SqliteStore = BeliefStore &
   FormIndex &
   FullText &
+  TurnStore &
+  TurnIndex &
+  MeaningIndex &
   StoreCare & {
     sizes(): Promise<StoreSizes>
     /** The next read sees what other connections have written, even one that is made together with others. */
@@ -39,19 +49,20 @@ export type SqliteStore = BeliefStore &
 
 /** Opens the store in a file, creating it if need be. Any number of processes may have it open at once. */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { random } = options
-  const { file, readonly: isReadonly = false } = options
+  const { file, readonly: isReadonly = false, random, now = () => new Date() } = options
   const connection = new Connection({ file, isReadonly, open: () => openDatabase(options) })
+  const users = new Users(connection)
+  const journal = new Journal(connection)
   try {
     requireOwnDerivation(connection, isReadonly)
+    if (!isReadonly) reviewOldBeliefs({ connection, users, journal, random }, now)
   } catch (error) {
     connection.close()
     throw error
   }
-  const users = new Users(connection)
-  const journal = new Journal(connection)
   const beliefs = new BeliefLookups(connection)
   const forms = new FormLookups(connection)
+  const turns = new TurnLookups(connection)
   // Loaded when first needed: a recall that is asked once neither writes nor looks after anything.
   const care = () => import('./care.ts')
 
@@ -71,7 +82,8 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     commit: async (commit) => {
       const { commitChanges, scrubSoon } = await import('./writing.ts')
       const result = commitChanges({ connection, users, journal, random }, commit)
-      const isForgetting = commit.changes.some(({ outcome }) => outcome === 'erased')
+      const isForgetting =
+        commit.changes.some(({ outcome }) => outcome === 'erased') || (commit.forgottenTurns ?? []).length > 0
       if (isForgetting && result.outcome === 'committed') scrubSoon(connection)
       return result
     },
@@ -88,7 +100,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     scopes: (user) => reading(user, [], (userId) => beliefs.scopes(userId)),
     pinned: (view, { editedEverywhere }) =>
       reading(view.user, [], (userId) => beliefs.pinned(userId, view, editedEverywhere)),
-    universal: (user, agent, limit) => reading(user, [], (userId) => beliefs.universal(userId, agent, limit)),
+    standing: (view, limit) => reading(view.user, [], (userId) => beliefs.standing(userId, view, limit)),
     events: (user, page) => reading(user, [], (userId) => journal.events(userId, page)),
     event: (user, number) => reading(user, null, (userId) => journal.event(userId, number)),
     eventByKey: (user, key) => reading(user, null, (userId) => journal.eventByKey(userId, key)),
@@ -105,6 +117,41 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       const { matchText } = await import('./full-text.ts')
       return reading(query.user, [], (userId) => matchText(connection, userId, query))
     },
+    knownTurns: async (user, heard) => {
+      const { findKnown } = await import('./writing.ts')
+      return reading(
+        user,
+        heard.map(() => null),
+        (userId) =>
+          findKnown(connection, userId, heard).map((row) => {
+            if (row === null) return null
+            const turn = readTurn(connection, row)
+            if (turn === null) return 'forgotten'
+            const { messageId: _messageId, ...rest } = turn
+            return rest
+          }),
+      )
+    },
+    getTurn: (user, id) => reading(user, null, (userId) => turns.get(userId, id)),
+    listTurns: (filter, page) =>
+      reading(filter.user, { items: [], total: 0 }, (userId) => turns.list(userId, filter, page)),
+    listSessions: (filter, page) =>
+      reading(filter.user, { items: [], total: 0 }, (userId) => turns.sessions(userId, filter, page)),
+    turnPostings: (view, terms) => reading(view.user, nothingSaid, (userId) => turns.postings(userId, view, terms)),
+    turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
+    unitsAround: (view, rows, reach) =>
+      reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
+    vectorsAt: (user, model, rows) => reading(user, new Map(), () => turns.vectorsAt(model, rows)),
+    turnsWithoutVectors: (user, model, limit) =>
+      reading(user, [], (userId) => turns.withoutVectors(userId, model, limit)),
+    keepVectors: async (user, model, vectors) => {
+      const { insertVectors } = await import('./writing.ts')
+      connection.write(() => {
+        const userId = users.find(user)
+        if (userId !== null) insertVectors(connection, userId, model, vectors)
+      })
+    },
+    turnsAt: (user, rows) => reading(user, new Map(), () => turns.turnsAt(rows)),
     verify: async () => (await care()).verifyStore(connection),
     rebuild: async () => {
       const { deriveAgain } = await care()
@@ -127,9 +174,16 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 }
 
+const nothingSaid = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
+
 function sizesOf(connection: Connection): StoreSizes {
-  const count = (table: 'users' | 'events' | 'beliefs'): number =>
+  const count = (table: 'users' | 'events' | 'beliefs' | 'turn_texts'): number =>
     connection.statement<[], { count: number }>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
-  const counts = connection.read(() => ({ users: count('users'), events: count('events'), beliefs: count('beliefs') }))
+  const counts = connection.read(() => ({
+    users: count('users'),
+    events: count('events'),
+    beliefs: count('beliefs'),
+    turns: count('turn_texts'),
+  }))
   return { ...counts, databaseBytes: sizeOf(connection.file), logBytes: sizeOf(`${connection.file}-wal`) }
 }

@@ -2,6 +2,7 @@ import type { Commit, EventKind } from '../../beliefs/journal.ts'
 import { beforeFirst, hashChanges, hashEvent, type SealedChange } from '../journal-hash.ts'
 import type { Connection } from './connection.ts'
 import { isAsWritten } from './journal.ts'
+import { complaintsAboutTurns, turnsOfEvent } from './turn-care.ts'
 import type { CheckResult } from './verify.ts'
 
 type EventRow = {
@@ -55,14 +56,18 @@ export function verifyChain(connection: Connection): CheckResult {
 
 function complaintsAbout(connection: Connection, event: EventRow, rows: readonly ChangeRow[]): readonly string[] {
   const { number, user, kind, actor, origin, at, undoes } = event
-  const complaints = rows.flatMap((row) => complaintsAboutText(connection, event, row))
+  const complaints = [
+    ...rows.flatMap((row) => complaintsAboutText(connection, event, row)),
+    ...complaintsAboutTurns(connection, number),
+  ]
   const sealed = rows.map(({ belief_id, version, outcome, body_hash }) => ({
     beliefId: belief_id,
     version,
     outcome,
     bodyHash: body_hash,
   }))
-  if (!isEqual(hashChanges(sealed), event.changes_hash)) complaints.push(`the changes of event ${number} were altered`)
+  if (!isEqual(hashChanges(sealed, turnsOfEvent(connection, number)), event.changes_hash))
+    complaints.push(`the changes of event ${number} were altered`)
   const key = event.key === null ? null : { value: event.key, fingerprint: event.fingerprint ?? '' }
   const fields = { number, user, kind, actor, origin, at, key, undoes }
   const expected = hashEvent(fields, event.changes_hash, event.previous_hash)

@@ -3,7 +3,7 @@ import type { SqliteStore } from './sqlite-store.ts'
 import type { StoreThread } from './store-thread.ts'
 
 /** What may wait long for the disk, or for another process that writes: every change, and all looking after the store. */
-export type ThreadedCall = 'commit' | 'verify' | 'rebuild' | 'fingerprint' | 'backup' | 'scrub'
+export type ThreadedCall = 'commit' | 'keepVectors' | 'verify' | 'rebuild' | 'fingerprint' | 'backup' | 'scrub'
 
 /**
  * The same store, with everything that may wait for the disk done in a thread of its own: whoever serves others goes on
@@ -31,6 +31,7 @@ export function withThread(store: SqliteStore, options: DatabaseOptions): Sqlite
   return {
     ...store,
     commit: inThread('commit'),
+    keepVectors: inThread('keepVectors'),
     verify: inThread('verify'),
     rebuild: inThread('rebuild'),
     fingerprint: inThread('fingerprint'),

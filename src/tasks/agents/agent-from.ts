@@ -5,8 +5,8 @@ import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
 import type { CommandProfile } from './command/command-agent.ts'
-import { noneAgent } from './none.ts'
-import type { UsedMemory } from './tool-loop/memory-tools.ts'
+import { noneAgent } from './in-process.ts'
+import type { UsedMemory } from './tool-loop/tools.ts'
 
 /** What agents are made of. Only the composition root has it all. */
 export type AgentParts = {
@@ -21,20 +21,8 @@ export type AgentParts = {
   readonly workingDirectory: string
 }
 
-/** The agents there are, as `--agent` names them. */
-export const agentNames = [
-  'reference',
-  'none',
-  'scripted',
-  'command',
-  'openai',
-  'anthropic',
-  'openclaw',
-  'claude-code',
-] as const
-
-/** How each is written, for help and errors. */
-export const agentForms: Readonly<Record<(typeof agentNames)[number], string>> = {
+/** The agents that `--agent` knows, and how each is written. */
+export const agentForms = {
   reference: 'reference',
   none: 'none',
   scripted: 'scripted:<evidence folder>',
@@ -43,13 +31,18 @@ export const agentForms: Readonly<Record<(typeof agentNames)[number], string>> =
   anthropic: 'anthropic:<model>[@<url>]',
   openclaw: 'openclaw[:<model>]',
   'claude-code': 'claude-code[:<model>]',
-}
+} as const
+
+type AgentName = keyof typeof agentForms
+type ProgramName = 'command' | 'openclaw' | 'claude-code'
+
+const programs: readonly string[] = ['command', 'openclaw', 'claude-code'] satisfies ProgramName[]
 
 /** The agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
 export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
   const [, given = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
-  const name = agentNames.find((known) => known === given)
-  if (name === undefined) throw unknownAgent(spec, given)
+  if (!Object.hasOwn(agentForms, given)) throw unknownAgent(spec, given)
+  const name = given as AgentName
   const wanted = rest.trim()
   checkPassed(name, parts)
   switch (name) {
@@ -76,29 +69,25 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
 }
 
 async function programFrom(
-  name: 'command' | 'openclaw' | 'claude-code',
+  name: ProgramName,
   wanted: string,
   { environment, workingDirectory, passThrough = [] }: AgentParts,
 ): Promise<Agent> {
-  const more = (profile: CommandProfile): CommandProfile => ({
-    ...profile,
-    passThrough: [...profile.passThrough, ...passThrough],
-  })
   const { commandAgent } = await import('./command/command-agent.ts')
-  const { anyCommand, claudeCode, openclaw } = await import('./command/profiles.ts')
+  const { anyCommand, claudeCode } = await import('./command/profiles.ts')
+  const { openclaw } = await import('./command/openclaw.ts')
   const model = wanted === '' ? null : wanted
-  switch (name) {
-    case 'command':
-      return commandAgent(more(anyCommand(wanted, { workingDirectory })), environment)
-    case 'openclaw':
-      return commandAgent(more(openclaw(model, environment)), environment)
-    case 'claude-code':
-      return commandAgent(more(claudeCode(model)), environment)
+  const profiles: Readonly<Record<ProgramName, () => CommandProfile>> = {
+    command: () => anyCommand(wanted, { workingDirectory }),
+    openclaw: () => openclaw(model, environment),
+    'claude-code': () => claudeCode(model),
   }
+  const profile = profiles[name]()
+  return commandAgent({ ...profile, passThrough: [...profile.passThrough, ...passThrough] }, environment)
 }
 
-/** A variable that is not there would make an agent fail in its own words, long after. */
-function checkPassed(name: (typeof agentNames)[number], { environment, passThrough = [] }: AgentParts): void {
+/** A variable that is not set would make the agent fail much later, with a message of its own. */
+function checkPassed(name: AgentName, { environment, passThrough = [] }: AgentParts): void {
   const [first] = passThrough
   if (first === undefined) return
   if (!programs.includes(name)) {
@@ -113,15 +102,13 @@ function checkPassed(name: (typeof agentNames)[number], { environment, passThrou
   })
 }
 
-const programs: readonly string[] = ['command', 'openclaw', 'claude-code']
-
-const wrongForm = (name: (typeof agentNames)[number], spec: string): MemoryError =>
+const wrongForm = (name: AgentName, spec: string): MemoryError =>
   new MemoryError('invalid', `"${spec}" is not how the agent ${name} is written.`, {
     hint: `Write ${agentForms[name]}.`,
   })
 
 function unknownAgent(spec: string, given: string): MemoryError {
-  const meant = nearest(given, agentNames)
+  const meant = nearest(given, Object.keys(agentForms))
   const all = `There are ${Object.values(agentForms).join(', ')}.`
   return new MemoryError('invalid', `There is no agent "${spec}".`, {
     hint: meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentAtWork, Turn } from '../agent.ts'
+import { noUsage } from '../../models/chat-model.ts'
+import type { Agent, AgentAtWork, Turn } from '../agent.ts'
 
 /** An agent at work in this process, whose conversations are nothing but turns that are counted. */
 export const inProcess = (take: (prompt: string) => Promise<Turn>): AgentAtWork => ({
@@ -19,3 +20,13 @@ export const inProcess = (take: (prompt: string) => Promise<Turn>): AgentAtWork 
   },
   stop: async () => {},
 })
+
+/** Does nothing. Its score shows what a task gives away. */
+export const noneAgent: Agent = {
+  name: 'none',
+  version: '1',
+  model: null,
+  unavailable: async () => null,
+  start: async () =>
+    inProcess(async () => ({ messages: [{ role: 'assistant', content: [] }], answer: '', usage: noUsage })),
+}

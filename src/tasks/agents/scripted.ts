@@ -2,8 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Agent, AgentFailure, type Turn } from '../agent.ts'
 import type { Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
-import { Findings } from '../parse/problem.ts'
-import { readPath } from '../parse/read-fields.ts'
+import { containedPath } from '../parse/fields.ts'
 import { readEvidence, readKept, readTranscript } from '../run/read-evidence.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { inProcess } from './in-process.ts'
@@ -79,7 +78,7 @@ const belongsTo = (event: EvidenceEvent, { id }: SessionRecord): boolean =>
 async function redo(event: EvidenceEvent, folder: string, workspace: string): Promise<void> {
   if (event.kind !== 'files_changed') return
   const inside = (path: string): string => {
-    if (readPath(path, 'path', new Findings('')) !== path) {
+    if (containedPath(path) !== path) {
       throw new AgentFailure('infrastructure', `The record in ${folder} writes to "${path}", outside the workspace.`)
     }
     return join(workspace, path)

@@ -2,11 +2,10 @@ import type { EvidenceEvent, SessionRecord } from '../evidence.ts'
 import { coverageOf, meanScores } from '../report/coverage.ts'
 import type { ReadTaskRun, TaskRun } from '../report/read-task-run.ts'
 import { sessionMessages } from '../report/session-messages.ts'
-import { durationOf, toolNames } from './report-json.ts'
 
 const figure = (value: number | null): string => (value === null ? 'not graded' : value.toFixed(3))
 
-/** The report for people. Whatever it says, it says because the evidence does. */
+/** The report for people: every statement in it comes from the evidence or the grade. */
 export function reportMarkdown(whole: ReadTaskRun): string {
   const { run, tasks, evidenceRun } = whole
   const grades = tasks.map(({ grade }) => grade)
@@ -179,7 +178,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): r
 
 /** What these figures do not say. */
 function limits({ evidence, grade, changed, transcript }: TaskRun): readonly string[] {
-  const derived = grade.checks.filter(({ source }) => source === 'derived').length
+  const derived = grade.checks.filter(({ source }) => source === 'criteria').length
   const { agent, usage } = evidence
   return [
     ...(grade.judge.state === 'unjudged' ? [`The rubric was not applied: ${grade.judge.reason}`] : []),
@@ -198,7 +197,7 @@ function limits({ evidence, grade, changed, transcript }: TaskRun): readonly str
       : []),
     ...(derived === 0
       ? []
-      : [`${derived} checks of the answers were read out of the task's criteria, not written for it.`]),
+      : [`The task states no checks of its answers; ${derived} were taken from values in its grading criteria.`]),
     ...(agent.model === null
       ? ['The agent uses no model: this shows what its memory and its rules do, not what a model would.']
       : []),
@@ -211,3 +210,13 @@ function limits({ evidence, grade, changed, transcript }: TaskRun): readonly str
     `This is repeat ${evidence.repeat} with seed ${evidence.seed}; within a session only its beginning and its end have times of their own.`,
   ]
 }
+
+export const toolNames = ({ transcript }: TaskRun): readonly string[] =>
+  transcript.flatMap((entry) =>
+    entry.type === 'message' && entry.message.role === 'assistant'
+      ? entry.message.content.flatMap((block) => (block.type === 'toolCall' ? [block.name] : []))
+      : [],
+  )
+
+export const durationOf = ({ startedAt, endedAt }: TaskRun['evidence']): number =>
+  Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))

@@ -8,9 +8,9 @@ export const stepNames = [
   'upload_artifact',
   'upload_report',
 ] as const
-export type StepName = (typeof stepNames)[number]
+type StepName = (typeof stepNames)[number]
 
-/** One request of the five. `body` is made when it is sent, for the last needs what the others were answered. */
+/** One of the five requests. The last refers to the answers to the others, so requests are made as they are sent. */
 export type ArenaRequest = {
   readonly step: StepName
   readonly method: 'GET' | 'POST'
@@ -27,12 +27,12 @@ export type ArenaRequest = {
       }
 }
 
-/** Where uploads were put, in the arena's words; null while they are not. */
+/** Where the arena put the uploads, as it names the place; null while unknown. */
 export type References = { readonly markdown: string | null; readonly artifact: string | null }
 
 export type Entry = { readonly baseUrl: URL; readonly matchId: string }
 
-/** The key travels with every request, so it must not travel in the clear. */
+/** Checks the address. Every request carries the key, so it must be encrypted. */
 export function readEntry(baseUrl: string, matchId: string): Entry {
   const url = URL.parse(baseUrl)
   const refuse = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
@@ -48,7 +48,7 @@ export function readEntry(baseUrl: string, matchId: string): Entry {
     throw refuse(`"${baseUrl}" is not https.`, 'Use https; plain http is only for this machine.')
   }
   if (!/^[\w-]{1,64}$/u.test(matchId)) {
-    throw refuse(`"${matchId}" is not the id of a match.`, 'It is a number or a word, such as 24.')
+    throw refuse(`"${matchId}" is not the id of a match.`, 'Give a number or a word, such as 24.')
   }
   return { baseUrl: url, matchId }
 }
@@ -63,16 +63,18 @@ export function requestsFor(
   const match = encodeURIComponent(matchId)
   const runId = report.run_id
   const common = { match_id: matchId, run_id: runId }
-  // A server that keeps them can tell a repeated request from a second one.
-  const headers = (step: StepName) => ({ 'Idempotency-Key': `${runId}-${step}`, Accept: 'application/json' })
+  const post = (step: StepName, path: string, body: ArenaRequest['body']): ArenaRequest => ({
+    step,
+    method: 'POST',
+    url: url(path),
+    // A server that keeps these keys can tell a repeated request from a second one.
+    headers: { 'Idempotency-Key': `${runId}-${step}`, Accept: 'application/json' },
+    body,
+  })
+  const { report_md, workspace_artifact_zip } = report.hashes
+  const references = { markdown_path: found.markdown, artifact_path: found.artifact }
   return [
-    {
-      step: 'register_match',
-      method: 'POST',
-      url: url(`/api/v1/matches/${match}/register`),
-      headers: headers('register_match'),
-      body: { kind: 'json', value: {} },
-    },
+    post('register_match', `/api/v1/matches/${match}/register`, { kind: 'json', value: {} }),
     {
       step: 'read_task_brief',
       method: 'GET',
@@ -80,37 +82,19 @@ export function requestsFor(
       headers: { Accept: 'text/html, application/json, text/plain' },
       body: { kind: 'none' },
     },
-    {
-      step: 'upload_markdown',
-      method: 'POST',
-      url: url('/api/v1/agent-reports/markdown'),
-      headers: headers('upload_markdown'),
-      body: {
-        kind: 'json',
-        value: { ...common, filename: bundleNames.markdown, content: markdown, sha256: report.hashes.report_md },
-      },
-    },
-    {
-      step: 'upload_artifact',
-      method: 'POST',
-      url: url('/api/v1/agent-reports/artifacts'),
-      headers: headers('upload_artifact'),
-      body: {
-        kind: 'form',
-        fields: { ...common, sha256: report.hashes.workspace_artifact_zip },
-        file: artifact,
-        filename: bundleNames.artifact,
-      },
-    },
-    {
-      step: 'upload_report',
-      method: 'POST',
-      url: url('/api/v1/agent-reports'),
-      headers: headers('upload_report'),
-      body: {
-        kind: 'json',
-        value: { match_id: matchId, markdown_path: found.markdown, artifact_path: found.artifact, ...report },
-      },
-    },
+    post('upload_markdown', '/api/v1/agent-reports/markdown', {
+      kind: 'json',
+      value: { ...common, filename: bundleNames.markdown, content: markdown, sha256: report_md },
+    }),
+    post('upload_artifact', '/api/v1/agent-reports/artifacts', {
+      kind: 'form',
+      fields: { ...common, sha256: workspace_artifact_zip },
+      file: artifact,
+      filename: bundleNames.artifact,
+    }),
+    post('upload_report', '/api/v1/agent-reports', {
+      kind: 'json',
+      value: { match_id: matchId, ...references, ...report },
+    }),
   ]
 }

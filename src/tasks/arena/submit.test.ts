@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Fault, localArena } from '../../../test/tasks/local-arena.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import type { Bundle } from './bundle.ts'
-import { reportJson, sha256 } from './report-json.ts'
+import { type Bundle, reportJson, sha256 } from './bundle.ts'
+
 import { readEntry } from './requests.ts'
 import { submit } from './submit.ts'
 

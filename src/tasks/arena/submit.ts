@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { MemoryError } from '../../errors.ts'
+import { type ErrorCode, MemoryError } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
@@ -13,7 +13,7 @@ const Step = z.strictObject({
   step: z.enum(stepNames),
   status: z.int(),
   at: z.string(),
-  /** Where the arena put it, in its own words. */
+  /** Where the arena put it, as it names the place. */
   reference: z.string().nullable(),
   answer: z.string(),
 })
@@ -27,9 +27,9 @@ const Journal = z.strictObject({
   steps: z.array(Step),
 })
 export type SubmissionJournal = z.infer<typeof Journal>
-export type DoneStep = z.infer<typeof Step>
+type DoneStep = z.infer<typeof Step>
 
-export type SubmissionOptions = {
+type SubmissionOptions = {
   readonly key: string
   /** The folder of the run, where the journal is kept. */
   readonly runFolder: string
@@ -93,8 +93,7 @@ async function journalFor(path: string, { baseUrl, matchId }: Entry, { report }:
     checked.data.hashes.report_md === hashes.report_md &&
     checked.data.hashes.workspace_artifact_zip === hashes.workspace_artifact_zip
   if (isSame) return checked.data
-  // Half of one report and half of another would be neither.
-  throw new MemoryError('conflict', 'The run was reported otherwise when its submission began.', { hint })
+  throw new MemoryError('conflict', 'The report of this run has changed since its submission began.', { hint })
 }
 
 export function referencesIn({ steps }: Pick<SubmissionJournal, 'steps'>): References {
@@ -125,20 +124,16 @@ async function take(request: ArenaRequest, options: SubmissionOptions): Promise<
       problem = error instanceof Error ? causeOf(error) : String(error)
       continue
     }
-    const { status } = answer
-    if (status >= 300 && status < 400) throw sentOn(request, answer)
-    if (status < 300 && request.method === 'POST' && answer.isPage) throw answeredWithPage(request)
-    const text = answer.text.replaceAll(key, '[key]').slice(0, longestAnswer)
-    const isThere = status === 409
-    if ((status >= 200 && status < 300) || isThere) {
+    const refusal = refusalOf(request, answer)
+    if (refusal !== null) throw refusal
+    const { status, text } = answer
+    // 409 means that it is there already.
+    if (status < 300 || status === 409) {
       return { step: request.step, status, at: now().toISOString(), reference: referenceIn(text), answer: text }
     }
-    if (status < 500 && status !== 429 && status !== 408) throw refused(request, status, text)
     problem = `status ${status}`
   }
-  throw new MemoryError('unavailable', `${request.step} failed ${attempts} times: ${problem}.`, {
-    hint: 'What was done is kept; the same command goes on from here.',
-  })
+  throw new MemoryError('unavailable', `${request.step} failed ${attempts} times: ${problem}.`, { hint: goesOn })
 }
 
 async function sent(
@@ -167,13 +162,13 @@ async function sent(
   })
   return {
     status: response.status,
-    text: await textOf(response),
+    text: (await textOf(response)).replaceAll(key, '[key]').slice(0, longestAnswer),
     isPage: /^text\/html\b/iu.test(response.headers.get('content-type') ?? ''),
     location: response.headers.get('location'),
   }
 }
 
-/** As much of an answer as anybody reads. */
+/** The beginning of an answer, which is all that is used. */
 async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -189,33 +184,35 @@ const causeOf = (error: Error): string =>
     ? `${error.message}: ${error.cause.message}`
     : error.message
 
-function refused({ step }: ArenaRequest, status: number, text: string): MemoryError {
-  const said = text.replaceAll(/\s+/gu, ' ').trim().slice(0, 300)
-  const message = `${step} was refused with status ${status}${said === '' ? '' : `: ${said}`}.`
-  if (status === 401 || status === 403) {
-    return new MemoryError('forbidden', message, { hint: 'Check the key in CREDENCE_ARENA_KEY.' })
+const goesOn = 'Completed steps are kept; the same command continues after them.'
+
+/** Why an answer ends the submission at once; null for one that completes the step or is worth another attempt. */
+function refusalOf({ step, url, method }: ArenaRequest, answer: ArenaAnswer): MemoryError | null {
+  const { status, text, isPage, location } = answer
+  const refuse = (code: ErrorCode, message: string, hint: string): MemoryError =>
+    new MemoryError(code, `${step} ${message}.`, { hint })
+  if (status >= 300 && status < 400) {
+    const target = location === null ? null : URL.parse(location, url)
+    // The query of a redirect may hold a key, so only its path is shown.
+    const where = target === null ? 'elsewhere' : `to ${target.origin}${target.pathname}`
+    const message = `was sent on ${where}, which is not followed: the key is not for it`
+    return refuse('invalid', message, 'If that is the arena, give its address as --base-url.')
   }
-  if (status === 404) return new MemoryError('not_found', message, { hint: 'Check --base-url and --match.' })
-  return new MemoryError('invalid', message, { hint: 'What was done is kept; the same command goes on from here.' })
+  if (status < 300 && method === 'POST' && isPage) {
+    const message = `was answered with a web page and not by an API: ${url}`
+    return refuse('invalid', message, 'Check --base-url, and whether a login page stands before the arena.')
+  }
+  if (status < 300 || status >= 500 || [409, 429, 408].includes(status)) return null
+  const said = text.replaceAll(/\s+/gu, ' ').trim().slice(0, 300)
+  const message = `was refused with status ${status}${said === '' ? '' : `: ${said}`}`
+  if (status === 401 || status === 403) return refuse('forbidden', message, 'Check the key in CREDENCE_ARENA_KEY.')
+  if (status === 404) return refuse('not_found', message, 'Check --base-url and --match.')
+  return refuse('invalid', message, goesOn)
 }
-
-/** Only where it points to is shown: what follows a question mark may be a key. */
-function sentOn({ step, url }: ArenaRequest, { location }: ArenaAnswer): MemoryError {
-  const target = location === null ? null : URL.parse(location, url)
-  const where = target === null ? 'elsewhere' : `to ${target.origin}${target.pathname}`
-  return new MemoryError('invalid', `${step} was sent on ${where}, which is not followed: the key is not for it.`, {
-    hint: 'If that is the arena, give its address as --base-url.',
-  })
-}
-
-const answeredWithPage = ({ step, url }: ArenaRequest): MemoryError =>
-  new MemoryError('invalid', `${step} was answered with a web page and not by an API: ${url}.`, {
-    hint: 'Check --base-url, and whether something stands before the arena that wants a login.',
-  })
 
 const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', 'url', 'id', 'report_id'] as const
 
-/** Arenas answer in their own way; the first thing that names the upload counts. */
+/** Arenas name the place of an upload differently; the first known name counts. */
 function referenceIn(text: string): string | null {
   const document = parsed(text)
   for (const value of [document, inner(document, 'data'), inner(document, 'result')]) {

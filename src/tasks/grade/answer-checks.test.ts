@@ -1,9 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keptEvidence, type Played, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { AnswerCheck, Task, TaskSession } from '../task.ts'
-import { gradeAnswers } from './answer-checks.ts'
-import { deriveChecks } from './derive-checks.ts'
+import { checksOf, gradeAnswers, saysUnknown } from './answer-checks.ts'
 
 const prompts = {
   store:
@@ -17,32 +17,24 @@ const sessions: readonly TaskSession[] = [
   { id: 'chat', prompt: prompts.chat, isFresh: false },
   { id: 'recall', prompt: prompts.recall, isFresh: true },
 ]
-const secondBrain = taskWith(sessions, {
-  expectedBehavior: `The agent should:
-
-1. **Session 1 (Store)**:
-   - Save the information
-2. **Session 2 (Talk)**:
-   - Recall information from the same session (or by reading the file)
-   - Correctly answer that the user is learning Rust
-   - Correctly state the project is called NeonDB
-3. **Session 3 (New)**:
-   - Accurately recall all 5 pieces:
-     - Favorite language: Rust
-     - Mentor: Dr. Elena Vasquez from Stanford
-     - Weather: sunny with rain
-`,
-  criteria: [
-    'Agent stores information in memory system (Session 1)',
-    'Agent correctly recalls language and project in same session (Session 2)',
-    'Correctly recalls favorite language (Rust)',
-    'Correctly recalls start date (January 15, 2024)',
-    'Correctly recalls mentor name and affiliation (Dr. Elena Vasquez, Stanford)',
-    'Correctly recalls project name (NeonDB)',
-    'Correctly recalls project description (distributed key-value store)',
-    'Correctly recalls secret phrase (purple elephant sunrise)',
-  ],
+const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
+  ...{ id, session: 'recall', expect: [], forbid: [], mustNotKnow: false, source: 'task' },
+  ...rest,
 })
+const stating = (...answerChecks: readonly AnswerCheck[]): Task => taskWith(sessions, { answerChecks })
+
+const secondBrain = stating(
+  check('stored', { session: 'store', recall: false, expect: [['saved', 'stored', 'noted']], forbid: ['not saved'] }),
+  check('same-language', { session: 'chat', expect: [['Rust']] }),
+  check('same-project', { session: 'chat', expect: [['NeonDB']] }),
+  check('language', { expect: [['Rust']] }),
+  check('start', { expect: [['January 15, 2024']] }),
+  check('mentor', { expect: [['Elena Vasquez'], ['Stanford']] }),
+  check('project', { expect: [['NeonDB'], ['distributed key-value store']] }),
+  check('phrase', { expect: [['purple elephant sunrise']] }),
+  check('memory-read', { memoryRead: true }),
+  check('nothing-invented', { nothingInvented: true }),
+)
 
 const answers = {
   store: 'I have saved everything to memory/MEMORY.md.',
@@ -65,55 +57,69 @@ async function graded(task: Task, sessions: readonly Played[], files: Record<str
 const failedOf = async (task: Task, sessions: readonly Played[]): Promise<readonly string[]> =>
   (await graded(task, sessions)).checks.filter(({ passed }) => !passed).map(({ id }) => id)
 
-describe('checks derived from a task', () => {
-  it('ask for what its criteria and its expected behaviour name and an earlier prompt says', () => {
-    const derived = deriveChecks(secondBrain)
+describe('a task that states no checks', () => {
+  const criteria = [
+    'Agent stores information in memory system (Session 1)',
+    'Agent correctly recalls language and project in same session (Session 2)',
+    'Correctly recalls favorite language (Rust)',
+    'Correctly recalls start date (January 15, 2024)',
+    'Correctly recalls mentor name and affiliation (Dr. Elena Vasquez, Stanford)',
+    'Correctly recalls project name (NeonDB)',
+    'Correctly recalls project description (distributed key-value store)',
+    'Correctly recalls secret phrase (purple elephant sunrise)',
+  ]
 
-    expect(derived.map(({ id, session, expect: pieces }) => [session, id, pieces])).toEqual([
-      ['recall', 'favorite-language', [['Rust']]],
-      ['recall', 'start-date', [['January 15, 2024']]],
-      ['recall', 'mentor-name-and-affiliation', [['Dr. Elena Vasquez', 'Elena Vasquez'], ['Stanford']]],
-      ['recall', 'project-name', [['NeonDB']]],
-      ['recall', 'project-description', [['distributed key-value store']]],
-      ['recall', 'secret-phrase', [['purple elephant sunrise']]],
-      ['chat', 'rust', [['Rust']]],
-      ['chat', 'neondb', [['NeonDB']]],
+  it('expects of its new session the values that its criteria name and an earlier prompt says', () => {
+    const checks = checksOf(taskWith(sessions, { criteria }))
+
+    expect(checks.map(({ id, session, expect: values }) => [session, id, values])).toEqual([
+      ['recall', 'criterion-3', [['Rust']]],
+      ['recall', 'criterion-4', [['January 15, 2024']]],
+      ['recall', 'criterion-5', [['Dr. Elena Vasquez'], ['Stanford']]],
+      ['recall', 'criterion-6', [['NeonDB']]],
+      ['recall', 'criterion-7', [['distributed key-value store']]],
+      ['recall', 'criterion-8', [['purple elephant sunrise']]],
     ])
-    expect(derived.every(({ source }) => source === 'derived')).toBe(true)
+    expect(checks.every(({ source }) => source === 'criteria')).toBe(true)
   })
 
-  it('ask for nothing that nobody told', () => {
-    const task = taskWith(sessions, { criteria: ['Correctly recalls the capital (Paris)', 'Reports the sum (42)'] })
-
-    expect(deriveChecks(task)).toEqual([])
+  it.each([
+    ['nobody told', ['Correctly recalls the capital (Paris)', 'Reports the sum (42)'], sessions],
+    ['its last prompt says', ['Reads the file (memory/MEMORY.md)'], sessions],
+    ['it told and asked in one conversation', ['Recalls the language (Rust)'], sessions.slice(0, 2)],
+    [
+      'one of several new sessions may ask for',
+      ['Recalls the language (Rust)'],
+      [...sessions, { id: 'later', prompt: 'And my mentor?', isFresh: true }],
+    ],
+  ])('expects nothing that %s', (_, given, inSessions) => {
+    expect(checksOf(taskWith(inSessions, { criteria: given }))).toEqual([])
   })
 
-  it('give way to those that the task brings', async () => {
-    const own: AnswerCheck = {
-      id: 'mine',
-      session: 'recall',
-      expect: [['NeonDB']],
-      forbid: [],
-      mustNotKnow: false,
-      source: 'task',
-    }
-    const { checks } = await graded({ ...secondBrain, answerChecks: [own] }, played({}))
+  it('is graded by those values alone', async () => {
+    const task = taskWith(sessions, { criteria })
 
-    expect(checks.filter(({ kind }) => kind === 'fact').map(({ id }) => id)).toEqual(['mine'])
+    expect(await graded(task, played({ recall: 'It is Rust.' }))).toMatchObject({
+      recallScore: 1 / 6,
+      sameSessionScore: null,
+    })
+  })
+
+  it('gives way to the checks of one that does', () => {
+    const own = check('mine', { expect: [['NeonDB']] })
+
+    expect(checksOf(taskWith(sessions, { criteria, answerChecks: [own] }))).toEqual([own])
   })
 })
 
 describe('answers', () => {
   it('that are right in other words pass every check', async () => {
-    const { checks, score, recallScore } = await graded(secondBrain, played({}))
+    const { checks, score, recallScore, sameSessionScore } = await graded(secondBrain, played({}))
 
     expect(checks.filter(({ passed }) => !passed)).toEqual([])
-    expect([score, recallScore]).toEqual([1, 1])
+    expect([score, recallScore, sameSessionScore]).toEqual([1, 1, 1])
     expect(checks.map(({ kind }) => kind)).toEqual([
-      'confirmation',
-      'fact',
-      'fact',
-      ...Array<string>(6).fill('fact'),
+      ...Array<string>(8).fill('fact'),
       'memory_read',
       'nothing_invented',
     ])
@@ -122,18 +128,18 @@ describe('answers', () => {
   it('fail exactly where they are wrong', async () => {
     const wrongDay = answers.recall.replace('15 January', '16 January')
 
-    expect(await failedOf(secondBrain, played({ recall: wrongDay }))).toEqual(['start-date', 'nothing-invented'])
-    expect(await failedOf(secondBrain, played({ chat: 'You are learning Rust.' }))).toEqual(['neondb'])
-    expect(await failedOf(secondBrain, played({ store: 'Nice to meet you!' }))).toEqual(['confirmation'])
+    expect(await failedOf(secondBrain, played({ recall: wrongDay }))).toEqual(['start', 'nothing-invented'])
+    expect(await failedOf(secondBrain, played({ chat: 'You are learning Rust.' }))).toEqual(['same-project'])
+    expect(await failedOf(secondBrain, played({ store: 'Nice to meet you!' }))).toEqual(['stored'])
     expect(await failedOf(secondBrain, played({}, []))).toEqual(['memory-read'])
   })
 
   it('that are missing pass nothing', async () => {
     const silent = played({}).map((session) => ({ ...session, answer: '', calls: [] }))
-    const { score, recallScore, checks } = await graded(secondBrain, silent)
+    const { score, recallScore, sameSessionScore, checks } = await graded(secondBrain, silent)
 
-    expect([score, recallScore]).toEqual([0, 0])
-    expect(checks.every(({ found }) => found === 'no answer' || found === 'no look into memory')).toBe(true)
+    expect([score, recallScore, sameSessionScore]).toEqual([0, 0, 0])
+    expect(checks.every(({ found }) => found === 'no answer')).toBe(true)
   })
 
   it.each([
@@ -149,26 +155,13 @@ describe('answers', () => {
     expect(checks.find(({ kind }) => kind === 'memory_read')?.passed).toBe(passes)
   })
 
-  it.each([
-    ['What did I tell you before?', true],
-    ['Please read memory/MEMORY.md and list my pets.', true],
-    ['Some news for memory/MEMORY.md: the supplier has changed.', false],
-    ['Hello! Nice weather.', false],
-  ])('to "%s" need a look into memory: %s', async (prompt, isNeeded) => {
-    const later: TaskSession = { id: 'later', prompt, isFresh: true }
-    const task = taskWith([...sessions, later])
-    const { checks } = await graded(task, [...played({}), { ...later, answer: 'Fine.' }])
-
-    expect(checks.some(({ kind, session }) => kind === 'memory_read' && session === 'later')).toBe(isNeeded)
-  })
-
   it('must not know what nobody told, and must not say what is forbidden', async () => {
-    const task = taskWith(sessions, {
-      answerChecks: [
-        { id: 'pet', session: 'recall', expect: [], forbid: [], mustNotKnow: true, source: 'task' },
-        { id: 'secret', session: 'recall', expect: [], forbid: ['5000 euros'], mustNotKnow: false, source: 'task' },
-      ],
-    })
+    const task = stating(
+      check('pet', { mustNotKnow: true }),
+      check('secret', { forbid: ['5000 euros'] }),
+      check('memory-read', { memoryRead: true }),
+      check('nothing-invented', { nothingInvented: true }),
+    )
     const failed = (recall: string) => failedOf(task, played({ recall, chat: 'Rust' }))
 
     expect(await failed('I do not know whether you have a pet.')).toEqual([])
@@ -177,41 +170,121 @@ describe('answers', () => {
     expect(await failed('')).toEqual(['pet', 'secret', 'memory-read', 'nothing-invented'])
   })
 
-  it('recall only where something told is expected of them, and their prompt does not say it', async () => {
-    const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
-      ...{ id, session: 'recall', expect: [], forbid: [], mustNotKnow: false, source: 'task' },
-      ...rest,
-    })
-    const task = taskWith(sessions, {
-      answerChecks: [
-        check('secret', { forbid: ['4711'] }),
-        check('pet', { mustNotKnow: true }),
-        check('file', { expect: [['memory/MEMORY.md']] }),
-        check('language', { expect: [['Rust']] }),
-      ],
-    })
-    const forgetful = await graded(task, played({ recall: 'I do not know: memory/MEMORY.md is empty.' }))
-    const passed = forgetful.checks.filter((one) => one.passed && one.source === 'task').map(({ id }) => id)
+  it('may have to be right character for character', async () => {
+    const motto = 'slow  is   smooth; smooth  is   fast'
+    const task = stating(check('motto', { exact: true, expect: [[motto]] }))
 
-    expect(passed).toEqual(['secret', 'pet', 'file'])
-    expect(forgetful.recallScore).toBe(0)
-    expect((await graded(task, played({ recall: 'Rust; I do not know more.' }))).recallScore).toBe(1)
-    const onlyForbids = { ...task, answerChecks: task.answerChecks.slice(0, 2) }
-    expect((await graded(onlyForbids, played({}))).recallScore).toBeNull()
+    expect(await failedOf(task, played({ recall: `It is "${motto}".` }))).toEqual([])
+    expect(await failedOf(task, played({ recall: 'It is "slow is smooth; smooth is fast".' }))).toEqual(['motto'])
+  })
+
+  it('count for the score only in new sessions', async () => {
+    const wrong = await graded(secondBrain, played({ chat: 'No idea.', store: 'Hello!' }))
+    const echo = await graded(secondBrain, played({ recall: 'I do not know.' }))
+
+    expect([wrong.score, wrong.recallScore, wrong.sameSessionScore]).toEqual([1, 1, 0])
+    expect([echo.score, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
+  })
+
+  it('of a session that says it is new but has earlier messages count as the same conversation', async () => {
+    using directory = temporaryDirectory()
+    const evidence = keptEvidence(directory.path, { sessions: played({}) })
+    const continued = evidence.sessions.map((session) => ({ ...session, priorMessages: 4 }))
+
+    expect(await gradeAnswers(secondBrain, { ...evidence, sessions: continued }, directory.path)).toMatchObject({
+      score: null,
+      recallScore: null,
+      sameSessionScore: 1,
+    })
+  })
+
+  it('of the same conversation never change the scores of new sessions', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string(),
+        fc.string(),
+        fc.constantFrom(answers.recall, 'Rust.', ''),
+        async (store, chat, recall) => {
+          const { score, recallScore } = await graded(secondBrain, played({ store, chat, recall }))
+          const usual = await graded(secondBrain, played({ recall }))
+
+          expect([score, recallScore]).toEqual([usual.score, usual.recallScore])
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  it('that are blank fail whatever is checked', async () => {
+    const texts = fc.array(fc.stringMatching(/^[a-z]{1,6}$/), { maxLength: 2 })
+    const conditions = fc.record({
+      expect: fc.array(fc.array(fc.constantFrom('Rust', '!!', 'nothing'), { minLength: 1, maxLength: 2 }), {
+        maxLength: 2,
+      }),
+      forbid: texts,
+      mustNotKnow: fc.boolean(),
+      memoryRead: fc.boolean(),
+      nothingInvented: fc.boolean(),
+      exact: fc.boolean(),
+    })
+    const blank = fc.constantFrom('', ' ', '\n\t ')
+
+    await fc.assert(
+      fc.asyncProperty(conditions, fc.constantFrom('store', 'chat', 'recall'), blank, async (rest, session, answer) => {
+        const { checks } = await graded(
+          stating(check('any', { ...rest, session })),
+          played({ store: answer, chat: answer, recall: answer }),
+        )
+
+        expect(checks.map(({ passed }) => passed)).toEqual([false])
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it.each([
+    ['values that an earlier prompt says', { expect: [['Rust']] }, 1],
+    ['nothing that is only forbidden', { forbid: ['4711'] }, null],
+    ['nothing that is to be admitted as unknown', { mustNotKnow: true }, null],
+    ['nothing that the prompt says itself', { expect: [['memory/MEMORY.md']] }, null],
+    ['nothing that nobody told', { expect: [['Paris']] }, null],
+    ['nothing that the task declares not to be recall', { recall: false, expect: [['Rust']] }, null],
+    ['nothing that a file of the task says', { expect: [['Stanford']] }, null],
+  ] as const)('recall %s', async (_, rest, recallScore) => {
+    const task = {
+      ...stating(check('one', rest)),
+      workspaceFiles: [{ kind: 'inline', path: 'people.md', content: 'Stanford' } as const],
+    }
+    const recall = 'Rust from Stanford; I do not know more than memory/MEMORY.md says: Paris.'
+
+    expect((await graded(task, played({ recall }))).recallScore).toBe(recallScore)
+  })
+
+  it('earn nothing in new sessions where no value was recalled', async () => {
+    const task = stating(
+      check('secret', { forbid: ['4711'] }),
+      check('pet', { mustNotKnow: true }),
+      check('file', { expect: [['memory/MEMORY.md']] }),
+      check('memory-read', { memoryRead: true }),
+      check('nothing-invented', { nothingInvented: true }),
+      check('language', { expect: [['Rust']] }),
+    )
+    const forgetful = await graded(task, played({ recall: 'I do not know: memory/MEMORY.md is empty.' }))
+
+    expect(forgetful).toMatchObject({ score: 0, recallScore: 0 })
+    expect(forgetful.checks[1]?.found).toContain('no value was recalled')
+    expect(await graded(task, played({ recall: 'Rust; I do not know more than memory/MEMORY.md.' }))).toMatchObject({
+      score: 1,
+      recallScore: 1,
+    })
   })
 
   it('are looked at under the number of their question, where they have numbers', async () => {
-    const check = (id: string, question: number, rest: Partial<AnswerCheck>): AnswerCheck => ({
-      ...{ id, session: 'recall', question, expect: [], forbid: [], mustNotKnow: false, source: 'task' },
-      ...rest,
-    })
-    const task = taskWith(sessions, {
-      answerChecks: [
-        check('language', 1, { expect: [['Rust']] }),
-        check('start', 2, { expect: [['January 15, 2024']], forbid: ['NeonDB'] }),
-        check('mentor', 3, { mustNotKnow: true }),
-      ],
-    })
+    const task = stating(
+      check('language', { question: 1, expect: [['Rust']] }),
+      check('start', { question: 2, expect: [['January 15, 2024']], forbid: ['NeonDB'] }),
+      check('mentor', { question: 3, mustNotKnow: true }),
+    )
     const failed = (recall: string) => failedOf(task, played({ recall }))
 
     expect(await failed('1. Rust\n2. January 15, 2024\n3. I do not know.\n4. NeonDB')).toEqual([])
@@ -229,6 +302,36 @@ describe('answers', () => {
 
     const grade = await graded(task, [{ id: 'only', prompt: 'Write a poem.', answer: 'Roses are red.' }])
 
-    expect(grade).toEqual({ checks: [], score: null, recallScore: null })
+    expect(grade).toEqual({ checks: [], score: null, recallScore: null, sameSessionScore: null })
+  })
+})
+
+describe('an answer that says it does not know', () => {
+  it.each([
+    "I don't know your birthday.",
+    'I don’t have any information about your shoe size.',
+    'You have not told me that.',
+    "That isn't something you mentioned.",
+    'There is no record of a pet in memory/MEMORY.md.',
+    'I could not find anything about that.',
+    "I can't find it in my notes.",
+    'Your favourite colour is unknown to me.',
+    'Nothing is stored about your sister.',
+    'The file does not mention it.',
+    "You haven't shared your address.",
+    'I am unable to recall that.',
+    '我不知道您的生日。',
+  ])('%s', (answer) => {
+    expect(saysUnknown(answer)).toBe(true)
+  })
+
+  it.each([
+    'Your birthday is May 4.',
+    'I know it: blue.',
+    'It is recorded in the file: NeonDB.',
+    'Your mentor is Elena, as you told me.',
+    '',
+  ])('not: %s', (answer) => {
+    expect(saysUnknown(answer)).toBe(false)
   })
 })

@@ -8,10 +8,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { gradeAutomatically } from './automated-checks.ts'
-import { defaultLimits, type GraderLimits } from './confinement.ts'
-import { findPython } from './python.ts'
-import { openSandbox, whyNot } from './sandbox.ts'
-import { unconfined } from './unconfined.ts'
+import { defaultLimits, type GraderLimits, unconfined } from './confinement.ts'
+import { findPython, openSandbox, whyNot } from './sandbox.ts'
 
 const python = await findPython()
 const sandbox = await openSandbox({ python, allowUnsafe: false })

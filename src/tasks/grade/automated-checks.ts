@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import { defaultLimits, type GraderLimits, type Isolation } from './confinement.ts'
-import { parseScores } from './grader-result.ts'
-import { runGrader } from './run-grader.ts'
+import { parseScores, runGrader } from './run-grader.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** What the Python checks of a task came to. */
@@ -26,8 +25,8 @@ export type AutomatedGrade =
 /** Larger workspaces are not copied. */
 const mostWorkspaceBytes = 512 * 1024 * 1024
 
-export type AutomatedRequest = {
-  readonly task: Pick<Task, 'automatedChecks' | 'gradingType'>
+type AutomatedRequest = {
+  readonly task: Pick<Task, 'automatedChecks' | 'answerChecks' | 'gradingType'>
   readonly evidence: Pick<Evidence, 'transcript' | 'workspace'>
   /** Where the evidence lies. */
   readonly folder: string
@@ -46,7 +45,7 @@ export async function gradeAutomatically({
   signal,
 }: AutomatedRequest): Promise<AutomatedGrade> {
   if (task.automatedChecks === null) {
-    if (task.gradingType === 'llm_judge') return { state: 'not_applicable' }
+    if (task.gradingType === 'llm_judge' || task.answerChecks.length > 0) return { state: 'not_applicable' }
     return { state: 'grader_error', reason: 'The task is graded automatically but has no checks.', output: '' }
   }
   if (sandbox.state === 'none') return { state: 'skipped', reason: sandbox.reason }

@@ -1,10 +1,8 @@
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
-import { daysIn, saysDay } from './dates.ts'
-import { formOf, holds, type TextForm, wordsOf } from './text-form.ts'
-import { counting, takenApart } from './value-pieces.ts'
+import { daysIn, formOf, holds, saysDay, type TextForm, wordsOf } from './text-match.ts'
 
 /** Everything an answer may draw on: what was said, what is asked, what lies in the workspace. */
-export type KnownText = { readonly form: TextForm; readonly words: ReadonlySet<string> }
+type KnownText = { readonly form: TextForm; readonly words: ReadonlySet<string> }
 
 export function knownText(texts: readonly string[]): KnownText {
   const form = formOf(texts.join('\n\n'))
@@ -20,6 +18,25 @@ export function inventedIn(answer: string, known: KnownText): readonly string[] 
   const phrases = quotes.filter((quote) => wordsOf(quote).length > 0 && !isKnownPhrase(quote, known))
   const dates = days.filter((day) => !isKnownDay(day, known))
   return [...new Set([...phrases, ...dates, ...unknownTokens(rest, known)])]
+}
+
+const quotation =
+  /["“”«»„‟]([^"“”«»„‟\n]{2,})["“”«»„‟]|(?<![\p{L}\p{N}])['‘]([^'‘’\n]{2,})['’](?![\p{L}\p{N}])|`([^`\n]+)`/gu
+
+/** Splits a text into its quotations, the days it names, and the rest with a comma in their place. */
+function takenApart(text: string): {
+  readonly quotes: readonly string[]
+  readonly days: readonly string[]
+  readonly rest: string
+} {
+  const quotes = [...text.matchAll(quotation)].map(([, double, single, code]) => double ?? single ?? code ?? '')
+  const bare = text.replaceAll(quotation, ' , ')
+  const spans = daysIn(bare)
+  return {
+    quotes,
+    days: spans.map(({ start, end }) => bare.slice(start, end)),
+    rest: spans.reduceRight((left, { start, end }) => `${left.slice(0, start)} , ${left.slice(end)}`, bare),
+  }
 }
 
 /** Takes away headings, labels before a colon, and the numbers and marks of lists. */
@@ -46,6 +63,10 @@ function isKnownDay(text: string, known: KnownText): boolean {
   if (day === undefined) return false
   return known.form.dated.some((token) => typeof token !== 'string' && saysDay(token, day))
 }
+
+/** How many things there are is not a claim about them. */
+const counting =
+  /^\s*(?:facts?|items?|pieces?|questions?|things?|answers?|entries|entry|beliefs?|notes?|memories|memory|files?|points?|details?|lines?|sessions?|of)\b/iu
 
 /** Letters and figures that stand together are one name: a desk 3A, a colour 0F6B5C, a version v1.2. */
 const token = /[\p{L}\p{M}\p{N}]+(?:['’.,:&+#-][\p{L}\p{M}\p{N}+#]+)*[+#]*/gu

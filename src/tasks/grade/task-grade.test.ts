@@ -7,8 +7,7 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import { verdictOf } from '../task-benchmark.ts'
-import { findPython } from './python.ts'
-import { openSandbox, type Sandbox } from './sandbox.ts'
+import { findPython, openSandbox, type Sandbox } from './sandbox.ts'
 import { gradeTask, type TaskGrade } from './task-grade.ts'
 
 const real = await openSandbox({ python: await findPython(), allowUnsafe: false })
@@ -131,6 +130,31 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
       score: null,
       isComplete: false,
     })
+  })
+})
+
+describe('a task that states its checks and has no Python', () => {
+  const cat = (expected: string): Task['answerChecks'][number] => ({
+    ...{ id: expected, session: 'ask', expect: [[expected]], forbid: [], mustNotKnow: false, source: 'task' },
+  })
+  const stating = (...names: readonly string[]): Task => taskWith(sessions, { answerChecks: names.map(cat) })
+
+  it('is graded by them', async () => {
+    const [right, half] = [await graded({ task: stating('Miso') }), await graded({ task: stating('Miso', 'Mochi') })]
+
+    expect(right).toMatchObject({ state: 'scored', score: 1, isComplete: true, automated: { state: 'not_applicable' } })
+    expect(half).toMatchObject({ state: 'scored', score: 0.5, automatedScore: 0.5, answerScore: 0.5 })
+    expect([verdictOf(right, 0.9), verdictOf(half, 0.9)]).toEqual(['pass', 'fail'])
+  })
+
+  it('needs a judge where it asks for one', async () => {
+    const judged = { ...stating('Miso'), gradingType: 'llm_judge' as const, rubric: '### A (Weight: 100%)' }
+
+    expect(await graded({ task: judged })).toMatchObject({ automatedScore: null, score: null, isComplete: false })
+  })
+
+  it('is an error of the grader without either', async () => {
+    expect(await graded({ task: taskWith(sessions) })).toMatchObject({ state: 'grader_error', score: null })
   })
 })
 

@@ -2,24 +2,22 @@ import type { Evidence, WorkOutcome } from '../evidence.ts'
 import { gradeByJudge, type Judge, type JudgeGrade } from '../judge/judge.ts'
 import { changedFiles } from '../run/read-evidence.ts'
 import type { GradingType, Task } from '../task.ts'
-import { type CheckResult, gradeAnswers } from './answer-checks.ts'
+import { type AnswerGrade, type CheckResult, gradeAnswers } from './answer-checks.ts'
 import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** How grading a task ended. Only `scored` is a measurement of the agent; the apparatus's faults are never a zero. */
-export const taskStates = [
-  'scored',
-  'agent_failed',
-  'agent_timeout',
-  'infra_error',
-  'grader_error',
-  'judge_error',
-  'skipped',
-] as const
-export type TaskState = (typeof taskStates)[number]
+export type TaskState =
+  | 'scored'
+  | 'agent_failed'
+  | 'agent_timeout'
+  | 'infra_error'
+  | 'grader_error'
+  | 'judge_error'
+  | 'skipped'
 
 /** One line of the rubric or of the automated checks. */
-export type CriterionScore = {
+type CriterionScore = {
   readonly part: 'automated' | 'judge'
   readonly name: string
   readonly score: number
@@ -28,7 +26,7 @@ export type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-2'
+export const gradingVersion = 'credence-grading-3'
 
 /** What a task carried out once came to. Kept beside the evidence, and made again by regrading. */
 export type TaskGrade = {
@@ -49,9 +47,12 @@ export type TaskGrade = {
   readonly judgeScore: number | null
   /** The plain mean over the judge's criteria. */
   readonly judgeMean: number | null
+  /** Checks of answers in new sessions. */
   readonly answerScore: number | null
-  /** Facts that had to be remembered from an earlier session. */
+  /** Of these, values that had to be remembered from an earlier session. */
   readonly recallScore: number | null
+  /** Checks of answers in the first session and in sessions that continue a conversation. */
+  readonly sameSessionScore: number | null
   readonly checks: readonly CheckResult[]
   readonly criteria: readonly CriterionScore[]
   readonly automated: AutomatedGrade
@@ -65,7 +66,7 @@ export type TaskGrade = {
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
 
-export type GradingRequest = {
+type GradingRequest = {
   /** Filled with what the seed draws. */
   readonly task: Task
   readonly evidence: Evidence
@@ -97,10 +98,10 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const answers = await gradeAnswers(task, evidence, folder)
   const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
   const judge = await gradeByJudge({ task, evidence, folder, judge: graders.judge, signal })
-  const automatedScore = automated.state === 'scored' ? automated.score : null
+  const automatedScore = automatedScoreOf(task, automated, answers)
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
-  const isMeasured = total.score !== null || answers.score !== null
+  const isMeasured = total.score !== null || answers.checks.length > 0
   return {
     ...frame,
     ...stateOf({ evidence, automated, judge, isMeasured }),
@@ -110,6 +111,7 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
     judgeMean: judge.state === 'scored' ? judge.mean : null,
     answerScore: answers.score,
     recallScore: answers.recallScore,
+    sameSessionScore: answers.sameSessionScore,
     checks: answers.checks,
     criteria: criteriaOf(automated, judge),
     automated,
@@ -117,6 +119,13 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
     notes: notesOf(automated, judge),
     ...ended(),
   }
+}
+
+/** Without Python, the checks that a task states are its automated part: those of new sessions where it has any. */
+function automatedScoreOf(task: Task, automated: AutomatedGrade, answers: AnswerGrade): number | null {
+  if (automated.state === 'scored') return automated.score
+  if (automated.state !== 'not_applicable' || task.gradingType === 'llm_judge') return null
+  return answers.score ?? answers.sameSessionScore
 }
 
 const ungraded = {
@@ -127,6 +136,7 @@ const ungraded = {
   judgeMean: null,
   answerScore: null,
   recallScore: null,
+  sameSessionScore: null,
   checks: [],
   criteria: [],
   automated: { state: 'not_applicable' },
@@ -140,7 +150,7 @@ async function whyUngradable(
   folder: string,
 ): Promise<{ readonly state: TaskState; readonly reason: string } | null> {
   const { outcome, reason, isComplete } = evidence
-  if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'It was left out.' }
+  if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'The task was skipped.' }
   if (outcome === 'infra_error') return { state: 'infra_error', reason: reason ?? 'The agent was never reached.' }
   if (!isComplete) return { state: 'infra_error', reason: 'The work was cut short.' }
   const changed = await changedFiles(folder, evidence)
@@ -171,7 +181,7 @@ function stateOf({
   if (failed !== undefined) return { state: failed, reason: evidence.reason }
   if (isMeasured) return { state: 'scored', reason: null }
   const reasons = [automated, judge].flatMap((part) => ('reason' in part ? [part.reason] : []))
-  return { state: 'skipped', reason: reasons.join(' ') || 'There is nothing to grade it by.' }
+  return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
 }
 
 /** A part that could not be graded is left out of the score, which then says that it is not complete. */

@@ -6,13 +6,13 @@ export type WorkspaceText = {
   readonly path: string
   readonly sha256: string
   readonly bytes: number
-  /** Null for what is no text, or too long to be read by anybody. */
+  /** Null for a file that is not text, or too long. */
   readonly text: string | null
 }
 
 const longestText = 1024 * 1024
 
-/** What lay in the workspace in the end. */
+/** The files of the workspace at the end. */
 export async function workspaceTexts(
   folder: string,
   { workspace }: Pick<Evidence, 'workspace'>,

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
@@ -240,6 +240,20 @@ describe('a judge', () => {
     writeFileSync(join(directory.path, file), '{"score": 1}')
     await judged(model, { judge })
 
+    expect(model.asked).toHaveLength(2)
+  })
+
+  it('asks again where a kept vote lacks a criterion, which would count as a zero', async () => {
+    using directory = temporaryDirectory()
+    const judge = { cacheFolder: directory.path }
+    const model = saying(scores(1, 1, 1, 1, 1))
+    await judged(model, { judge })
+    const [file = ''] = readdirSync(directory.path)
+    const path = join(directory.path, file)
+    const kept = JSON.parse(readFileSync(path, 'utf8'))
+    writeFileSync(path, JSON.stringify({ ...kept, reply: scores(1, 1, 1, 1) }))
+
+    expect(await judged(model, { judge })).toMatchObject({ state: 'scored', score: 1 })
     expect(model.asked).toHaveLength(2)
   })
 

@@ -1,12 +1,21 @@
-import type { ChatMessage, ChatModel, Usage } from '../../models/chat-model.ts'
-import { noUsage } from '../../models/chat-model.ts'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { canonicalJson, sha256 } from '../../eval/pack/pack-hash.ts'
+import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
 import type { Task } from '../task.ts'
-import { judgePrompt, judgePromptHash, judgePromptVersion, judgeSchema } from './judge-prompt.ts'
-import { parseReply, type Vote } from './judge-reply.ts'
-import { type JudgedMaterial, judgedMaterial, type MaterialLimits } from './judged-material.ts'
+import {
+  type JudgedMaterial,
+  judgedMaterial,
+  judgePrompt,
+  judgePromptHash,
+  judgePromptVersion,
+  type MaterialLimits,
+} from './judge-prompt.ts'
+import { judgeSchema, parseReply, type Vote } from './judge-reply.ts'
 import { type JudgedRubric, rubricOf } from './rubric.ts'
-import { type VoteKey, voteCache } from './vote-cache.ts'
 
 /** A model that scores by rubric, and how often it is asked. */
 export type Judge = {
@@ -20,7 +29,7 @@ export type Judge = {
   readonly limits?: MaterialLimits
 }
 
-export type JudgedScore = {
+type JudgedScore = {
   readonly id: string
   readonly name: string
   readonly weight: number
@@ -54,7 +63,7 @@ export type JudgeGrade =
   | { readonly state: 'unjudged'; readonly reason: string }
   | { readonly state: 'not_applicable' }
 
-export type JudgingRequest = {
+type JudgingRequest = {
   readonly task: Task
   readonly evidence: Evidence
   readonly folder: string
@@ -64,7 +73,7 @@ export type JudgingRequest = {
 
 const defaultTimeoutMs = 300_000
 
-/** Has a task carried out judged by its rubric. Whatever goes wrong with the judge is said, and never becomes a zero. */
+/** Scores a finished task by its rubric. A failure of the judge is reported, and never becomes a zero. */
 export async function gradeByJudge(request: JudgingRequest): Promise<JudgeGrade> {
   const { task, evidence, folder, judge } = request
   if (task.gradingType === 'automated') return { state: 'not_applicable' }
@@ -74,9 +83,9 @@ export async function gradeByJudge(request: JudgingRequest): Promise<JudgeGrade>
   const material = await judgedMaterial(evidence, folder, judge.limits)
   const ballots: Ballot[] = []
   for (let index = 0; index < judge.votes; index += 1) {
-    ballots.push(await cast({ ...request, judge, rubric, material }, index))
+    ballots.push(await askForVote({ ...request, judge, rubric, material }, index))
   }
-  return counted(ballots, { task, judge, rubric, material, evidence })
+  return countVotes(ballots, { judge, rubric, material, evidence })
 }
 
 type Ballot = { readonly usage: Usage } & (
@@ -84,19 +93,23 @@ type Ballot = { readonly usage: Usage } & (
   | { readonly vote: null; readonly reason: string }
 )
 
-type Booth = JudgingRequest & {
+type Judging = JudgingRequest & {
   readonly judge: Judge
   readonly rubric: JudgedRubric
   readonly material: JudgedMaterial
 }
 
-/** One vote: from the cache, or asked for, and asked for once more with what was wrong. */
-async function cast(booth: Booth, index: number): Promise<Ballot> {
-  const { judge, rubric, material, task, signal } = booth
-  const cache = judge.cacheFolder === null ? null : voteCache(judge.cacheFolder)
-  const key = keyOf(booth, index)
-  const kept = await cache?.find(key)
-  if (kept) return { ...kept, isFromCache: true, usage: noUsage }
+/** One vote: from the cache, or asked for, and once more with the reason where the reply cannot be used. */
+async function askForVote(judging: Judging, index: number): Promise<Ballot> {
+  const { judge, rubric, material, task, signal } = judging
+  // One vote is as steady as it can be; several are worth having only where they may differ.
+  const temperature = judge.votes === 1 ? 0 : 0.7
+  const key = voteKey(judging, { index, temperature })
+  const kept = await keptReply(judge, key)
+  const keptVote = kept === null ? null : parseReply(kept.reply, rubric.criteria)
+  if (kept !== null && keptVote?.ok) {
+    return { vote: keptVote.vote, judgedBy: kept.judgedBy, isFromCache: true, usage: noUsage }
+  }
   const { system, user } = judgePrompt({ task, rubric, material, rotation: index })
   const messages: ChatMessage[] = [{ role: 'user', text: user }]
   let usage = noUsage
@@ -108,7 +121,7 @@ async function cast(booth: Booth, index: number): Promise<Ballot> {
         system,
         messages,
         schema: { name: 'grade', schema: judgeSchema(rubric.criteria) },
-        temperature: key.temperature,
+        temperature,
         maxOutputTokens: 4_096,
         signal: AbortSignal.any([signal, AbortSignal.timeout(judge.timeoutMs ?? defaultTimeoutMs)]),
       })
@@ -116,10 +129,10 @@ async function cast(booth: Booth, index: number): Promise<Ballot> {
       if (signal.aborted) throw error
       return { vote: null, reason: error instanceof Error ? error.message : String(error), usage }
     }
-    usage = sum(usage, reply.usage)
+    usage = addUsage(usage, reply.usage)
     const parsed = parseReply(reply.text, rubric.criteria)
     if (parsed.ok) {
-      await cache?.keep(key, { vote: parsed.vote, judgedBy: reply.model })
+      await keepReply(judge, { schemaVersion: 2, key, judgedBy: reply.model, reply: reply.text })
       return { vote: parsed.vote, judgedBy: reply.model, isFromCache: false, usage }
     }
     reason = parsed.reason
@@ -129,49 +142,83 @@ async function cast(booth: Booth, index: number): Promise<Ballot> {
   return { vote: null, reason, usage }
 }
 
-function keyOf({ judge, rubric, material, task, evidence }: Booth, index: number): VoteKey {
-  return {
+/** A digest of everything a vote depends on. */
+function voteKey(
+  { judge, rubric, material, task, evidence }: Judging,
+  vote: { readonly index: number; readonly temperature: number },
+): string {
+  const key = {
     promptVersion: judgePromptVersion,
     promptHash: judgePromptHash,
     provider: judge.model.provider,
     model: judge.model.model,
     endpoint: judge.endpoint,
-    // One vote is as steady as it can be; several are worth having only where they may differ.
-    temperature: judge.votes === 1 ? 0 : 0.7,
-    vote: index,
+    temperature: vote.temperature,
+    vote: vote.index,
     taskSha256: task.sha256,
     seed: evidence.seed,
     transcriptSha256: evidence.transcript?.sha256 ?? null,
-    workspace: evidence.workspace.map(({ path, sha256 }) => [path, sha256] as const),
+    workspace: evidence.workspace.map(({ path, sha256: digest }) => [path, digest]),
     rubric: rubric.text,
     criteria: rubric.criteria.map(({ id, name, weight }) => `${id} ${weight} ${name}`),
     cuts: material.cuts,
   }
+  return sha256(canonicalJson(key)).slice('sha256:'.length)
 }
 
-function counted(
+/** A reply as it was received. It is parsed again when it is used, so that a damaged file is never half a vote. */
+const KeptReply = z.strictObject({
+  schemaVersion: z.literal(2),
+  key: z.string(),
+  judgedBy: z.string(),
+  reply: z.string(),
+})
+
+async function keptReply({ cacheFolder }: Judge, key: string): Promise<z.infer<typeof KeptReply> | null> {
+  if (cacheFolder === null) return null
+  try {
+    const kept = KeptReply.parse(JSON.parse(await readFile(join(cacheFolder, `${key}.json`), 'utf8')))
+    return kept.key === key ? kept : null
+  } catch {
+    // Absent, or not what was written: the judge is asked again.
+    return null
+  }
+}
+
+/** Only valid replies are kept, so that a failure is never remembered. */
+async function keepReply({ cacheFolder }: Judge, kept: z.infer<typeof KeptReply>): Promise<void> {
+  if (cacheFolder === null) return
+  await writeAtomically(join(cacheFolder, `${kept.key}.json`), asJson(kept), { existing: 'replace', durable: false })
+}
+
+/** The grade from all votes, of which more than half must be valid. */
+function countVotes(
   ballots: readonly Ballot[],
-  { judge, rubric, material, evidence }: Omit<Booth, 'signal' | 'folder'>,
+  { judge, rubric, material, evidence }: Pick<Judging, 'judge' | 'rubric' | 'material' | 'evidence'>,
 ): JudgeGrade {
-  const usage = ballots.reduce((total, ballot) => sum(total, ballot.usage), noUsage)
+  const usage = ballots.reduce((total, ballot) => addUsage(total, ballot.usage), noUsage)
   const valid = ballots.filter((ballot) => ballot.vote !== null)
   const failed = ballots.flatMap((ballot) => (ballot.vote === null ? [ballot.reason] : []))
   if (valid.length * 2 <= ballots.length) {
     return { state: 'judge_error', reason: failed[0] ?? 'No vote was cast.', usage }
   }
-  const scoreIn = (vote: Vote, id: string): number => vote.criteria.find((one) => one.id === id)?.score ?? 0
-  const criteria = rubric.criteria.map(({ id, name, weight }) => {
-    const scores = valid.map(({ vote }) => scoreIn(vote, id))
-    const reason = valid[0]?.vote.criteria.find((one) => one.id === id)?.reason ?? ''
-    return { id, name, weight, score: meanOf(scores), low: Math.min(...scores), high: Math.max(...scores), reason }
+  const criteria = rubric.criteria.map(({ id, name, weight }, index) => {
+    const votes = valid.flatMap(({ vote }) => vote.criteria[index] ?? [])
+    const scores = votes.map(({ score }) => score)
+    const [low, high] = [Math.min(...scores), Math.max(...scores)]
+    return { id, name, weight, score: meanOf(scores), low, high, reason: votes[0]?.reason ?? '' }
   })
-  const totals = valid.map(({ vote }) =>
-    rubric.criteria.reduce((total, { id, weight }) => total + weight * scoreIn(vote, id), 0),
-  )
+  const weighted = (scores: readonly { readonly score: number }[]): number =>
+    // Weights may sum to a hair more than 1.
+    Math.min(
+      1,
+      scores.reduce((total, { score }, index) => total + score * (criteria[index]?.weight ?? Number.NaN), 0),
+    )
+  const totals = valid.map(({ vote }) => weighted(vote.criteria))
   const isItself = evidence.agent.model !== null && evidence.agent.model === judge.model.model
   return {
     state: 'scored',
-    score: bounded(criteria.reduce((total, { score, weight }) => total + score * weight, 0)),
+    score: weighted(criteria),
     mean: meanOf(criteria.map(({ score }) => score)),
     criteria,
     basis: rubric.basis,
@@ -180,7 +227,7 @@ function counted(
       valid: valid.length,
       fromCache: valid.filter(({ isFromCache }) => isFromCache).length,
     },
-    spread: [bounded(Math.min(...totals)), bounded(Math.max(...totals))],
+    spread: [Math.min(...totals), Math.max(...totals)],
     judgedBy: `${judge.model.provider}:${valid[0]?.judgedBy ?? judge.model.model}`,
     promptVersion: judgePromptVersion,
     promptHash: judgePromptHash,
@@ -196,13 +243,3 @@ function counted(
 }
 
 const meanOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length
-
-/** Weights may sum to a hair more than 1. */
-const bounded = (value: number): number => Math.min(1, Math.max(0, value))
-
-const sum = (one: Usage, other: Usage): Usage => ({
-  input: one.input + other.input,
-  output: one.output + other.output,
-  cacheRead: one.cacheRead + other.cacheRead,
-  cacheWrite: one.cacheWrite + other.cacheWrite,
-})

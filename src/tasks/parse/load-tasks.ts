@@ -1,14 +1,14 @@
+import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
 import { readBounded } from '../../eval/store/read-bounded.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { nearest } from '../../nearest.ts'
 import type { Task } from '../task.ts'
-import { type CheckedTask, checkTask, type ParseOptions } from './parse-task.ts'
-import { invalidTask } from './problem.ts'
-import { manifestNames, readTaskManifest } from './task-manifest.ts'
-import { largestTaskFile } from './task-text.ts'
+import { type CheckedTask, checkTask, largestTaskFile, type ParseOptions, readYaml } from './parse-task.ts'
+import { Findings, invalidTask } from './problem.ts'
 
 /** Where tasks are looked for. */
 export type TaskPlaces = {
@@ -102,7 +102,7 @@ const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
   )
 
 /** The tasks of a folder: as its manifest has them, else every task file by name. */
-export function tasksIn(folder: string): readonly TaskSource[] {
+function tasksIn(folder: string): readonly TaskSource[] {
   const manifest = manifestNames.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (manifest !== undefined) {
     return readTaskManifest(manifest).map(({ id, category }) => ({ file: join(folder, `${id}.md`), category }))
@@ -122,7 +122,7 @@ function categoryOf(file: string): string | null {
 /** Folders hold other Markdown too; a task begins with its front matter. Broken tasks must still be found. */
 function looksLikeTask(file: string): boolean {
   const read = readBounded(file, file, largestTaskFile)
-  // What cannot be read is named, so that whoever validates the folder hears of it.
+  // An unreadable file counts as a task, so that validating the folder reports it.
   if (!read.ok) return true
   return /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
@@ -131,7 +131,73 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // No such folder holds no tasks; whoever named it by hand hears that it does not exist.
+    // A missing folder holds no tasks. One that was named by hand is reported by the caller.
     return []
   }
 }
+
+const manifestNames = ['manifest.yaml', 'manifest.yml'] as const
+
+const idRule = 'must be the name of a task file'
+const Id = z
+  .string({ error: idRule })
+  .transform((name) => name.replace(/\.md$/u, ''))
+  .refine(isSafeId, { error: idRule })
+const Ids = z
+  .array(Id, { error: 'must be a list of ids' })
+  .nullish()
+  .transform((ids) => ids ?? [])
+
+const Manifest = z.looseObject(
+  {
+    run_first: Ids,
+    categories: z
+      .record(z.string(), Ids, { error: 'must be a mapping of categories to lists of ids' })
+      .nullish()
+      .transform((categories) => categories ?? {}),
+    tasks: Ids,
+    core: Ids,
+  },
+  { error: 'must be a mapping with tasks or categories' },
+)
+
+type ManifestEntry = { readonly id: string; readonly category: string | null }
+
+/**
+ * The tasks that a manifest lists, in the order in which they run: those of `run_first`, then category by category. The
+ * older form is a flat list `tasks`. `core` names a part of them and adds none.
+ */
+function readTaskManifest(file: string): readonly ManifestEntry[] {
+  const { run_first: first, categories, tasks, core } = parseManifest(file)
+  const all = [
+    ...Object.entries(categories).flatMap(([category, ids]) => ids.map((id) => ({ id, category }))),
+    ...tasks.map((id) => ({ id, category: null })),
+  ]
+  const ordered: readonly ManifestEntry[] = [
+    ...first.map((id) => all.find((entry) => entry.id === id) ?? { id, category: null }),
+    ...all.filter(({ id }) => !first.includes(id)),
+  ]
+  const ids = ordered.map(({ id }) => id)
+  const stray = core.find((id) => !ids.includes(id))
+  if (stray !== undefined) throw invalidManifest(file, `core names "${stray}", which is not among the tasks`)
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index)
+  if (repeated !== undefined) throw invalidManifest(file, `"${repeated}" is there twice`)
+  return ordered
+}
+
+function parseManifest(file: string): z.infer<typeof Manifest> {
+  const findings = new Findings(file)
+  const read = readBounded(file, file, largestTaskFile)
+  if (!read.ok) throw invalidManifest(file, read.problems[0].message)
+  if (!isUtf8(read.value)) throw invalidManifest(file, 'it is not UTF-8 text')
+  const value = readYaml(Buffer.from(read.value).toString('utf8'), 'it', findings)
+  // A flat list is the oldest form of all.
+  const result = Manifest.safeParse(Array.isArray(value) ? { tasks: value } : value, { reportInput: true })
+  if (result.success) return result.data
+  if (findings.problems.length === 0) findings.invalid(result.error, [], () => '')
+  const [problem] = findings.problems
+  throw invalidManifest(file, `${problem?.field} ${problem?.message}`)
+}
+
+const invalidManifest = (file: string, message: string): MemoryError =>
+  new MemoryError('invalid', `${file}: ${message}.`, { hint: 'A manifest lists task ids, or categories of them.' })

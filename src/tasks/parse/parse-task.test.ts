@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleTask, taskText } from '../../../test/tasks/sample-task.ts'
 import { MemoryError } from '../../errors.ts'
-import { checkTask, parseTask } from './parse-task.ts'
-import { largestTaskFile } from './task-text.ts'
+import { checkTask, largestTaskFile, parseTask } from './parse-task.ts'
 
 const parse = (text: string, options = {}) => parseTask(Buffer.from(text), 'boat.md', options)
 const problemsOf = (text: string) =>
@@ -157,7 +156,22 @@ describe('an invalid task file', () => {
       'credence: { answer_checks: [{ id: a, session: nope, expect: [b] }] }',
       'credence.answer_checks[0].session is "nope"',
     ],
-    ['credence: { answer_checks: [{ id: a, session: later }] }', 'must have expect, forbid or must_not_know'],
+    [
+      'credence: { answer_checks: [{ id: a, session: later }] }',
+      'must have expect, forbid, must_not_know, memory_read or nothing_invented',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, exact: true, memory_read: true }] }',
+      'has exact, which is only for expect',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, expects: [b] }] }',
+      'has "expects"; it may have id, session, question',
+    ],
+    [
+      'credence: { answer_checks: [{ id: a, session: later, expect: [b] }, { id: a, session: later, expect: [c] }] }',
+      'credence.answer_checks[1].id is "a", which is there twice in that session',
+    ],
     [
       'credence: { answer_checks: [{ id: a, session: later, question: 2, expect: [b] }] }',
       'credence.answer_checks[0].question is 2; that prompt has no numbered questions',
@@ -172,6 +186,48 @@ describe('an invalid task file', () => {
     ['name: [', '(front matter) is not YAML'],
   ])('says what is wrong with %s', (frontMatter, message) => {
     expect(problemsOf(taskText({ frontMatter })).join('\n')).toContain(message)
+  })
+
+  it('states checks of answers', () => {
+    const checks = [
+      '{ id: name, session: later, expect: [[Petrel, petrel]], forbid: [Heron], exact: true }',
+      '{ id: name, session: same, expect: [12], recall: false }',
+      '{ id: looked-up, session: later, memory_read: true, nothing_invented: true, must_not_know: true }',
+    ]
+    const { answerChecks } = sampleTask({ frontMatter: `credence: { answer_checks: [${checks.join(', ')}] }` })
+
+    expect(answerChecks).toEqual([
+      {
+        ...{
+          id: 'name',
+          session: 'later',
+          expect: [['Petrel', 'petrel']],
+          exact: true,
+          recall: true,
+          forbid: ['Heron'],
+        },
+        ...{ mustNotKnow: false, memoryRead: false, nothingInvented: false, source: 'task' },
+      },
+      {
+        ...{ id: 'name', session: 'same', expect: [['12']], exact: false, recall: false, forbid: [] },
+        ...{ mustNotKnow: false, memoryRead: false, nothingInvented: false, source: 'task' },
+      },
+      {
+        ...{ id: 'looked-up', session: 'later', expect: [], exact: false, recall: true, forbid: [] },
+        ...{ mustNotKnow: true, memoryRead: true, nothingInvented: true, source: 'task' },
+      },
+    ])
+  })
+
+  it('needs no Python where it states checks', () => {
+    const body = '## Prompt\n\nSee the sessions.\n'
+    const frontMatter =
+      'credence: { answer_checks: [{ id: a, session: later, expect: [Petrel] }] }\ngrading_type: automated'
+
+    expect(sampleTask({ body, frontMatter }).warnings).toEqual([])
+    expect(sampleTask({ body, frontMatter: 'grading_type: automated' }).warnings).toEqual([
+      'grading_type is automated, but the task has neither Python in "Automated Checks" nor answer_checks.',
+    ])
   })
 
   it('knows which numbered question a check may be about', () => {

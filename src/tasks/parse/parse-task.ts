@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto'
+import { parseDocument, type YAMLError } from 'yaml'
 import type { Problem } from '../../eval/store/parse-artifact.ts'
 import type { Task } from '../task.ts'
-import { undeclared } from './instantiate.ts'
+import { undeclared } from './draw.ts'
+import { readFields } from './fields.ts'
 import { readOwnAdditions } from './own-additions.ts'
-import { Findings, invalidTask } from './problem.ts'
-import { readFields } from './read-fields.ts'
+import { Findings, invalidTask, shown } from './problem.ts'
 import { checklist, differences, readSections, readSectionsAsUpstream, type SectionName } from './sections.ts'
-import { readTaskText, sha256Of } from './task-text.ts'
 
 export type ParseOptions = {
   /** Splits the body and finds the code as the original runner does. */
@@ -46,17 +47,17 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
   }
   const sessions = fields.sessions.length > 0 ? fields.sessions : [{ id: 'main', prompt, isFresh: true }]
   const automatedChecks = byName.get('Automated Checks')?.python ?? null
-  if (fields.gradingType !== 'llm_judge' && automatedChecks === null) {
-    findings.warn(
-      `grading_type is ${fields.gradingType}, but "Automated Checks" has no Python: nothing can be checked.`,
-    )
-  }
   const rubric = textOf('LLM Judge Rubric')
   const criteria = checklist(textOf('Grading Criteria'))
   if (fields.gradingType !== 'automated' && rubric === '' && criteria.length === 0) {
     findings.warn(`grading_type is ${fields.gradingType}, but there is neither a rubric nor a list of criteria.`)
   }
   const own = readOwnAdditions(text.frontMatter.credence, sessions, findings)
+  if (fields.gradingType !== 'llm_judge' && automatedChecks === null && own.answerChecks.length === 0) {
+    findings.warn(
+      `grading_type is ${fields.gradingType}, but the task has neither Python in "Automated Checks" nor answer_checks.`,
+    )
+  }
 
   const task: Task = {
     ...fields,
@@ -69,7 +70,7 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
     answerChecks: own.answerChecks,
     frontMatter: text.frontMatter,
     file,
-    sha256: sha256Of(bytes),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
   for (const { field, name, known } of undeclared(task, own.draw)) {
@@ -80,4 +81,82 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
     problems: findings.problems,
     warnings: findings.warnings,
   }
+}
+
+/** Larger files are refused unread. */
+export const largestTaskFile = 1024 * 1024
+
+const deepestYaml = 32
+
+/** A task file in its two parts. */
+type TaskText = { readonly frontMatter: Readonly<Record<string, unknown>>; readonly body: string }
+
+/** Splits a file into front matter and body. Null when that cannot be done; `findings` then says why. */
+function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
+  const whole = '(file)'
+  if (bytes.length === 0) return refuse(findings, whole, 'is empty')
+  if (bytes.length > largestTaskFile) {
+    return refuse(findings, whole, `has ${bytes.length} bytes; at most ${largestTaskFile} are read`)
+  }
+  let text: string
+  try {
+    // The decoder drops a byte order mark.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n')
+  } catch {
+    return refuse(findings, whole, 'is not UTF-8 text')
+  }
+  if (text.includes('\0')) return refuse(findings, whole, 'holds a NUL character, so it is not text')
+  if (!/^---[ \t]*\n/u.test(text)) {
+    return refuse(findings, '(front matter)', 'is missing; the file must begin with a line ---')
+  }
+  const start = text.indexOf('\n') + 1
+  const end = /^---[ \t]*$/mu.exec(text.slice(start))
+  if (end === null) return refuse(findings, '(front matter)', 'has no end; a second line --- must close it')
+  const field = '(front matter)'
+  const frontMatter = readYaml(text.slice(start, start + end.index), field, findings)
+  if (frontMatter === undefined) return null
+  if (frontMatter === null || typeof frontMatter !== 'object' || Array.isArray(frontMatter)) {
+    return refuse(findings, field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
+  }
+  const body = text.slice(start + end.index + end[0].length + 1)
+  return { frontMatter: frontMatter as TaskText['frontMatter'], body }
+}
+
+/** Reads YAML of a bounded depth. Undefined when that cannot be done; `findings` then says why, about `field`. */
+export function readYaml(text: string, field: string, findings: Findings): unknown {
+  try {
+    const document = parseDocument(text, { schema: 'core', uniqueKeys: true, prettyErrors: true, logLevel: 'error' })
+    const [error] = document.errors
+    // A few hundred bytes of nested aliases can stand for gigabytes; ten copies are plenty.
+    const value: unknown = error === undefined ? document.toJS({ maxAliasCount: 10 }) : undefined
+    const problem = error === undefined ? problemIn(value, deepestYaml) : `is not YAML: ${saidOf(error)}`
+    if (problem === null) return value
+    findings.wrong(field, problem)
+  } catch (cause) {
+    findings.wrong(field, `is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+  return undefined
+}
+
+/** The message of the YAML parser, with the line in the file, which has one more above the front matter. */
+function saidOf({ message, linePos }: YAMLError): string {
+  const [what = ''] = message.split(/ at line \d+, column \d+:?|\n/u)
+  const [start] = linePos ?? []
+  return start === undefined ? what : `${what} (line ${start.line + 1})`
+}
+
+function problemIn(value: unknown, depth: number): string | null {
+  if (value === null || typeof value !== 'object') return null
+  if (depth === 0) return `is nested deeper than ${deepestYaml} levels`
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '__proto__') return 'has the name __proto__, which is not allowed'
+    const problem = problemIn(inner, depth - 1)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+function refuse(findings: Findings, field: string, message: string): null {
+  findings.wrong(field, message)
+  return null
 }

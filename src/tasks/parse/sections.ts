@@ -4,8 +4,8 @@ type Root = ReturnType<typeof fromMarkdown>
 type Block = Root['children'][number]
 type NestedNode = Extract<Block, { children: unknown }>['children'][number]
 
-/** The parts of a task's body that anybody reads. Names are compared without case. */
-export const sectionNames = [
+/** The sections of a task's body that are used. Names are compared without case. */
+const sectionNames = [
   'Prompt',
   'Expected Behavior',
   'Grading Criteria',
@@ -14,10 +14,10 @@ export const sectionNames = [
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
-export type Section = { readonly name: string; readonly text: string; readonly python: string | null }
+type Section = { readonly name: string; readonly text: string; readonly python: string | null }
 
 /** Sections by name. Of two with the same name the last counts, as in the original; `repeated` names them. */
-export type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
+type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
 
 /** Reads the body as Markdown: a heading is a heading, and what stands in a fence is text. */
 export function readSections(body: string): Sections {
@@ -27,7 +27,7 @@ export function readSections(body: string): Sections {
     const start = node.position?.start.offset ?? 0
     const end = node.position?.end.offset ?? start
     const written = body.slice(start, end)
-    // A line of dashes below a paragraph makes a heading too, but nobody who writes a task means it so.
+    // A line of dashes below a paragraph makes a heading too, which authors of tasks do not intend.
     const isOwn = written.startsWith('##') && (start === 0 || body[start - 1] === '\n')
     return isOwn ? [{ name: headingText(written), start, end, index }] : []
   })

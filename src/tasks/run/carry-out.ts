@@ -1,7 +1,7 @@
 import { noUsage } from '../../models/chat-model.ts'
 import type { Agent } from '../agent.ts'
 import type { Control, Evidence } from '../evidence.ts'
-import { instantiate } from '../parse/instantiate.ts'
+import { instantiate } from '../parse/draw.ts'
 import type { Task } from '../task.ts'
 import { keepTaskFile, prepareFolder, writeEvidence } from './evidence-folder.ts'
 import { missingPrerequisite, type PrerequisitePlaces } from './prerequisites.ts'

@@ -5,8 +5,7 @@ import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
 import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
 import { controls, type Evidence, type KeptFile } from '../evidence.ts'
-import { Findings } from '../parse/problem.ts'
-import { readPath } from '../parse/read-fields.ts'
+import { containedPath } from '../parse/fields.ts'
 import type { TranscriptEntry } from '../transcript.ts'
 import { evidenceNames } from './evidence-folder.ts'
 
@@ -14,7 +13,7 @@ const count = z.int().nonnegative()
 
 /** Paths from a file decide what is read next, so they must stay in the folder. */
 const Kept = z.strictObject({
-  path: z.string().refine((path) => readPath(path, 'path', new Findings('')) === path, {
+  path: z.string().refine((path) => containedPath(path) === path, {
     error: 'must be a path inside the evidence folder',
   }),
   sha256: z.string().regex(/^[0-9a-f]{64}$/u),

@@ -9,7 +9,11 @@ export const typeWords: Readonly<Record<BeliefType, string>> = {
   open_question: 'Open question',
 }
 
-export const subtypeWords: Readonly<Record<Subtype, string>> = { expertise: 'Expertise', style: 'Style' }
+export const subtypeWords: Readonly<Record<Subtype, string>> = {
+  expertise: 'Expertise',
+  style: 'Style',
+  instruction: 'Standing instruction',
+}
 
 export const statusWords: Readonly<Record<Status, string>> = {
   active: 'Active',
@@ -35,6 +39,7 @@ export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; rea
 /** What an event did, as the middle of a sentence: somebody ... something. */
 export const eventWords: Readonly<Record<EventKind, string>> = {
   remember: 'remembered',
+  learn: 'learned',
   reinforce: 'confirmed',
   correct: 'corrected',
   edit: 'edited',
@@ -47,7 +52,9 @@ export const eventWords: Readonly<Record<EventKind, string>> = {
   reject: 'rejected',
   confirm: 'confirmed',
   retire: 'retired',
+  hear: 'kept',
   forget: 'forgot',
   import: 'imported',
+  review: 'listed for review',
   undo: 'undid a change of',
 }

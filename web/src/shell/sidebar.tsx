@@ -2,7 +2,7 @@ import { isLive } from '../api/live.ts'
 import { count, counted } from '../format/numbers.ts'
 import { Link } from '../navigation/link.tsx'
 import { path } from '../navigation/router.ts'
-import { waiting } from '../state/memory-facts.ts'
+import { candidateCount, proposalCount } from '../state/memory-facts.ts'
 import { nextTheme, type Theme, theme } from '../state/theme.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
@@ -20,7 +20,12 @@ const places: readonly { readonly href: string; readonly name: string; readonly 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
 
 export function Sidebar() {
-  const proposals = waiting.value ?? 0
+  const [proposals, candidates] = [proposalCount.value ?? 0, candidateCount.value ?? 0]
+  const waiting = proposals + candidates
+  const words = [
+    ...(proposals === 0 ? [] : [counted(proposals, 'proposal')]),
+    ...(candidates === 0 ? [] : [counted(candidates, 'candidate')]),
+  ].join(' and ')
   return (
     <header class="side">
       <Link href="/beliefs" class="brand">
@@ -32,10 +37,10 @@ export function Sidebar() {
           <Link key={href} href={href} class="side-link" aria-current={isUnder(href) ? 'page' : undefined}>
             <Icon name={icon} />
             <span>{name}</span>
-            {href === '/beliefs' && proposals > 0 ? (
-              <span class="tally" title={`${counted(proposals, 'proposal')} waiting`}>
-                <span aria-hidden="true">{count(proposals)}</span>
-                <span class="unseen">, {counted(proposals, 'proposal')} waiting</span>
+            {href === '/beliefs' && waiting > 0 ? (
+              <span class="tally" title={`${words} waiting`}>
+                <span aria-hidden="true">{count(waiting)}</span>
+                <span class="unseen">, {words} waiting</span>
               </span>
             ) : null}
           </Link>

@@ -6,8 +6,9 @@ import { journalHead } from '../api/live.ts'
 /** What every page may want to know about the memory; null until it is known. */
 export const health = signal<Answer<'health'> | null>(null)
 export const scopes = signal<Answer<'scopes'> | null>(null)
-/** How many proposals wait for a decision. */
-export const waiting = signal<number | null>(null)
+/** How many proposals and candidates wait for a decision. */
+export const proposalCount = signal<number | null>(null)
+export const candidateCount = signal<number | null>(null)
 
 effect(() => {
   journalHead.value
@@ -24,7 +25,11 @@ effect(() => {
   if (health.peek()?.journalHead !== journalHead.peek()) ask('health', { signal }).then(keep(health), () => undefined)
   ask('scopes', { signal }).then(keep(scopes), () => undefined)
   ask('listBeliefs', { query: { proposals: true, limit: 1 }, signal }).then(
-    ({ total }) => keep(waiting)(total),
+    ({ total }) => keep(proposalCount)(total),
+    () => undefined,
+  )
+  ask('listBeliefs', { query: { candidates: true, limit: 1 }, signal }).then(
+    ({ total }) => keep(candidateCount)(total),
     () => undefined,
   )
   return () => controller.abort()

@@ -1,90 +1,91 @@
-import type { Candidate, Extraction } from '../../../memory/learn/candidate.ts'
+import { type Belief, isCurrent, isStanding } from '../../../beliefs/belief.ts'
+import { universalScope } from '../../../beliefs/scope.ts'
+import type { Learned, Taken } from '../../../memory/learn/learn.ts'
 import { analyse } from '../../../search/analyse.ts'
 import { formKeys, singularOf } from '../../../search/forms.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import type { ExpectedFact, LearningCase } from './learning-pack.ts'
 
-export type Judgement = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
+export type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
-/** Compares what was taken with what had to be: each expected fact once, and nothing else. */
-export function judgeLearning({ learn, refuse }: LearningCase, { candidates, refused }: Extraction): Judgement {
-  const pairs = matched(learn, candidates)
-  const failures: string[] = []
-  for (const [index, fact] of learn.entries()) {
-    const candidate = pairs.get(index)
-    if (candidate === undefined) failures.push(`Did not learn ${quoted(fact.says)}.`)
-    else failures.push(...faultsOf(fact, candidate))
-  }
+/**
+ * Compares what was learned from a message with what had to be. Passes when everything expected was taken as it should
+ * be, nothing else was, and everything that must still hold does. `beliefs` are all there are afterwards.
+ */
+export function judgeLearning(
+  { learn, keeps, refuse }: LearningCase,
+  { taken, refused }: Learned,
+  beliefs: readonly Belief[],
+): LearningVerdict {
+  const pairs = matched(learn, taken)
   const used = new Set(pairs.values())
-  for (const candidate of candidates) {
-    if (!used.has(candidate))
-      failures.push(`Took "${candidate.content}" as "${candidate.name}", which was not to be learned.`)
-  }
-  for (const { words, reason } of refuse) {
-    const isRefused = refused.some((refusal) => refusal.reason === reason && flat(refusal.text).includes(words))
-    if (!isRefused) failures.push(`Did not refuse "${words}" for the reason ${reason}.`)
-  }
-  const questions = learn.flatMap((fact, index) =>
-    fact.askedWith.map((question) => ({ question, candidate: pairs.get(index) })),
-  )
-  const found = questions.filter(({ question, candidate }) => candidate !== undefined && brings(question, candidate))
+  const current = beliefs.filter(isCurrent)
+  const lost = keeps.filter((words) => !current.some(({ content }) => flat(content).includes(words)))
+  const failures = [
+    ...taken
+      .filter((one) => !used.has(one))
+      .map(({ belief }) => `"${belief.content}" was taken and should not have been.`),
+    ...learn.flatMap((fact, index) => {
+      const one = pairs.get(index)
+      return one === undefined ? [`${quoted(fact.says)} was not taken.`] : faultsOf(fact, one)
+    }),
+    ...lost.map((words) => `"${words}" holds no more.`),
+    ...refuse
+      .filter(({ words, reason }) => !refused.some((one) => one.reason === reason && flat(one.text).includes(words)))
+      .map(({ words, reason }) => `Nothing with "${words}" was refused for the reason ${reason}.`),
+  ]
   return {
     verdict: failures.length === 0 ? 'pass' : 'fail',
     scores: {
-      learnPrecision: candidates.length === 0 ? null : used.size / candidates.length,
+      learnPrecision: taken.length === 0 ? null : used.size / taken.length,
       learnRecall: learn.length === 0 ? null : pairs.size / learn.length,
-      askable: questions.length === 0 ? null : found.length / questions.length,
-      silence: learn.length > 0 ? null : candidates.length === 0 ? 1 : 0,
+      silence: learn.length > 0 ? null : taken.length === 0 ? 1 : 0,
+      kept: keeps.length === 0 ? null : 1 - lost.length / keeps.length,
     },
     failures,
   }
 }
 
-/** Pairs expected facts with candidates that say it, each with one. Facts that fewest candidates fit choose first. */
-function matched(facts: readonly ExpectedFact[], candidates: readonly Candidate[]): ReadonlyMap<number, Candidate> {
-  const fitting = facts.map((fact, index) => ({
-    index,
-    options: candidates.filter((candidate) => saysIt(fact, candidate)),
-  }))
-  const pairs = new Map<number, Candidate>()
-  const taken = new Set<Candidate>()
+/** Pairs expected facts with statements that say it, each with one. Facts that fewest statements fit choose first. */
+function matched(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
+  const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
+  const pairs = new Map<number, Taken>()
+  const used = new Set<Taken>()
   for (const { index, options } of fitting.sort((one, other) => one.options.length - other.options.length)) {
-    const fact = facts[index] as ExpectedFact
-    const free = options.filter((candidate) => !taken.has(candidate))
-    const best = free.find((candidate) => faultsOf(fact, candidate).length === 0) ?? free[0]
-    if (best === undefined) continue
-    pairs.set(index, best)
-    taken.add(best)
+    const free = options.find((one) => !used.has(one))
+    if (free === undefined) continue
+    pairs.set(index, free)
+    used.add(free)
   }
   return pairs
 }
 
-const saysIt = ({ says }: ExpectedFact, { content }: Candidate): boolean =>
-  // Spaces within quotation marks count; those of a line that was wrapped do not.
-  says.every((words) => content.includes(words) || flat(content).includes(words))
+const saysIt = ({ says }: ExpectedFact, { belief }: Taken): boolean =>
+  says.every((words) => flat(belief.content).includes(words))
 
-function faultsOf(fact: ExpectedFact, candidate: Candidate): readonly string[] {
-  const about = `"${candidate.content}"`
-  const faults: string[] = []
-  if (fact.type !== undefined && fact.type !== candidate.type)
-    faults.push(`${about} is a ${candidate.type}, not a ${fact.type}.`)
-  if (fact.kind !== candidate.kind) faults.push(`${about} is a ${candidate.kind}, not a ${fact.kind}.`)
-  if (fact.certainty !== candidate.certainty)
-    faults.push(`${about} counts as ${candidate.certainty}, not as ${fact.certainty}.`)
-  for (const old of fact.replaces ?? []) {
-    if (!(candidate.replaces ?? []).includes(old)) faults.push(`${about} does not take back "${old}".`)
-  }
-  for (const question of fact.askedWith) {
-    if (!brings(question, candidate)) faults.push(`"${question}" does not bring up ${about}.`)
-  }
-  for (const question of fact.notAskedWith) {
-    if (brings(question, candidate)) faults.push(`"${question}" brings up ${about}.`)
-  }
-  return faults
+function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: Taken): readonly string[] {
+  const subject = `"${belief.content}"`
+  const about = belief.scopes.includes(universalScope) ? 'person' : 'work'
+  const stands = belief.subtype === 'instruction' && belief.scopes.every((scope) => isStanding(belief, scope))
+  const faults: readonly (readonly [isFault: boolean, words: string])[] = [
+    [outcome !== fact.outcome, `was ${outcome}, not ${fact.outcome}.`],
+    [about !== fact.about, `is kept for the ${about}, not for the ${fact.about}.`],
+    [fact.slot !== undefined && belief.name !== fact.slot, `has the name "${belief.name}", not "${fact.slot}".`],
+    [fact.standing !== stands, fact.standing ? 'is no standing instruction.' : 'is a standing instruction.'],
+    [
+      fact.replaces === undefined
+        ? replaced.length > 0
+        : !replaced.some(({ content }) => content.includes(fact.replaces ?? '')),
+      `replaces ${replaced.length === 0 ? 'nothing' : quoted(replaced.map(({ content }) => content))}.`,
+    ],
+    ...fact.askedWith.map((question) => [!brings(question, belief), `is not brought up by "${question}".`] as const),
+    ...fact.notAskedWith.map((question) => [brings(question, belief), `is brought up by "${question}".`] as const),
+  ]
+  return faults.filter(([isFault]) => isFault).map(([, words]) => `${subject} ${words}`)
 }
 
-/** Whether recall links a question to a belief of these forms: one of them stands in it as a whole. */
-export function brings(question: string, { name, aliases }: Pick<Candidate, 'name' | 'aliases'>): boolean {
+/** Whether recall links a message to a belief of these forms: one of them stands in it as a whole. */
+export function brings(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
   const atoms = analyse(question)
   const spellings = [atoms.map(({ word }) => word), atoms.map(singularOf)].map((words) => ` ${words.join(' ')} `)
   return [name, ...aliases]

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { beliefTypes } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
+import { slots } from '../../../memory/learn/extraction.ts'
+import { learnOutcomes } from '../../../memory/learn/learn.ts'
 import { refuseUnlike } from '../../pack/manifest.ts'
 import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
 import { manifestName } from '../../store/layout.ts'
@@ -15,25 +16,33 @@ const texts = z.array(z.string().min(1))
 const ExpectedFact = z.strictObject({
   /** Stands in what is kept, letter by letter. */
   says: texts.min(1),
-  /** Questions that have to bring it up. */
-  askedWith: texts.min(1),
-  /** Questions that must not. */
+  outcome: z.enum(learnOutcomes),
+  /** Whether it is kept for the person everywhere or for the work at hand. */
+  about: z.enum(['person', 'work']),
+  /** The name of the single-value slot it fills. */
+  slot: z.enum(slots).optional(),
+  /** Part of every context of its scope. */
+  standing: z.boolean().default(false),
+  /** For a correction: words of the belief that it takes the place of. */
+  replaces: z.string().min(1).optional(),
+  /** Messages that must bring it up by name, and messages that must not. */
+  askedWith: texts.default([]),
   notAskedWith: texts.default([]),
-  type: z.enum(beliefTypes).optional(),
-  kind: z.enum(['statement', 'correction', 'retraction']).default('statement'),
-  certainty: z.enum(['said', 'inferred']).default('said'),
-  /** For a correction: words that it takes back. */
-  replaces: texts.optional(),
 })
 
 const LearningCase = z.strictObject({
   caseId: SafeId,
   category: z.string().min(1),
   description: z.string().min(1),
+  /** Whether the case was written before or after the rule that it tests. */
+  written: z.enum(['before', 'after']),
   message: z.string().min(1),
+  /** Messages that are learned before it, in order. */
   earlier: texts.default([]),
   /** All that may be taken. An empty list: nothing. */
   learn: z.array(ExpectedFact),
+  /** Words of beliefs that must still hold afterwards. */
+  keeps: texts.default([]),
   /** Why something is refused, where that matters: a refusal for this reason holds these words. */
   refuse: z.array(z.strictObject({ words: z.string().min(1), reason: z.string().min(1) })).default([]),
 })
@@ -69,7 +78,7 @@ function refuseImpossible(file: string, { caseId, message, learn }: LearningCase
   const words = learn
     .flatMap(({ says }) => says)
     .find((expected) => !said.includes(expected) && !message.includes(expected))
-  if (words !== undefined) throw invalid(`${file}: ${caseId}: nobody says "${words}" in the message.`)
+  if (words !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${words}".`)
 }
 
 const invalid = (message: string): MemoryError =>

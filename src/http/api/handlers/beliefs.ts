@@ -76,8 +76,8 @@ export function beliefHandlers({ store, user, scopes, homeScopes }: Desk): Handl
       return memory.forget(id, { wholeChain, ...keyed, ...versioned(expectedVersion) })
     },
     listProposals: async ({ memory }) => {
-      const items = await memory.proposals()
-      return { items: items.slice(0, mostItems), total: items.length }
+      const firstOf = <Item>(items: readonly Item[]) => ({ items: items.slice(0, mostItems), total: items.length })
+      return { ...firstOf(await memory.proposals()), candidates: firstOf(await memory.candidates()) }
     },
     acceptProposal: async ({ memory, params: { id }, keyed }) => memory.accept(await existing(id), keyed),
     rejectProposal: async ({ memory, params: { id }, keyed }) => memory.reject(await existing(id), keyed),

@@ -23,14 +23,16 @@ export function recallHandlers(desk: Desk): Handlers<RecallRoutes> {
   return {
     recall: async ({ memory, body }) => {
       const started = clock()
-      const asked = { ...options(body), nearMisses: body.leftOut }
-      const { nearMisses = [], ...context } = await memory.recall(body.message, asked)
+      const { leftOut, asOf } = body
+      const asked = { ...options(body), nearMisses: leftOut, ...(asOf === undefined ? {} : { asOf }) }
+      const { nearMisses = [], quoteDecision = null, ...context } = await memory.recall(body.message, asked)
       const durationMs = clock() - started
       return {
         context,
         rendered: renderContext(context),
         highlights: highlightsOf(context),
         leftOut: nearMisses,
+        quoteDecision,
         durationMs,
       }
     },

@@ -54,11 +54,12 @@ function keptCounts(desk: Desk): (head: number) => Promise<Answer<'health'>['cou
 async function countBeliefs({ memories: { dashboard } }: Desk): Promise<Answer<'health'>['counts']> {
   const count = async (filter: Parameters<typeof dashboard.list>[0]): Promise<number> =>
     (await dashboard.list({ ...filter, limit: 1 })).total
-  const proposals = await count({ proposals: true })
+  const [proposals, candidates] = [await count({ proposals: true }), await count({ candidates: true })]
   return {
     current: await count({ current: true }),
-    retired: (await count({ current: false })) - proposals,
+    retired: (await count({ current: false })) - proposals - candidates,
     proposals,
+    candidates,
     pinned: await count({ current: true, pinned: true }),
     questions: await count({ current: true, types: ['open_question'] }),
     scopes: (await dashboard.scopes()).length,

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
+import { strengths } from '../../../search/turns/strength.ts'
 import * as belief from '../belief-shapes.ts'
 import { Edited } from '../belief-shapes.ts'
 import { beliefId, digits, flag, listOf, paging, scopes, text, version } from '../request-shapes.ts'
 import { type Route, route } from '../route.ts'
 
 const Hit = z.object({
-  match: z.enum(['exact', 'possible']),
+  strength: z.enum(strengths),
   score: z.number(),
   highlights: z.array(belief.Highlight),
 })
@@ -51,6 +52,7 @@ export const beliefRoutes = {
       pinned: flag.optional(),
       current: flag.optional().describe('true: only what recall may return. false: only what it may not.'),
       proposals: flag.optional().describe('true: only proposals. false: none of them.'),
+      candidates: flag.optional().describe('true: only candidates. false: none of them.'),
       ...paging(50),
     }),
     answer: listOf(
@@ -177,14 +179,16 @@ export const beliefRoutes = {
     method: 'GET',
     path: '/proposals',
     tag: 'proposals',
-    summary: 'What waits for a person to decide, newest first.',
-    answer: listOf(z.object({ proposal: belief.Belief, target: belief.Belief.nullable() })),
+    summary: 'What waits for a person to decide, newest first: proposals, and candidates found in conversations.',
+    answer: listOf(z.object({ proposal: belief.Belief, target: belief.Belief.nullable() })).extend({
+      candidates: listOf(z.object({ belief: belief.Belief, reason: z.string().describe('Why it waits.') })),
+    }),
   }),
   acceptProposal: route({
     method: 'POST',
     path: '/proposals/:id/accept',
     tag: 'proposals',
-    summary: 'Let a proposal take the place of what it contradicts.',
+    summary: 'Let a proposal take the place of what it contradicts, or a candidate become a belief.',
     params: beliefId,
     answer: z.object({ belief: belief.Belief, replaced: z.array(belief.Belief), event: z.int() }),
   }),
@@ -192,7 +196,7 @@ export const beliefRoutes = {
     method: 'POST',
     path: '/proposals/:id/reject',
     tag: 'proposals',
-    summary: 'Set a proposal aside; undo brings it back.',
+    summary: 'Set a proposal or a candidate aside; undo brings it back.',
     params: beliefId,
     answer: z.object({ beliefId: z.string(), event: z.int() }),
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import * as belief from '../belief-shapes.ts'
-import { digits, limit } from '../request-shapes.ts'
+import { digits, flag, limit } from '../request-shapes.ts'
 import { type Route, route } from '../route.ts'
 
 /** What happened, and taking it back. */
@@ -13,6 +13,7 @@ export const journalRoutes = {
     query: z.strictObject({
       limit: limit(50),
       before: digits.pipe(z.int().positive()).optional().describe('Only changes with a lower number.'),
+      hearing: flag.optional().describe('true: also changes that only kept what was said.'),
     }),
     answer: z.object({
       items: z.array(

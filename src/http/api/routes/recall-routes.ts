@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import * as belief from '../belief-shapes.ts'
 import { Edited } from '../belief-shapes.ts'
-import { message, mostItems, scopes, text, version } from '../request-shapes.ts'
+import { message, mostItems, scopes, text, time, version } from '../request-shapes.ts'
 import { type Route, route } from '../route.ts'
 
 const budget = z.strictObject({
@@ -10,6 +10,7 @@ const budget = z.strictObject({
   maxQuestions: z.int().min(0).max(mostItems).optional(),
   maxCharacters: z.int().min(0).max(1_000_000).optional(),
   maxPrelude: z.int().min(0).max(100_000).optional(),
+  maxQuotes: z.int().min(0).max(3).optional(),
 })
 
 const asked = {
@@ -62,6 +63,7 @@ export const recallRoutes = {
     summary: 'What an agent would get for a message, why, and what was left out.',
     body: z.strictObject({
       ...asked,
+      asOf: time.optional().describe('What was known at this time.'),
       leftOut: z.boolean().default(true).describe('Whether to look for what was left out too, which takes longer.'),
     }),
     answer: z.object({
@@ -79,6 +81,9 @@ export const recallRoutes = {
         )
         .describe('Stretches of the message that named something, in order, without overlap.'),
       leftOut: z.array(belief.NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
+      quoteDecision: belief.QuoteDecision.nullable().describe(
+        'Why there are these quotes or none; null without `leftOut`.',
+      ),
       durationMs: z.number(),
     }),
     isReading: true,

@@ -47,6 +47,7 @@ export const systemRoutes = {
         current: z.int(),
         retired: z.int(),
         proposals: z.int(),
+        candidates: z.int(),
         pinned: z.int(),
         questions: z.int(),
         scopes: z.int(),

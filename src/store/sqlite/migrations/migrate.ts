@@ -1,11 +1,13 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../../errors.ts'
 import { firstSchema } from './001-first-schema.ts'
+import { candidates } from './002-candidates.ts'
+import { turnsSchema } from './003-turns.ts'
 
 export type Migration = { readonly name: string; readonly sql: string }
 
 /** Append only: what was released is never edited. A migration's place in the list is the schema's version after it. */
-export const migrations: readonly Migration[] = [firstSchema]
+export const migrations: readonly Migration[] = [firstSchema, candidates, turnsSchema]
 
 /** "Crdn": tells a store from any other SQLite database. */
 const applicationId = 0x4372646e

@@ -8,7 +8,8 @@ import type { Agent } from '../../agent.ts'
 import { carryOut } from '../../run/carry-out.ts'
 import { readTranscript } from '../../run/read-evidence.ts'
 import { commandAgent } from './command-agent.ts'
-import { anyCommand, claudeCode, openclaw } from './profiles.ts'
+import { openclaw } from './openclaw.ts'
+import { anyCommand, claudeCode } from './profiles.ts'
 
 const run = (agent: Agent, folder: string, task = sampleTask()) =>
   carryOut({

@@ -7,10 +7,10 @@ import { AgentFailure } from '../../agent.ts'
 import { endMarked, markName } from '../../run/marked-processes.ts'
 import { findProgram } from '../../run/prerequisites.ts'
 import { type Ending, runInGroup } from '../../run/process-group.ts'
-import type { Output, Reading } from './reading.ts'
+import type { Output, Reading } from './read-output.ts'
 
 /** What is known when a prompt is sent to a program. */
-export type Call = {
+type Call = {
   readonly prompt: string
   /** The id of the conversation; a program that was told one keeps its history under it. */
   readonly session: string
@@ -41,19 +41,8 @@ export type CommandProfile = {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What every program gets. Keys and settings of the user are none of its business. */
-const always = [
-  'PATH',
-  'HOME',
-  'LANG',
-  'TMPDIR',
-  'SystemRoot',
-  'USERPROFILE',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'PATHEXT',
-  'TEMP',
-]
+/** What every program gets of the environment. Keys and settings of the user are not passed on. */
+const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDATA PATHEXT TEMP'.split(' ')
 
 const longestComplaint = 400
 const versionMs = 15_000

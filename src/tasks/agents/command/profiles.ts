@@ -1,9 +1,7 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import { type CommandProfile, type Environment, nameOfProgram } from './command-agent.ts'
-import { readAnything, readEventStream } from './event-stream.ts'
-import { readOpenclaw } from './openclaw-output.ts'
-import { splitWords } from './split-words.ts'
+import { type CommandProfile, nameOfProgram } from './command-agent.ts'
+import { readAnything, readEventStream } from './read-output.ts'
 
 /**
  * Any program. In its words `{prompt}`, `{session}`, `{workspace}` and `{file}` stand for the prompt, the id of the
@@ -51,86 +49,59 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
 const placeholders = ['{prompt}', '{session}', '{workspace}', '{file}']
 
 /**
- * Claude Code without anybody watching. It may read and write files of the workspace and nothing else. What it notes
- * about a project in the user's home is switched off: it would survive the removal of the workspace's memory.
+ * Claude Code, unattended. It may read and write files of the workspace and nothing else. Its notes about a
+ * project in the user's home are switched off, because they would survive the removal of the workspace's memory.
  */
 export const claudeCode = (model: string | null): CommandProfile => ({
   name: 'claude-code',
   program: 'claude',
   model,
   args: ({ session, isFirst }) => [
-    '-p',
-    '--output-format',
-    'stream-json',
-    '--verbose',
+    ...'-p --output-format stream-json --verbose'.split(' '),
     ...(isFirst ? ['--session-id', session] : ['--resume', session]),
-    '--permission-mode',
-    'acceptEdits',
-    '--allowedTools',
-    'Read,Write,Edit,Glob,Grep',
+    ...'--permission-mode acceptEdits --allowedTools Read,Write,Edit,Glob,Grep'.split(' '),
     ...(model === null ? [] : ['--model', model]),
   ],
   takesStdin: true,
   read: readEventStream,
   passThrough: [
-    'ANTHROPIC_API_KEY',
-    'ANTHROPIC_AUTH_TOKEN',
-    'ANTHROPIC_BASE_URL',
-    'CLAUDE_CODE_OAUTH_TOKEN',
-    'CLAUDE_CONFIG_DIR',
-    'HTTPS_PROXY',
-    'NODE_EXTRA_CA_CERTS',
-    'USER',
+    ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    ...['CLAUDE_CONFIG_DIR', 'HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS', 'USER'],
   ],
   set: { CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1' },
   versionArgs: ['--version'],
 })
 
 /**
- * OpenClaw, run in its own process and not through its gateway. It has been seen to go on with an older session whatever
- * id it is given, so every conversation gets an agent of its own, on the same workspace.
+ * Splits a command line into words, without a shell: quotes keep words together and a backslash keeps a character, but
+ * nothing is looked up, expanded or run.
  */
-export function openclaw(model: string | null, environment: Environment): CommandProfile {
-  const agentOf = (session: string): string => `credence-${session.slice(0, 8)}`
-  const state = environment.OPENCLAW_STATE_DIR ?? join(environment.HOME ?? environment.USERPROFILE ?? '', '.openclaw')
-  return {
-    name: 'openclaw',
-    program: 'openclaw',
-    model,
-    before: ({ session, workspace }) => [
-      'agents',
-      'add',
-      agentOf(session),
-      '--workspace',
-      workspace,
-      '--non-interactive',
-      ...(model === null ? [] : ['--model', model]),
-    ],
-    args: ({ session, prompt }) => [
-      'agent',
-      '--local',
-      '--json',
-      '--agent',
-      agentOf(session),
-      '--session-id',
-      session,
-      '--message',
-      prompt,
-    ],
-    after: ({ session }) => ['agents', 'delete', agentOf(session), '--force'],
-    takesStdin: false,
-    read: (output, { session, prompt }) =>
-      readOpenclaw(output, { sessions: join(state, 'agents', agentOf(session), 'sessions'), session, prompt }),
-    passThrough: [
-      'OPENCLAW_STATE_DIR',
-      'OPENCLAW_CONFIG_PATH',
-      'OPENROUTER_API_KEY',
-      'OPENAI_API_KEY',
-      'ANTHROPIC_API_KEY',
-      'GEMINI_API_KEY',
-      'HTTPS_PROXY',
-      'NODE_EXTRA_CA_CERTS',
-    ],
-    versionArgs: ['--version'],
+export function splitWords(line: string): readonly string[] {
+  const words: string[] = []
+  let word: string | null = null
+  let quote: '"' | "'" | null = null
+  for (let place = 0; place < line.length; place += 1) {
+    const mark = line[place] as string
+    const next = line[place + 1]
+    if (mark === '\\' && quote !== "'" && next !== undefined && (quote === null || '"\\'.includes(next))) {
+      word = (word ?? '') + next
+      place += 1
+    } else if (quote !== null) {
+      if (mark === quote) quote = null
+      else word += mark
+    } else if (mark === '"' || mark === "'") {
+      quote = mark
+      word ??= ''
+    } else if (/\s/u.test(mark)) {
+      if (word !== null) words.push(word)
+      word = null
+    } else word = (word ?? '') + mark
   }
+  if (quote !== null) {
+    throw new MemoryError('invalid', `The command ${JSON.stringify(line)} has a quote ${quote} that is never closed.`, {
+      hint: 'Close it, or put a backslash before it.',
+    })
+  }
+  if (word !== null) words.push(word)
+  return words
 }

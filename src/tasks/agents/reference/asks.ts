@@ -1,4 +1,4 @@
-import { forgetRequestIn } from '../../../memory/learn/rules/forget-requests.ts'
+import { forgetRequestIn } from '../../../memory/learn/for-reference-agent.ts'
 import { questionParts } from './question-parts.ts'
 import { type Segment, segmentsOf } from './segments.ts'
 import { withoutOpening, withoutShells } from './shells.ts'

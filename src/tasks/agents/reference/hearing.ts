@@ -1,5 +1,5 @@
-import type { Candidate, Extractor } from '../../../memory/learn/candidate.ts'
-import { rulesExtractor } from '../../../memory/learn/rules.ts'
+import type { Candidate, Extractor } from '../../../memory/learn/for-reference-agent.ts'
+import { rulesExtractor } from '../../../memory/learn/for-reference-agent.ts'
 import { isFrame, withoutFrame } from './frames.ts'
 
 // "In an earlier session I had you save some things", "you wrote it down for me".

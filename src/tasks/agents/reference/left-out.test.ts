@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gate } from '../../../memory/learn/gate.ts'
-import { rulesExtractor } from '../../../memory/learn/rules.ts'
+import { gate, rulesExtractor } from '../../../memory/learn/for-reference-agent.ts'
 import { leftOut } from './left-out.ts'
 
 const kept = async (prompt: string): Promise<readonly string[]> =>

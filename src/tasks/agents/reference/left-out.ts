@@ -1,4 +1,4 @@
-import type { Candidate, Refusal } from '../../../memory/learn/candidate.ts'
+import type { Candidate, Refusal } from '../../../memory/learn/for-reference-agent.ts'
 import { analyse } from '../../../search/analyse.ts'
 import { isSurfaceForm } from '../../../search/forms.ts'
 import { asksOf } from './asks.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
-import type { Extraction, Refusal } from '../../../memory/learn/candidate.ts'
+import { asNewExtractor, type Extraction, type Refusal } from '../../../memory/learn/for-reference-agent.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Ask } from './asks.ts'
 import { findAbout, findAnswer } from './find-answer.ts'
@@ -46,10 +46,14 @@ export class Mind {
     this.#signal.throwIfAborted()
     const memory = this.#memory
     if (memory === null) return { kept: [], refused: heard.refused }
-    const { taken, refused } = await memory.learn(prompt, { earlier, extractor: hearing, signal: this.#signal })
+    const { taken, refused } = await memory.learn(prompt, {
+      earlier,
+      extractor: asNewExtractor(hearing),
+      signal: this.#signal,
+    })
     const kept: Kept[] = []
     for (const { belief, outcome, because } of taken) {
-      kept.push({ belief, outcome })
+      kept.push({ belief, outcome: outcome === 'confirmed' || outcome === 'candidate' ? 'remembered' : outcome })
       await this.#remembered(belief, `${outcome} ${belief.id} in ${belief.scopes.join(', ')}. ${because}`)
     }
     for (const item of leftOut(prompt, heard)) {
@@ -211,7 +215,7 @@ export class Mind {
     if (memory === null) return new Set()
     return this.#steps.use('memory_search', { query: question }, async () => {
       const { relevant } = await memory.recall(question)
-      const { hits } = await memory.search(question, { limit: 10 })
+      const { beliefs: hits } = await memory.search(question, { limit: 10 })
       const ids = new Set(relevant.map(({ belief }) => belief.id))
       const beliefs = new Map([...relevant, ...hits].map(({ belief }) => [belief.id, belief]))
       const lines = [...beliefs.values()].map(({ id, name, content }) => `${id} ${name}: ${content}`)

@@ -1,4 +1,4 @@
-import { asForm } from '../../../memory/learn/rules/verbs.ts'
+import { asForm } from '../../../memory/learn/for-reference-agent.ts'
 
 const preposition =
   '(?:in|on|at|to|for|from|by|with|of|about|since|until|till|under|near|below|above|after|before|over|against|through|within|into)'

@@ -1,4 +1,4 @@
-import { isFirstName } from '../../../memory/learn/rules/given-names.ts'
+import { isFirstName } from '../../../memory/learn/for-reference-agent.ts'
 import { type Atom, analyse } from '../../../search/analyse.ts'
 import { isOrdinaryWord } from '../../../search/ordinary-words.ts'
 import { functionWords, isPersonWord, isPlaceholder, kindsOf, meaningOf } from './meaning.ts'

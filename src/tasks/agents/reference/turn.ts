@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { gate } from '../../../memory/learn/gate.ts'
+import { gate } from '../../../memory/learn/for-reference-agent.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { noUsage } from '../../../models/chat-model.ts'
 import type { Turn } from '../../agent.ts'

@@ -3,50 +3,37 @@ import { lstat, mkdir, open, realpath } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { z } from 'zod'
 import { codeOf } from '../../../files/leftovers.ts'
-import { Findings } from '../../parse/problem.ts'
-import { readPath } from '../../parse/read-fields.ts'
+import { containedPath } from '../../parse/fields.ts'
 import { listFiles } from '../../run/keep-files.ts'
-import { defineTool, type Tool, ToolRefusal } from './tool.ts'
+import { defineTool, type Tool, ToolRefusal } from './tools.ts'
 
 const mostRead = 256 * 1024
 const mostWritten = 1024 * 1024
 const mostListed = 500
 
-const objectOf = (properties: object, required: readonly string[]) => ({
-  type: 'object',
-  properties,
-  required,
-  additionalProperties: false,
-})
-
-const pathText = { type: 'string', description: 'A path in the workspace, such as notes/today.md.' }
+const Path = z.string().describe('A path in the workspace, such as notes/today.md.')
 
 /** Reading, writing and listing files of the workspace, and of nothing else. */
-export function fileTools(workspace: string): readonly Tool[] {
-  return [
-    defineTool({
-      name: 'read_file',
-      description: 'Read a text file of the workspace.',
-      schema: objectOf({ path: pathText }, ['path']),
-      given: z.strictObject({ path: z.string() }),
-      use: ({ path }) => readText(workspace, path),
-    }),
-    defineTool({
-      name: 'write_file',
-      description: 'Write a text file of the workspace. Folders are made as needed; what was in the file is replaced.',
-      schema: objectOf({ path: pathText, content: { type: 'string' } }, ['path', 'content']),
-      given: z.strictObject({ path: z.string(), content: z.string() }),
-      use: ({ path, content }) => writeText(workspace, path, content),
-    }),
-    defineTool({
-      name: 'list_files',
-      description: 'List the files of the workspace, or of a folder in it.',
-      schema: objectOf({ path: { ...pathText, description: 'A folder; left out, the whole workspace.' } }, []),
-      given: z.strictObject({ path: z.string().optional() }),
-      use: ({ path }) => listText(workspace, path ?? '.'),
-    }),
-  ]
-}
+export const fileTools = (workspace: string): readonly Tool[] => [
+  defineTool({
+    name: 'read_file',
+    description: 'Read a text file of the workspace.',
+    given: z.strictObject({ path: Path }),
+    use: ({ path }) => readText(workspace, path),
+  }),
+  defineTool({
+    name: 'write_file',
+    description: 'Write a text file of the workspace. Folders are made as needed; what was in the file is replaced.',
+    given: z.strictObject({ path: Path, content: z.string() }),
+    use: ({ path, content }) => writeText(workspace, path, content),
+  }),
+  defineTool({
+    name: 'list_files',
+    description: 'List the files of the workspace, or of a folder in it.',
+    given: z.strictObject({ path: z.string().optional().describe('A folder; left out, the whole workspace.') }),
+    use: ({ path }) => listText(workspace, path ?? '.'),
+  }),
+]
 
 async function readText(workspace: string, path: string): Promise<string> {
   const file = await openInside(workspace, path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -124,7 +111,7 @@ async function makeFolder(root: string, folder: string, path: string): Promise<v
 const isInside = (root: string, place: string): boolean => place === root || place.startsWith(root + sep)
 
 function cleaned(path: string): string {
-  const inside = readPath(path, 'path', new Findings(''))
+  const inside = containedPath(path)
   if (inside === null) throw outside(path)
   return inside
 }

@@ -2,20 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
 import {
+  addUsage,
   type ChatMessage,
   type ChatModel,
   type ChatReply,
   noUsage,
   type ToolCall,
-  type Usage,
 } from '../../../models/chat-model.ts'
-import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
+import { type Agent, AgentFailure, type Conversation } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools } from './file-tools.ts'
-import { memoryTools, type UsedMemory } from './memory-tools.ts'
-import { type Tool, ToolRefusal } from './tool.ts'
+import { memoryTools, type Tool, ToolRefusal, type UsedMemory } from './tools.ts'
 
-export type ToolLoopParts = {
+type ToolLoopParts = {
   readonly model: ChatModel
   /** Opens the memory in a directory, making it when there is none. */
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
@@ -23,7 +22,7 @@ export type ToolLoopParts = {
   readonly maxSteps?: number
 }
 
-/** Says what the tools are for; nothing in it knows of any task. */
+/** Says what the tools are for. It knows of no task. */
 const system = [
   'You are an assistant that works in a folder, the workspace, through tools.',
   'You remember nothing from one session to the next by yourself. What must outlast this session has to be written down, with the memory tools or in a file of the workspace, in the words you were told it.',
@@ -32,7 +31,7 @@ const system = [
   'When you are done, answer in plain words.',
 ].join('\n')
 
-/** A model with tools for files and for memory: what a model makes of Credence, without anybody else's agent around it. */
+/** A model with tools for files and for Credence's memory, without another agent around it. */
 export function toolLoopAgent({ model, openMemory, maxSteps = 24 }: ToolLoopParts): Agent {
   return {
     name: model.provider,
@@ -56,6 +55,7 @@ function openConversation({ model, openMemory, maxSteps, workspace }: Place): Co
     return opened
   }
   const tools = [...fileTools(workspace), ...memoryTools(memory)]
+  const definitions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
   const history: ChatMessage[] = []
   return {
     id: randomUUID(),
@@ -63,20 +63,34 @@ function openConversation({ model, openMemory, maxSteps, workspace }: Place): Co
     messageCount: () => history.length,
     send: async (prompt, signal) => {
       history.push({ role: 'user', text: prompt })
-      const turn = new TurnInProgress()
+      const messages: TranscriptMessage[] = []
+      let usage = noUsage
+      const failed = (fault: AgentFailure['fault'], message: string, cause?: unknown): AgentFailure =>
+        new AgentFailure(fault, message, { messages, usage, ...(cause === undefined ? {} : { cause }) })
       for (let step = 0; step < maxSteps; step += 1) {
-        const reply = await askModel({ model, history, tools, signal, turn })
-        turn.heard(reply, model)
+        const request = { system, messages: [...history], tools: definitions, temperature: 0, signal }
+        const reply = await model.reply(request).catch((cause: unknown) => {
+          if (signal.aborted) throw failed('agent', 'The model was not done when the time was up.', cause)
+          if (!(cause instanceof MemoryError)) throw cause
+          const { message, hint } = cause
+          throw failed('infrastructure', hint === undefined ? message : `${message} ${hint}`, cause)
+        })
+        usage = addUsage(usage, reply.usage)
+        messages.push(replyMessage(reply, model.provider))
         history.push({ role: 'assistant', text: reply.text, toolCalls: reply.toolCalls })
-        if (reply.toolCalls.length === 0) return turn.ended(reply)
-        for (const call of reply.toolCalls) {
+        if (reply.toolCalls.length === 0) {
+          if (reply.stopReason !== 'refusal') return { messages, answer: reply.text, usage }
+          throw failed('agent', `The model refused: ${reply.text || 'without a word'}.`)
+        }
+        for (const { id, name, arguments: given } of reply.toolCalls) {
           signal.throwIfAborted()
-          const { text, isError } = await useTool(tools, call)
-          turn.used(call, text, isError)
-          history.push({ role: 'tool', callId: call.id, name: call.name, text, isError })
+          const { text, isError } = await useTool(tools, name, given)
+          const content = [{ type: 'text' as const, text }]
+          messages.push({ role: 'toolResult', toolCallId: id, toolName: name, content, isError })
+          history.push({ role: 'tool', callId: id, name, text, isError })
         }
       }
-      throw turn.failed('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
+      throw failed('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
     },
     close: async () => {
       const open = opened
@@ -86,98 +100,35 @@ function openConversation({ model, openMemory, maxSteps, workspace }: Place): Co
   }
 }
 
-async function askModel({
-  model,
-  history,
-  tools,
-  signal,
-  turn,
-}: {
-  readonly model: ChatModel
-  readonly history: readonly ChatMessage[]
-  readonly tools: readonly Tool[]
-  readonly signal: AbortSignal
-  readonly turn: TurnInProgress
-}): Promise<ChatReply> {
-  const definitions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
-  try {
-    return await model.reply({ system, messages: [...history], tools: definitions, temperature: 0, signal })
-  } catch (cause) {
-    if (signal.aborted) throw turn.failed('agent', 'The model was not done when the time was up.', cause)
-    if (!(cause instanceof MemoryError)) throw cause
-    const message = cause.hint === undefined ? cause.message : `${cause.message} ${cause.hint}`
-    throw turn.failed('infrastructure', message, cause)
-  }
-}
-
 async function useTool(
   tools: readonly Tool[],
-  call: ToolCall,
+  name: string,
+  given: ToolCall['arguments'],
 ): Promise<{ readonly text: string; readonly isError: boolean }> {
-  const tool = tools.find(({ name }) => name === call.name)
+  const tool = tools.find((one) => one.name === name)
   if (tool === undefined) {
-    const known = tools.map(({ name }) => name).join(', ')
-    return { text: `There is no tool ${call.name}. There are ${known}.`, isError: true }
+    const known = tools.map((one) => one.name).join(', ')
+    return { text: `There is no tool ${name}. There are ${known}.`, isError: true }
   }
   try {
-    return { text: await tool.use(call.arguments), isError: false }
+    return { text: await tool.use(given), isError: false }
   } catch (error) {
     if (error instanceof ToolRefusal) return { text: error.message, isError: true }
     throw error
   }
 }
 
-/** What has been said and done since the prompt. */
-class TurnInProgress {
-  readonly #messages: TranscriptMessage[] = []
-  #usage: Usage = noUsage
-
-  heard({ text, toolCalls, usage, stopReason, model }: ChatReply, { provider }: ChatModel): void {
-    this.#usage = sum(this.#usage, usage)
-    const totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
-    this.#messages.push({
-      role: 'assistant',
-      content: [
-        ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-        ...toolCalls.map(({ id, name, arguments: given }) => ({
-          type: 'toolCall' as const,
-          id,
-          name,
-          arguments: given,
-          params: given,
-        })),
-      ],
-      model,
-      provider,
-      stopReason,
-      usage: { ...usage, totalTokens },
-    })
-  }
-
-  used({ id, name }: ToolCall, text: string, isError: boolean): void {
-    this.#messages.push({
-      role: 'toolResult',
-      toolCallId: id,
-      toolName: name,
-      content: [{ type: 'text', text }],
-      isError,
-    })
-  }
-
-  ended({ text, stopReason }: ChatReply): Turn {
-    if (stopReason === 'refusal') throw this.failed('agent', `The model refused: ${text || 'without a word'}.`)
-    return { messages: this.#messages, answer: text, usage: this.#usage }
-  }
-
-  failed(fault: 'agent' | 'infrastructure', message: string, cause?: unknown): AgentFailure {
-    const details = { messages: this.#messages, usage: this.#usage }
-    return new AgentFailure(fault, message, cause === undefined ? details : { ...details, cause })
+function replyMessage({ text, toolCalls, usage, stopReason, model }: ChatReply, provider: string): TranscriptMessage {
+  const totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+  const calls = toolCalls.map(({ id, name, arguments: given }) => {
+    return { type: 'toolCall' as const, id, name, arguments: given, params: given }
+  })
+  return {
+    role: 'assistant',
+    content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls],
+    model,
+    provider,
+    stopReason,
+    usage: { ...usage, totalTokens },
   }
 }
-
-const sum = (one: Usage, other: Usage): Usage => ({
-  input: one.input + other.input,
-  output: one.output + other.output,
-  cacheRead: one.cacheRead + other.cacheRead,
-  cacheWrite: one.cacheWrite + other.cacheWrite,
-})

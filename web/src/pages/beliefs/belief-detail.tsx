@@ -23,7 +23,7 @@ import { stateOf } from './belief-state.ts'
 import { Chain } from './chain.tsx'
 import { forgetNow, isBeingForgotten, keepIt } from './forgetting.ts'
 import { HistoryTimeline } from './history-timeline.tsx'
-import { Proposal } from './proposal.tsx'
+import { Candidate, Proposal } from './proposal.tsx'
 import { Provenance } from './provenance.tsx'
 import { WhyEditor } from './why-editor.tsx'
 
@@ -91,6 +91,11 @@ export function BeliefDetail({ id }: { readonly id: string }) {
 function Whole({ belief, proposals }: { readonly belief: Belief; readonly proposals: readonly Belief[] }) {
   return (
     <>
+      {belief.candidate ? (
+        <section class="detail-part waiting" aria-label="Candidate">
+          <Candidate belief={belief} onRejected={() => navigate(withQuery({}, '/beliefs'), { replace: true })} />
+        </section>
+      ) : null}
       {proposals.length === 0 ? null : (
         <section class="detail-part waiting" aria-label="Proposals">
           <h3 class="part-title">{counted(proposals.length, 'proposal')} waiting</h3>

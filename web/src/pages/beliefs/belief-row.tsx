@@ -39,7 +39,7 @@ export function BeliefRow({ item, isChosen }: { readonly item: Listed; readonly 
           <span>{typeWords[belief.type]}</span>
           <span class="clip">{belief.scopes.join(', ')}</span>
           {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
-          {hit?.match === 'exact' ? <Badge tone="accent">exact</Badge> : null}
+          {hit?.strength === 'exact' ? <Badge tone="accent">exact</Badge> : null}
           <span class="belief-time">
             <Time at={belief.updatedAt} />
           </span>

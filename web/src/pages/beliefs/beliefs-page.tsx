@@ -103,6 +103,12 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
         When an agent wants to change something you said, it lands here for you to decide.
       </EmptyState>
     )
+  if (filters.show === 'candidates')
+    return (
+      <EmptyState icon="check" title="Nothing is waiting for you">
+        A preference that you state once in a conversation lands here, and holds when you confirm it.
+      </EmptyState>
+    )
   if (isFiltered(filters))
     return (
       <EmptyState icon="filter" title="Nothing fits">

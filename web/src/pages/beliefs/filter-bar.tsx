@@ -4,9 +4,9 @@ import { count } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { navigate, withQuery } from '../../navigation/router.ts'
-import { scopes, waiting } from '../../state/memory-facts.ts'
+import { candidateCount, proposalCount, scopes } from '../../state/memory-facts.ts'
 import { SearchBox } from '../../ui/search-box.tsx'
-import { type Filters, shows, showWords } from './filters.ts'
+import { type Filters, type Show, shows, showWords } from './filters.ts'
 
 /** Search and filters of the list. They live in the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
@@ -22,6 +22,10 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
     },
   })
   const known = scopes.value?.items ?? []
+  const waiting: Partial<Record<Show, number | null>> = {
+    proposals: proposalCount.value,
+    candidates: candidateCount.value,
+  }
   const isKnown = filters.scope === null || known.some(({ scope }) => scope === filters.scope)
   return (
     <search class="filter-bar" aria-label="Beliefs">
@@ -74,7 +78,7 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
           {shows.map((show) => (
             <option key={show} value={show}>
               {showWords[show]}
-              {show === 'proposals' && waiting.value !== null ? ` (${count(waiting.value)})` : ''}
+              {waiting[show] == null ? '' : ` (${count(waiting[show])})`}
             </option>
           ))}
         </select>

@@ -2,7 +2,16 @@ import { type BeliefType, beliefTypes } from '../../../../src/beliefs/belief.ts'
 import type { Query } from '../../../../src/http/api/contract.ts'
 
 /** Which beliefs the list shows. Each is a word in the address, so that a view can be kept as a bookmark. */
-export const shows = ['current', 'active', 'inferred', 'exploratory', 'retired', 'proposals', 'all'] as const
+export const shows = [
+  'current',
+  'active',
+  'inferred',
+  'exploratory',
+  'retired',
+  'proposals',
+  'candidates',
+  'all',
+] as const
 export type Show = (typeof shows)[number]
 
 export const showWords: Readonly<Record<Show, string>> = {
@@ -12,6 +21,7 @@ export const showWords: Readonly<Record<Show, string>> = {
   exploratory: 'Exploratory',
   retired: 'Superseded or settled',
   proposals: 'Proposals',
+  candidates: 'Candidates',
   all: 'Everything',
 }
 
@@ -52,7 +62,8 @@ const statusQuestions: Readonly<Record<Show, Query<'listBeliefs'>>> = {
   active: { current: true, status: ['active'] },
   inferred: { current: true, status: ['inferred'] },
   exploratory: { current: true, status: ['exploratory'] },
-  retired: { current: false, proposals: false },
+  retired: { current: false, proposals: false, candidates: false },
   proposals: { proposals: true },
+  candidates: { candidates: true },
   all: {},
 }

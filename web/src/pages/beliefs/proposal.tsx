@@ -17,16 +17,6 @@ type ProposalProps = {
 
 /** What somebody without the authority wants to change, beside what holds now, for a person to decide. */
 export function Proposal({ proposal, target, onDecided }: ProposalProps) {
-  const [isBusy, setBusy] = useState(false)
-  const decide = async (accepts: boolean) => {
-    setBusy(true)
-    const params = { id: proposal.id }
-    const done = accepts
-      ? await makeOrSay('Accepted. It holds from now on.', () => ask('acceptProposal', { params }))
-      : await makeOrSay('Rejected. Nothing has changed.', () => ask('rejectProposal', { params }))
-    setBusy(false)
-    if (done !== null) onDecided?.(accepts ? proposal.id : (target?.id ?? ''))
-  }
   const differing = fieldsOf(proposal, target)
   return (
     <article class="proposal">
@@ -53,12 +43,12 @@ export function Proposal({ proposal, target, onDecided }: ProposalProps) {
         </div>
       ))}
       <div class="row">
-        <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void decide(true)}>
-          Accept
-        </Button>
-        <Button icon="close" isBusy={isBusy} onClick={() => void decide(false)}>
-          Reject
-        </Button>
+        <Decide
+          id={proposal.id}
+          accept="Accept"
+          accepted="Accepted. It holds from now on."
+          onDecided={(isAccepted) => onDecided?.(isAccepted ? proposal.id : (target?.id ?? ''))}
+        />
         {target === null ? null : (
           <Link class="soft small" href={address('beliefs', target.id)}>
             See what holds now
@@ -66,6 +56,57 @@ export function Proposal({ proposal, target, onDecided }: ProposalProps) {
         )}
       </div>
     </article>
+  )
+}
+
+type CandidateProps = { readonly belief: Belief; readonly onRejected: () => void }
+
+/** A statement found in a conversation, which holds only when a person confirms it. */
+export function Candidate({ belief, onRejected }: CandidateProps) {
+  return (
+    <article class="proposal">
+      <p>Found in a conversation. It is not recalled until you confirm it.</p>
+      <div class="row">
+        <Decide
+          id={belief.id}
+          accept="Confirm"
+          accepted="Confirmed. It is your own word now."
+          onDecided={(isAccepted) => {
+            if (!isAccepted) onRejected()
+          }}
+        />
+      </div>
+    </article>
+  )
+}
+
+type DecideProps = {
+  readonly id: string
+  readonly accept: string
+  readonly accepted: string
+  readonly onDecided: (isAccepted: boolean) => void
+}
+
+function Decide({ id, accept, accepted, onDecided }: DecideProps) {
+  const [isBusy, setBusy] = useState(false)
+  const decide = async (isAccepted: boolean) => {
+    setBusy(true)
+    const params = { id }
+    const done = isAccepted
+      ? await makeOrSay(accepted, () => ask('acceptProposal', { params }))
+      : await makeOrSay('Rejected. Nothing has changed.', () => ask('rejectProposal', { params }))
+    setBusy(false)
+    if (done !== null) onDecided(isAccepted)
+  }
+  return (
+    <>
+      <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void decide(true)}>
+        {accept}
+      </Button>
+      <Button icon="close" isBusy={isBusy} onClick={() => void decide(false)}>
+        Reject
+      </Button>
+    </>
   )
 }
 

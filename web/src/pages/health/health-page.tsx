@@ -46,6 +46,7 @@ function Counts({ facts: { counts } }: { readonly facts: Facts }) {
     ['Pinned', counts.pinned],
     ['Open questions', counts.questions],
     ['Proposals waiting', counts.proposals],
+    ['Candidates waiting', counts.candidates],
     ['Superseded or settled', counts.retired],
     ['Scopes', counts.scopes],
   ] as const

@@ -22,7 +22,10 @@ export function JournalPage() {
     <>
       <header class="page-head">
         <h1>Journal</h1>
-        <p>Every change, by whom and when. Most can be undone; what was forgotten is gone.</p>
+        <p>
+          Every change of a belief, and what was forgotten, by whom and when. Messages that were only kept are left out.
+          Most changes can be undone; what was forgotten is gone.
+        </p>
       </header>
       <section class="panel" aria-label="Changes">
         <Loaded resource={latest} waiting={<SkeletonRows rows={10} label="Loading the journal" />}>

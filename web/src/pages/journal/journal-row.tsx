@@ -29,6 +29,7 @@ export function JournalRow({ entry }: { readonly entry: Entry }) {
       <Badge tone={tones[event.kind] ?? 'plain'}>{event.kind}</Badge>
       <p class="journal-text break">
         {whoWords(event)} {eventWords[event.kind]} <Names entry={entry} />
+        <Turns event={event} />
         <span class="soft">{throughWords(event)}</span>
         {event.undoes === null ? null : <span class="soft"> (change {event.undoes})</span>}
         {event.undoneBy === null ? null : <span class="soft"> Undone by change {event.undoneBy}.</span>}
@@ -44,6 +45,12 @@ export function JournalRow({ entry }: { readonly entry: Entry }) {
       </span>
     </li>
   )
+}
+
+/** How many turns a change kept or forgot, where that is more than the message something was learned from. */
+function Turns({ event: { kind, turnCount, beliefCount } }: { readonly event: JournalEntry }) {
+  if (turnCount === 0 || (kind === 'learn' && turnCount === 1)) return null
+  return `${beliefCount === 0 ? '' : ' and '}${counted(turnCount, 'turn')} of conversation`
 }
 
 function Names({ entry: { event, names } }: { readonly entry: Entry }) {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { Answer, Belief, NearMiss, RelevantBelief } from '../../../../src/http/api/contract.ts'
+import type { Answer, Belief, NearMiss, Quote, RelevantBelief } from '../../../../src/http/api/contract.ts'
 import { figure } from '../../format/numbers.ts'
+import { moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
@@ -8,7 +9,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ExplanationTree } from './explanation-tree.tsx'
-import { reasonWords } from './reason-words.ts'
+import { quoteWords, reasonWords } from './reason-words.ts'
 import { pointedAt } from './recall-state.ts'
 import { ScoreBar } from './score-bar.tsx'
 
@@ -24,8 +25,8 @@ type ContextViewProps = {
 
 /** What the message itself brings about comes first: what was named, and what was named in vain. Then what is always there. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
-  const { context, leftOut } = answer
-  const { prelude, pinned, relevant, questions } = context
+  const { context, leftOut, quoteDecision } = answer
+  const { prelude, pinned, relevant, questions, quotes } = context
   const best = Math.max(0, ...relevant.map(({ score }) => score))
   return (
     <>
@@ -41,6 +42,11 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
       >
         {relevant.map((one) => (
           <Relevant key={one.belief.id} relevant={one} best={best} onWish={onWish} all={relevant} />
+        ))}
+      </Tier>
+      <Tier title="Said earlier" note="Quotes, word for word" count={quotes.length}>
+        {quotes.map((quote) => (
+          <Quoted key={quote.turn} quote={quote} asked={quoteDecision?.asked ?? []} />
         ))}
       </Tier>
       <Tier title="Left out" note="Mentioned, but not given to the agent" count={leftOut.length} isAside>
@@ -133,6 +139,33 @@ function Relevant({ relevant, best, onWish, all }: RelevantProps) {
     </li>
   )
 }
+
+function Quoted({ quote, asked }: { readonly quote: Quote; readonly asked: readonly string[] }) {
+  const { text, at, speaker, role, earlier, explanation } = quote
+  return (
+    <li class="recalled">
+      <p class="row">
+        <bdi>{speaker ?? speakers[role]}</bdi>
+        <time class="soft small" dateTime={at}>
+          {moment(at)}
+        </time>
+        {earlier ? <Badge>earlier</Badge> : null}
+      </p>
+      <blockquote class="prose" dir="auto">
+        {text}
+      </blockquote>
+      <p class="reason">
+        <Icon name="recall" /> <span>{quoteWords(quote, asked)}</span>
+      </p>
+      <details class="how">
+        <summary>How the score was reached</summary>
+        <ExplanationTree explanation={explanation} />
+      </details>
+    </li>
+  )
+}
+
+const speakers = { user: 'You', assistant: 'The assistant', tool: 'A tool' } as const
 
 function Plain({ belief, onWish }: { readonly belief: Belief; readonly onWish: OnWish }) {
   return (

@@ -18,7 +18,12 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
     asked,
     (signal) =>
       ask('listBeliefs', {
-        query: { limit: 8, proposals: false, ...(asked.trim() === '' ? {} : { query: asked.trim() }) },
+        query: {
+          limit: 8,
+          proposals: false,
+          candidates: false,
+          ...(asked.trim() === '' ? {} : { query: asked.trim() }),
+        },
         signal,
       }),
     { keep: true },

@@ -1,4 +1,5 @@
-import type { NearMissReason } from '../../../../src/http/api/contract.ts'
+import type { NearMissReason, Quote } from '../../../../src/http/api/contract.ts'
+import { counted } from '../../format/numbers.ts'
 
 const limits = {
   maxBeliefs: 'the context has no room for more beliefs',
@@ -28,5 +29,16 @@ export function reasonWords(reason: NearMissReason): string {
       return `It belongs to the agent ${reason.agent}.`
     case 'proposed':
       return 'It is only proposed; nobody has accepted it yet.'
+    case 'candidate':
+      return 'It is a candidate; nobody has confirmed it yet.'
   }
+}
+
+/** Why something that was said is shown for a message, in a sentence. */
+export function quoteWords({ shared, nearby }: Quote, asked: readonly string[]): string {
+  const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
+  const question = asked.length === 0 ? '' : `The message asks with ${counted(asked.length, 'telling word')}. `
+  const held = shared.length === 0 ? 'It holds none of them itself' : `It holds ${listed(shared)}`
+  const beside = nearby.length === 0 ? '' : `; said right beside it: ${listed(nearby)}`
+  return `${question}${held}${beside}.`
 }

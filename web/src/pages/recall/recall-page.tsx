@@ -50,9 +50,7 @@ export function RecallPage() {
             <ScopeChooser />
             <div class="row apart">
               <span class="soft small number" role="status">
-                {answer === null
-                  ? ' '
-                  : `${counted(countOf(answer.context), 'belief')} in ${milliseconds(answer.durationMs)}`}
+                {answer === null ? ' ' : `${countWords(answer.context)} in ${milliseconds(answer.durationMs)}`}
               </span>
               <Button icon="plus" onClick={() => setSearching(true)} disabled={answer === null}>
                 Something is missing
@@ -102,9 +100,13 @@ type Context = {
   readonly pinned: readonly unknown[]
   readonly relevant: readonly unknown[]
   readonly questions: readonly unknown[]
+  readonly quotes: readonly unknown[]
 }
 
-const countOf = ({ pinned, relevant, questions }: Context): number => pinned.length + relevant.length + questions.length
+function countWords({ pinned, relevant, questions, quotes }: Context): string {
+  const beliefs = counted(pinned.length + relevant.length + questions.length, 'belief')
+  return quotes.length === 0 ? beliefs : `${beliefs} and ${counted(quotes.length, 'quote')}`
+}
 
 function RenderedBlock({ text }: { readonly text: string }) {
   return (

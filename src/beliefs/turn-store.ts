@@ -1,0 +1,48 @@
+import type { Page } from './belief-store.ts'
+import type { NewTurn, Turn, TurnRole } from './turn.ts'
+
+/** Which turns are meant. Everything given must hold. */
+export type TurnFilter = {
+  readonly user: string
+  readonly scopes?: readonly string[]
+  readonly session?: string
+  readonly speaker?: string
+  readonly roles?: readonly TurnRole[]
+  /** Said at this time or later, and not after that one; ISO 8601. */
+  readonly since?: string
+  readonly until?: string
+  /** Holds these words, in whatever case. */
+  readonly containing?: string
+}
+
+/** A conversation, as lists have it. */
+export type SessionSummary = {
+  readonly session: string
+  readonly turns: number
+  readonly firstAt: string
+  readonly lastAt: string
+  readonly scopes: readonly string[]
+  readonly hosts: readonly string[]
+  /** The beginning of what a person said first. */
+  readonly opening: string
+}
+
+/** Characters of the opening of a session in lists. */
+export const longestOpening = 200
+
+/** Where turns are read. They are kept and forgotten by a commit, in the same transaction as beliefs. */
+export type TurnStore = {
+  /**
+   * For each of the turns, in order, the stored turn that it is; null for one that is new, and `forgotten` for one whose
+   * host gave it the id of a turn that was forgotten. No stored turn is meant twice.
+   */
+  knownTurns(user: string, turns: readonly NewTurn[]): Promise<readonly (Turn | 'forgotten' | null)[]>
+  getTurn(user: string, id: string): Promise<Turn | null>
+  /** Oldest first within a session; newest first where no session is given. */
+  listTurns(filter: TurnFilter, page: { readonly limit: number; readonly offset: number }): Promise<Page<Turn>>
+  /** The session that was last spoken in comes first. */
+  listSessions(
+    filter: TurnFilter,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<Page<SessionSummary>>
+}

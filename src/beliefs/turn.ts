@@ -1,0 +1,58 @@
+/** Who spoke in a turn: the person (or another person of a dialogue), the assistant, or a tool the assistant used. */
+export const turnRoles = ['user', 'assistant', 'tool'] as const
+export type TurnRole = (typeof turnRoles)[number]
+
+/** Whose words a turn holds. A person's may be shown unasked; a document's and a tool's are only searched. */
+export const turnOrigins = ['person', 'document', 'agent', 'tool', 'model'] as const
+export type TurnOrigin = (typeof turnOrigins)[number]
+
+/** One message of a conversation, or one step of a tool trajectory, word for word. Never interpreted, never superseded. */
+export type Turn = {
+  readonly id: string
+  readonly user: string
+  /** The conversation it belongs to, by the id its host gave it. */
+  readonly session: string
+  /** Its place in the conversation, from 0. Grows when an earlier turn of the conversation becomes known later. */
+  readonly index: number
+  readonly role: TurnRole
+  /** The speaker's name, where it is known. */
+  readonly speaker: string | null
+  /** When it was said; ISO 8601 in UTC. */
+  readonly at: string
+  readonly scope: string
+  /** The program it came through: `claude-code`, `cli`, `import`. */
+  readonly host: string
+  readonly origin: TurnOrigin
+  /** As it was said, but for secrets, which are masked. */
+  readonly text: string
+}
+
+/** A turn to be kept. */
+export type NewTurn = Omit<Turn, 'index'> & {
+  /** Its place in the conversation, where the host says so; otherwise its time decides. */
+  readonly index: number | null
+  /** The host's own id of the message, where it has one. */
+  readonly messageId: string | null
+}
+
+/** What was said of a turn before it was stored, and what tells it from others of the same words. */
+export type TurnIdentity = {
+  readonly messageId: string | null
+  readonly index: number | null
+  readonly at: string
+  /** What a person said last before it in the same conversation. */
+  readonly previous: string | null
+}
+
+/** The same words within this time of each other are one message that came by two ways; nobody says "go on" twice in it. */
+const sameMomentMs = 10_000
+
+/**
+ * Whether two turns of one conversation with the same role and the same words are one: by the host's message ids where
+ * both have one, else by place where both have one, else by what a person said before them or by their time.
+ */
+export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
+  if (one.messageId !== null && other.messageId !== null) return one.messageId === other.messageId
+  if (one.index !== null && other.index !== null && one.index === other.index) return true
+  return one.previous === other.previous || Math.abs(Date.parse(one.at) - Date.parse(other.at)) <= sameMomentMs
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import { turnRoles } from '../../../beliefs/turn.ts'
+import { learnOutcomes } from '../../../memory/learn/learn.ts'
+import { searchPlaces } from '../../../memory/search.ts'
+import { strengths } from '../../../search/turns/strength.ts'
+import * as belief from '../belief-shapes.ts'
+import { digits, flag, listOf, mostItems, paging, text, time } from '../request-shapes.ts'
+import { type Route, route } from '../route.ts'
+import { Conversation, QuoteHit, Turn } from '../turn-shapes.ts'
+
+/** Turns in one request. */
+const mostTurns = 1_000
+
+const heardTurn = z.strictObject({
+  text: z.string().describe('Word for word. Secrets are masked before it is kept.'),
+  role: z.enum(turnRoles).optional().describe('Default user.'),
+  speaker: text(200).optional().describe('The name of the speaker, in a conversation of several people.'),
+  at: time.optional().describe('When it was said. Default now.'),
+  session: text(200).optional().describe('The conversation. Default one for each host and day.'),
+  index: z.int().min(0).optional().describe('Its place in the conversation, from 0. Default by its time.'),
+  messageId: text(200).optional().describe('The id of the message at its host: the same id is the same message.'),
+  scope: text(200).optional().describe('Default where the server was started; see `homeScopes` of health.'),
+  host: text(200).optional().describe('The program it came through. Default http.'),
+  origin: z.literal('document').optional().describe('document: the words are not those of the speaker.'),
+})
+
+const learn = z
+  .enum(['beliefs', 'review', 'nothing'])
+  .optional()
+  .describe('What becomes of statements in the words of the person: beliefs (default), candidates, or nothing.')
+
+const filters = {
+  speaker: text(200).optional(),
+  role: z.array(z.enum(turnRoles)).optional().describe('Of any of these roles.'),
+  scope: z.array(text(200)).max(50).optional().describe('Of any of these scopes.'),
+  since: time.optional().describe('Said at this time or later.'),
+  until: time.optional().describe('Not said after this time; a day alone means its end.'),
+  containing: text(2_000).optional().describe('Holds these words, in any case.'),
+}
+
+/** What was said: keeping it, reading it, searching it, forgetting it. */
+export const turnRoutes = {
+  hear: route({
+    method: 'POST',
+    path: '/turns',
+    tag: 'turns',
+    summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
+    body: z.union([
+      heardTurn.extend({ learn }),
+      z.strictObject({ turns: z.array(heardTurn).min(1).max(mostTurns), learn }),
+    ]),
+    answer: z.object({
+      kept: z.int(),
+      known: z.int().describe('Turns that were kept before.'),
+      leftOut: z.int().describe('Turns that were refused, asked not to be kept, or were forgotten before.'),
+      turns: z
+        .array(
+          z.object({
+            outcome: z.enum(['kept', 'known', 'off the record', 'forgotten', 'refused']),
+            id: z.string().nullable().describe('Id of the turn, where it is kept.'),
+            session: z.string().nullable(),
+            reason: z.string().nullable().describe('Why it was left out.'),
+          }),
+        )
+        .describe('One for each turn of the request, in the same order.'),
+      learned: z.array(
+        z.object({
+          outcome: z.enum(learnOutcomes),
+          belief: belief.Belief,
+          replaced: z.array(belief.Belief),
+          because: z.string().describe('Why it was taken, and where it is kept.'),
+        }),
+      ),
+      notLearned: z
+        .array(z.object({ text: z.string(), reason: z.string(), explanation: z.string() }))
+        .describe('Statements that gave no belief, and why.'),
+    }),
+    status: 201,
+  }),
+  listTurns: route({
+    method: 'GET',
+    path: '/turns',
+    tag: 'turns',
+    summary: 'Turns, newest first; with a session those of it, oldest first.',
+    query: z.strictObject({ session: text(200).optional(), ...filters, ...paging(50) }),
+    answer: listOf(Turn),
+  }),
+  getTurn: route({
+    method: 'GET',
+    path: '/turns/:id',
+    tag: 'turns',
+    summary: 'One turn, and what was said before and after it.',
+    params: z.object({ id: text(200) }),
+    query: z.strictObject({
+      around: digits
+        .pipe(
+          z
+            .int()
+            .min(0)
+            .max(mostItems / 4),
+        )
+        .default(0)
+        .describe('How many turns before it and after it to show.'),
+    }),
+    answer: z.object({
+      turn: Turn,
+      before: z.array(Turn).describe('Oldest first.'),
+      after: z.array(Turn),
+    }),
+  }),
+  forgetTurns: route({
+    method: 'DELETE',
+    path: '/turns',
+    tag: 'turns',
+    summary: 'Remove every text of the turns that everything given holds for. It cannot be undone.',
+    query: z.strictObject({
+      turn: text(200).optional().describe('Id of one turn.'),
+      session: text(200).optional(),
+      since: filters.since,
+      until: filters.until,
+      containing: filters.containing.describe(
+        'Holds these words, in any case. Alone it also forgets beliefs that hold them; beside other parts only beliefs that come from the turns.',
+      ),
+      dryRun: flag.optional().describe('true: only say what would be forgotten.'),
+    }),
+    answer: z.object({
+      turns: z.int(),
+      beliefs: z.int().describe('Beliefs that are forgotten with them.'),
+      beliefsFromThem: z.array(z.string()).describe('Ids of beliefs that were learned from the turns and stay.'),
+      examples: z.array(Turn).optional().describe('A few of the turns, where nothing was forgotten.'),
+      event: z.int().nullable(),
+      at: z.string().nullable(),
+      hash: z.string().nullable(),
+    }),
+  }),
+  listConversations: route({
+    method: 'GET',
+    path: '/conversations',
+    tag: 'turns',
+    summary: 'Conversations, the one last spoken in first.',
+    query: z.strictObject({ ...filters, ...paging(50) }),
+    answer: listOf(Conversation),
+  }),
+  getConversation: route({
+    method: 'GET',
+    path: '/conversations/:session',
+    tag: 'turns',
+    summary: 'The turns of one conversation, oldest first.',
+    params: z.object({ session: text(200) }),
+    query: z.strictObject(paging(100)),
+    answer: listOf(Turn),
+  }),
+  search: route({
+    method: 'GET',
+    path: '/search',
+    tag: 'turns',
+    summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
+    query: z.strictObject({
+      q: text(4_000).describe('The question.'),
+      in: z.enum(searchPlaces).optional().describe('Where to look. Default both.'),
+      scope: z.array(text(200)).max(50).optional().describe('These scopes and those above them. Default all.'),
+      since: filters.since,
+      until: filters.until,
+      speaker: filters.speaker,
+      session: text(200).optional(),
+      asOf: time.optional().describe('What was known at this time.'),
+      limit: digits.pipe(z.int().min(1).max(100)).default(10).describe('Of beliefs and of quotes.'),
+    }),
+    answer: z.object({
+      beliefs: z.array(
+        z.object({
+          strength: z.enum(strengths),
+          belief: belief.Belief,
+          score: z.number(),
+          highlights: z.array(belief.Highlight),
+        }),
+      ),
+      total: z.int().describe('How many beliefs there are in all.'),
+      quotes: z.array(QuoteHit),
+    }),
+  }),
+} as const satisfies Readonly<Record<string, Route>>

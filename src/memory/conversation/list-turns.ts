@@ -1,0 +1,42 @@
+import type { Page } from '../../beliefs/belief-store.ts'
+import { parseScopes } from '../../beliefs/scope.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
+import { MemoryError } from '../../errors.ts'
+import { requirePage } from '../list.ts'
+import { parseTime } from '../parse-time.ts'
+import type { Workshop } from '../workshop.ts'
+
+type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }
+
+export async function listTurns(
+  { store }: Workshop,
+  { limit = 50, offset = 0, ...filter }: TurnList,
+): Promise<Page<Turn>> {
+  requirePage({ limit, offset })
+  return store.listTurns(parseTurnFilter(filter), { limit, offset })
+}
+
+export async function listConversations(
+  { store }: Workshop,
+  { limit = 50, offset = 0, ...filter }: TurnList,
+): Promise<Page<SessionSummary>> {
+  requirePage({ limit, offset })
+  return store.listSessions(parseTurnFilter(filter), { limit, offset })
+}
+
+export async function getTurn({ store }: Pick<Workshop, 'store'>, user: string, id: string): Promise<Turn> {
+  const turn = await store.getTurn(user, id)
+  if (turn !== null) return turn
+  throw new MemoryError('not_found', `There is no turn ${id.slice(0, 80)}.`, {
+    hint: 'List conversations with `credence conversations`.',
+  })
+}
+
+/** The filter with its scopes and times as the store compares them. */
+export const parseTurnFilter = ({ scopes, since, until, ...filter }: TurnFilter): TurnFilter => ({
+  ...filter,
+  ...(scopes === undefined ? {} : { scopes: parseScopes(scopes) }),
+  ...(since === undefined ? {} : { since: new Date(parseTime('since', since)).toISOString() }),
+  ...(until === undefined ? {} : { until: new Date(parseTime('until', until)).toISOString() }),
+})

@@ -1,0 +1,64 @@
+import type { BeliefType, Subtype } from '../../beliefs/belief.ts'
+
+/** Facts about a person that have one value at a time, by the name of the belief that holds them. */
+export const slots = ['my name', 'my pronouns', 'my language', 'my time zone'] as const
+export type Slot = (typeof slots)[number]
+
+/**
+ * `request`: the person asks for it to be remembered. `instruction`: holds until further notice. `identity`: gives the
+ * value of a slot. `preference`: a stated liking. `correction`: names what it replaces. `model`: a model found it.
+ */
+export type FindingKind = 'request' | 'instruction' | 'identity' | 'preference' | 'correction' | 'model'
+
+/** A statement found in a message. */
+export type Finding = {
+  readonly kind: FindingKind
+  /** The person's sentence, word for word. */
+  readonly content: string
+  /** Where in the message it was said. */
+  readonly span: { readonly start: number; readonly end: number }
+  readonly type: BeliefType
+  readonly subtype: Subtype | null
+  /** Whether it holds for the person everywhere, or for the work in the scopes of the message. */
+  readonly about: 'person' | 'work'
+  readonly slot?: Slot
+  /** It may hold for the task at hand only, so that a person has to confirm it. */
+  readonly isDoubtful?: boolean
+  /** For a correction: what no longer holds, in the person's words. Null where the sentence does not say. */
+  readonly replaces?: string | null
+  /** What a model would call it; the rules leave that to the words of the sentence. */
+  readonly name?: string
+  readonly aliases?: readonly string[]
+}
+
+/** A part of a message that gives no belief although it looks like one, and why. */
+export type Refusal = {
+  readonly text: string
+  readonly span: { readonly start: number; readonly end: number }
+  readonly reason:
+    | 'off_the_record'
+    | 'not_own_words'
+    | 'question'
+    | 'role_play'
+    | 'unnamed'
+    | 'unclear_correction'
+    | 'secret'
+    | 'too_long'
+    | 'unreadable'
+    | 'unfounded'
+  /** One sentence for a person. */
+  readonly explanation: string
+}
+
+export type Extraction = { readonly findings: readonly Finding[]; readonly refused: readonly Refusal[] }
+
+/** A message, and earlier ones of the same conversation, oldest first. */
+export type Heard = { readonly text: string; readonly earlier?: readonly string[] }
+
+/** Finds statements in what a person said. */
+export type Extractor = {
+  readonly name: string
+  /** The model that finds them, where one does. What it finds is only ever a candidate. */
+  readonly model?: string
+  extract(heard: Heard, signal?: AbortSignal): Promise<Extraction>
+}

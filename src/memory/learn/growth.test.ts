@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { findStatements, offTheRecord } from './rules.ts'
+import { secretsIn } from './secrets.ts'
+
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  'finding statements': findStatements,
+  'off the record': offTheRecord,
+  'finding secrets': secretsIn,
+}
+
+/** Texts that make a pattern go back over what it has read, where it can. */
+const pieces: readonly string[] = [
+  ...[' ', '\t', '\n', ' \n', '\n\n', 'a', 'A', '1', '-', '_', '.', '"', '>', ':', '`', '(', '€', '好'],
+  ...['a ', 'A_', 'a+', '1 ', 'a.', 'a-', ', not ', 'no, ', 'always ', 'from now on ', 'when I ask ', 'call me A '],
+  ...['remember that ', "don't ", 'do not save ', 'off the ', 'my name is ', 'please ', 'also, ', 'summarize '],
+  ...[
+    'password ',
+    'password for ',
+    'password is ',
+    'login for ',
+    'KEY',
+    'KEY_',
+    'KEY=',
+    'key ',
+    'token ',
+    'eyJ-',
+    'eyJa.',
+  ],
+  ...[
+    '-----BEGIN ',
+    'bearer ',
+    'a://',
+    'a://a:',
+    'sk-',
+    'AB12',
+    'AB12 ',
+    'pin ',
+    'exp ',
+    'combination of the ',
+    'SG.a',
+  ],
+]
+
+/** Milliseconds of this process, so that others on the machine do not count. */
+const costOf = (work: () => unknown): number => {
+  const before = process.cpuUsage()
+  work()
+  return process.cpuUsage(before).user / 1_000
+}
+
+const cheapest = (work: () => unknown): number => Math.min(...Array.from({ length: 4 }, () => costOf(work)))
+
+/** Sixteen times the text takes 256 times as long where a pattern is quadratic. Less than some milliseconds is noise. */
+const sizes = [3_000, 48_000] as const
+const least = 3
+const most = 80
+
+describe.each(Object.entries(readers))('%s takes time in proportion to the text', (_name, read) => {
+  it.each(pieces)('made of %j', (piece) => {
+    for (const frame of [(text: string) => text, (text: string) => `Remember that password for ${text}`]) {
+      const [short, long] = sizes.map((length) => {
+        const text = frame(piece.repeat(Math.ceil(length / piece.length)).slice(0, length))
+        return cheapest(() => read(text))
+      }) as [number, number]
+
+      expect(long / Math.max(short, least)).toBeLessThan(most)
+    }
+  })
+})

@@ -1,0 +1,25 @@
+import { sentencesOf } from '../sentences.ts'
+
+/** A turn up to this many characters is ranked whole. */
+const longestUnit = 4_000
+/** Longer ones are ranked by passages of about this many characters. */
+const passageLength = 2_000
+
+/** What of a text is ranked as one: all of it, or consecutive passages that end where a sentence does. */
+export function passagesOf(text: string): readonly string[] {
+  if (text.length <= longestUnit) return [text]
+  const passages: string[] = []
+  let start = 0
+  const cut = (end: number): void => {
+    // A sentence without an end, such as a log line of a megabyte, is cut where it must be.
+    while (end - start > longestUnit) {
+      passages.push(text.slice(start, start + passageLength))
+      start += passageLength
+    }
+    passages.push(text.slice(start, end))
+    start = end
+  }
+  for (const { end } of sentencesOf(text)) if (end - start >= passageLength) cut(end)
+  if (start < text.length) cut(text.length)
+  return passages
+}

@@ -1,0 +1,83 @@
+import type { TermPostings, TurnPostings } from './turn-index.ts'
+
+/** A term of a question with what each occurrence of it is worth. */
+export type WeightedTerm = { readonly term: string; readonly weight: number; readonly postings: TermPostings }
+
+/** Occurrences in a row count less each time. */
+const saturation = 0.9
+
+/** The rows in view whose own words weigh most, at most `most` of them, in no particular order. */
+export function heaviestRows(
+  terms: readonly WeightedTerm[],
+  inView: TurnPostings['inView'],
+  most: number,
+): readonly number[] {
+  const { lowest, size } = rangeOf(terms)
+  const totals = new Float32Array(size)
+  for (const { weight, postings } of terms) {
+    const { rows, counts } = postings
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = (rows[at] as number) - lowest
+      const count = counts[at] as number
+      totals[row] = (totals[row] as number) + (weight * count) / (count + saturation)
+    }
+  }
+  const heap: number[] = []
+  const isLess = (one: number, other: number): boolean => {
+    const difference = (totals[one] as number) - (totals[other] as number)
+    return difference < 0 || (difference === 0 && one < other)
+  }
+  for (let at = 0; at < size; at += 1) {
+    if (totals[at] === 0 || (inView !== null && !inView.has(at + lowest))) continue
+    if (heap.length < most) {
+      heap.push(at)
+      if (heap.length === most) for (let node = (most >> 1) - 1; node >= 0; node -= 1) sink(heap, node, isLess)
+    } else if (isLess(heap[0] as number, at)) {
+      heap[0] = at
+      sink(heap, 0, isLess)
+    }
+  }
+  return heap.map((at) => at + lowest)
+}
+
+/** How often each term occurs in each of the given rows: `counts[term][place of the row]`. */
+export function countsIn(terms: readonly WeightedTerm[], rows: readonly number[]): readonly Uint8Array[] {
+  const { lowest, size } = rangeOf(terms)
+  const placeOf = new Int32Array(size).fill(-1)
+  for (const [place, row] of rows.entries()) if (row >= lowest && row < lowest + size) placeOf[row - lowest] = place
+  return terms.map(({ postings }) => {
+    const found = new Uint8Array(rows.length)
+    for (let at = 0; at < postings.rows.length; at += 1) {
+      const place = placeOf[(postings.rows[at] as number) - lowest] as number
+      if (place >= 0) found[place] = postings.counts[at] as number
+    }
+    return found
+  })
+}
+
+function rangeOf(terms: readonly WeightedTerm[]): { readonly lowest: number; readonly size: number } {
+  let lowest = Number.MAX_SAFE_INTEGER
+  let highest = -1
+  for (const { postings } of terms) {
+    for (const row of postings.rows) {
+      if (row < lowest) lowest = row
+      if (row > highest) highest = row
+    }
+  }
+  return highest < 0 ? { lowest: 0, size: 0 } : { lowest, size: highest - lowest + 1 }
+}
+
+/** Restores the order of a binary heap below one node. */
+function sink(heap: number[], from: number, isLess: (one: number, other: number) => boolean): void {
+  for (let at = from; ; ) {
+    const left = 2 * at + 1
+    let least = at
+    if (left < heap.length && isLess(heap[left] as number, heap[least] as number)) least = left
+    if (left + 1 < heap.length && isLess(heap[left + 1] as number, heap[least] as number)) least = left + 1
+    if (least === at) return
+    const held = heap[at] as number
+    heap[at] = heap[least] as number
+    heap[least] = held
+    at = least
+  }
+}

@@ -1,0 +1,317 @@
+import type { Turn } from '../../beliefs/turn.ts'
+import { type Explanation, leaf, product, sum } from '../explanation.ts'
+import { type Sentence, sentencesOf } from '../sentences.ts'
+import { newestFirst } from './newest-first.ts'
+import { passagesOf } from './passages.ts'
+import { countsIn, heaviestRows } from './postings.ts'
+import { parseQuestion, type Question } from './question.ts'
+import { termsOf } from './terms.ts'
+import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
+import { pointsAmong, uncommonPoints } from './word-points.ts'
+
+/**
+ * When something that was said may be shown unasked. A sentence scores by how much of the message's telling words it
+ * holds; the threshold is passed by at most one in twenty messages of people who never spoke here (docs/conversations.md).
+ */
+export const pushConstants = {
+  /** What a word counts by where it was found. */
+  inSentence: 1,
+  inTurn: 0.7,
+  /** Elsewhere in a turn of more terms than `longTurn`: a long text holds many words that have nothing to do with each other. */
+  inLongTurn: 0.35,
+  longTurn: 120,
+  /** In the question that the turn answers. */
+  inAnsweredQuestion: 0.7,
+  nextTurn: 0.35,
+  secondTurn: 0.2,
+  /** Added to the points of every message, so that one rare word alone proves no topic. */
+  unknown: 12,
+  /** For the turn of somebody else than the one person named. */
+  wrongSpeaker: 0.5,
+  question: 0.44,
+  statement: 0.4,
+  /** The threshold grows with the logarithm of how much was said, from this many words. */
+  slope: 0.05,
+  words: 10_000,
+  /** The second and third quote need this share of the threshold. */
+  keep: 0.85,
+} as const
+export type PushConstants = { readonly [Name in keyof typeof pushConstants]: number }
+
+const mostQuotes = 3
+const mostTerms = 60
+const mostCandidates = 150
+const mostTexts = 30
+const reach = 2
+/** Fewer words than this are counted as this many. */
+const fewestWords = 200
+/** A quote is clipped to so many characters; a sentence shorter than `shortQuote` is shown with the next one. */
+const longestQuote = 240
+const shortQuote = 60
+
+export type PushedQuote = {
+  readonly turn: Turn
+  readonly text: string
+  readonly score: number
+  readonly explanation: Explanation
+  /** Words of the message, as they stand there: in the sentence, elsewhere in its turn or around it, and not found. */
+  readonly shared: readonly string[]
+  readonly nearby: readonly string[]
+  /** Something newer about the same thing is shown too. */
+  readonly isEarlier: boolean
+}
+
+/** What was shown, or why nothing was. */
+export type Push = {
+  readonly quotes: readonly PushedQuote[]
+  readonly threshold: number
+  /** The best that was found, shown or not. */
+  readonly best: PushedQuote | null
+  /** The telling words of the message. */
+  readonly asked: readonly string[]
+}
+
+export async function pushQuotes(
+  index: TurnIndex,
+  view: TurnView,
+  message: string,
+  constants: PushConstants = pushConstants,
+): Promise<Push> {
+  const question = parseQuestion(message, await index.turnSpeakers(view))
+  const words = wordsOf(message, question)
+  const postings = await index.turnPostings(view, [...words.keys()])
+  const threshold = thresholdFor(question, postings, constants)
+  const asked = [...words.values()]
+  const candidates = await candidatesFor(index, view, { question, words, postings, threshold, constants })
+  const mayShow = candidates.filter((candidate) => isTelling(candidate, question))
+  const [best] = mayShow
+  if (best === undefined || best.quote.score < threshold)
+    return { quotes: [], threshold, best: (best ?? candidates[0])?.quote ?? null, asked }
+  const seen = new Set<string>()
+  const shown = mayShow
+    .filter(({ quote }) => quote.score >= constants.keep * threshold && !seen.has(quote.text) && seen.add(quote.text))
+    .slice(0, mostQuotes)
+  const ordered = question.asksPast
+    ? shown.map((item) => ({ item, isEarlier: false }))
+    : newestFirst(
+        shown,
+        ({ quote }) => ({ text: quote.text, at: Date.parse(quote.turn.at), session: quote.turn.session }),
+        () => true,
+      )
+  const quotes = ordered.map(({ item, isEarlier }) => ({ ...item.quote, isEarlier }))
+  return { quotes, threshold, best: best.quote, asked }
+}
+
+/** The telling terms of a message, each with the word it was written as. Times and the names of speakers say nothing here. */
+function wordsOf(message: string, { terms }: Question): ReadonlyMap<string, string> {
+  const untimed = message.replaceAll('’', "'").replace(timePhrases, (phrase) => ' '.repeat(phrase.length))
+  const words = new Map<string, string>()
+  for (const { term, start, end } of termsOf(untimed)) {
+    if (words.size >= mostTerms) break
+    if (terms.has(term) && !words.has(term)) words.set(term, untimed.slice(start, end))
+  }
+  return words
+}
+
+const timePhrases =
+  /\b(?:(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|\d+|few|couple(?: of)?|several)\s+(?:day|week|month|year|weekend)s?\s+ago|(?:last|past|this|next|previous)\s+(?:\w+\s+)?(?:day|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|fall|winter)s?|how many (?:days|weeks|months|years|hours)(?: (?:had|have) passed)?(?: ago)?|today|yesterday|in total)\b/giu
+
+function thresholdFor(question: Question, { humanWords }: TurnPostings, constants: PushConstants): number {
+  const base = question.isQuestion ? constants.question : constants.statement
+  return base + constants.slope * Math.log(Math.max(humanWords, fewestWords) / constants.words)
+}
+
+/** A question about oneself or a person named speaks for itself; others need uncommon words, statements two in one sentence. */
+function isTelling({ uncommonInTurn, uncommonInSentence }: Candidate, question: Question): boolean {
+  if (!question.isQuestion) return uncommonInSentence >= 2
+  return question.isFirstPerson || question.namesSpeaker || question.asksAssistant || uncommonInTurn >= 1
+}
+
+type Candidate = {
+  readonly quote: PushedQuote
+  readonly uncommonInTurn: number
+  readonly uncommonInSentence: number
+}
+
+type Asked = {
+  readonly question: Question
+  readonly words: ReadonlyMap<string, string>
+  readonly postings: TurnPostings
+  readonly threshold: number
+  readonly constants: PushConstants
+}
+
+/** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
+async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
+  const { question, words, postings, threshold, constants } = asked
+  const points = (term: string): number =>
+    pointsAmong(term, { docFreq: postings.terms.get(term)?.rows.length ?? 0, units: postings.units })
+  const terms = [...words.keys()].flatMap((term) => {
+    const found = postings.terms.get(term)
+    return found === undefined ? [] : [{ term, weight: points(term), postings: found }]
+  })
+  const rows = heaviestRows(terms, postings.inView, mostCandidates)
+  const units = await index.unitsAround(view, rows, 2 * reach)
+  const counts = countsIn(
+    terms,
+    units.map(({ row }) => row),
+  )
+  const total = [...words.keys()].reduce((sum_, term) => sum_ + points(term), constants.unknown)
+  const mayQuote = ({ role }: TurnUnit): boolean => role === 'user' || (question.asksAssistant && role === 'assistant')
+
+  const placed = units.flatMap((unit, at) => {
+    if (!mayQuote(unit) || (postings.inView !== null && !postings.inView.has(unit.row))) return []
+    const found = terms.map(({ term, weight }, index_) => ({
+      term,
+      points: weight,
+      ...placeOf(units, counts[index_] as Uint8Array, at, constants),
+    }))
+    // No sentence of it can score more than this.
+    const most = found.reduce(
+      (sum_, { points, isOwn, place }) => sum_ + points * (isOwn ? constants.inSentence : place),
+      0,
+    )
+    return most === 0 ? [] : [{ unit, found, most }]
+  })
+  // What cannot reach the threshold is not read, but for a few that tell how near it came.
+  const close = placed
+    .sort((one, other) => other.most - one.most || other.unit.at - one.unit.at)
+    .filter(({ most }, place) => place < mostQuotes || most >= constants.keep * threshold * total)
+    .slice(0, mostTexts)
+  const turns = await index.turnsAt(
+    view.user,
+    close.map(({ unit }) => unit.row),
+  )
+  return close
+    .flatMap(({ unit, found }): Candidate[] => {
+      const turn = turns.get(unit.row)
+      if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) return []
+      const isOther = question.speaker !== null && unit.speaker !== question.speaker
+      const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
+      const best = bestSentence(passage, {
+        found,
+        words,
+        total,
+        factor: isOther ? constants.wrongSpeaker : 1,
+        constants,
+      })
+      return best === null ? [] : [{ ...best, quote: { ...best.quote, turn } }]
+    })
+    .sort((one, other) => other.quote.score - one.quote.score || other.quote.turn.at.localeCompare(one.quote.turn.at))
+}
+
+/** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */
+type FoundTerm = { readonly term: string; readonly points: number; readonly isOwn: boolean; readonly place: number }
+
+/** How near a term was found to a unit: in it, in the question it answers, or in the turns beside it. */
+function placeOf(
+  units: readonly TurnUnit[],
+  counts: Uint8Array,
+  at: number,
+  constants: PushConstants,
+): Pick<FoundTerm, 'isOwn' | 'place'> {
+  const own = units[at] as TurnUnit
+  if ((counts[at] as number) > 0)
+    return { isOwn: true, place: own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn }
+  let best = 0
+  for (const step of [-1, 1]) {
+    for (let other = at + step; ; other += step) {
+      const unit = units[other]
+      if (unit === undefined || unit.session !== own.session) break
+      const distance = unit.place - own.place
+      if (Math.abs(distance) > reach) break
+      if ((counts[other] as number) === 0) continue
+      const isAnswered =
+        distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
+      const share = isAnswered
+        ? constants.inAnsweredQuestion
+        : Math.abs(distance) === 1
+          ? constants.nextTurn
+          : Math.abs(distance) === 2
+            ? constants.secondTurn
+            : constants.inTurn
+      best = Math.max(best, share)
+    }
+  }
+  return { isOwn: false, place: best }
+}
+
+type Scoring = {
+  readonly found: readonly FoundTerm[]
+  readonly words: ReadonlyMap<string, string>
+  readonly total: number
+  readonly factor: number
+  readonly constants: PushConstants
+}
+
+function bestSentence(
+  passage: string,
+  scoring: Scoring,
+): (Omit<Candidate, 'quote'> & { quote: Omit<PushedQuote, 'turn'> }) | null {
+  const { found, words, total, factor, constants } = scoring
+  const sentences = joinedSentences(passage)
+  let best: { place: number; score: number; held: ReadonlySet<string> } | null = null
+  for (const [place, { text }] of sentences.entries()) {
+    const held = new Set(termsOf(text).map(({ term }) => term))
+    const score = found.reduce(
+      (sum_, one) => sum_ + one.points * (held.has(one.term) ? constants.inSentence : one.place),
+      0,
+    )
+    if (best === null || score > best.score) best = { place, score, held }
+  }
+  if (best === null) return null
+  const { place, held } = best
+  const isUncommon = ({ points }: FoundTerm): boolean => points >= uncommonPoints
+  const explanation = product('share of the telling words', [
+    sum(
+      'found',
+      found
+        .filter((one) => one.place > 0)
+        .map((one) =>
+          product(words.get(one.term) ?? one.term, [
+            leaf('points', one.points),
+            leaf(held.has(one.term) ? 'in the sentence' : 'near it', held.has(one.term) ? 1 : one.place),
+          ]),
+        ),
+    ),
+    leaf(`of ${total} points`, 1 / total),
+    leaf(factor === 1 ? 'anybody' : 'said by somebody else', factor),
+  ])
+  return {
+    quote: {
+      text: quoteAt(sentences, place),
+      score: explanation.value,
+      explanation,
+      shared: found.filter(({ term }) => held.has(term)).map(({ term }) => words.get(term) ?? term),
+      nearby: found
+        .filter(({ term, place: near }) => near > 0 && !held.has(term))
+        .map(({ term }) => words.get(term) ?? term),
+      isEarlier: false,
+    },
+    uncommonInTurn: found.filter((one) => isUncommon(one) && (one.isOwn || one.place >= constants.inTurn)).length,
+    uncommonInSentence: found.filter((one) => isUncommon(one) && held.has(one.term)).length,
+  }
+}
+
+/** A piece shorter than this is read together with its neighbour. */
+const shortPiece = 20
+const mostSentences = 40
+
+/** Sentences, with fragments such as "Yes." joined to what follows them. */
+function joinedSentences(text: string): readonly Sentence[] {
+  const joined: Sentence[] = []
+  for (const sentence of sentencesOf(text)) {
+    const last = joined.at(-1)
+    if (last !== undefined && (sentence.text.length < shortPiece || last.text.length < shortPiece))
+      joined[joined.length - 1] = { start: last.start, end: sentence.end, text: text.slice(last.start, sentence.end) }
+    else joined.push(sentence)
+  }
+  return joined.slice(0, mostSentences)
+}
+
+function quoteAt(sentences: readonly Sentence[], place: number): string {
+  const own = sentences[place]?.text ?? ''
+  const next = own.length < shortQuote ? sentences[place + 1]?.text : undefined
+  const text = (next === undefined ? own : `${own} ${next}`).replace(/\s+/gu, ' ')
+  return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
+}

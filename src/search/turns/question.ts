@@ -1,0 +1,90 @@
+import { analyse } from '../analyse.ts'
+import { isAskingTerm, termOf, termsOf } from './terms.ts'
+
+/** What the words of a question say about what is asked for. Nothing else routes a search. */
+export type Question = {
+  /** Each term with its weight. */
+  readonly terms: ReadonlyMap<string, number>
+  /** The one person named who speaks in the conversations; null when none or several are named. */
+  readonly speaker: string | null
+  readonly namesSpeaker: boolean
+  /** Ends in a question mark, or begins like a question. */
+  readonly isQuestion: boolean
+  /** Speaks of the person asking: I, my, we. */
+  readonly isFirstPerson: boolean
+  /** Asks for what the assistant said. */
+  readonly asksAssistant: boolean
+  /** Asks for how something was before. */
+  readonly asksPast: boolean
+  readonly asksWhen: boolean
+  readonly asksHowMany: boolean
+}
+
+/** Words of asking count this much of a word. */
+const askingWeight = 0.5
+
+export function parseQuestion(text: string, speakers: readonly string[] = []): Question {
+  const plain = text.replaceAll('’', "'")
+  const named = speakersIn(plain, speakers)
+  const names = new Set(named.flatMap((name) => termsOf(name).map(({ term }) => term)))
+  const weights = new Map<string, number>()
+  const add = (term: string): void => {
+    weights.set(term, (weights.get(term) ?? 0) + (isAskingTerm(term) ? askingWeight : 1))
+  }
+  const terms = termsOf(plain).map(({ term }) => term)
+  for (const term of terms) if (!names.has(term)) add(term)
+  // A question of nothing but names is about the names.
+  if (weights.size === 0) for (const term of terms) add(term)
+  return {
+    terms: weights,
+    speaker: named.length === 1 ? (named[0] as string) : null,
+    namesSpeaker: named.length > 0,
+    isQuestion: asks.test(plain.trim()),
+    isFirstPerson: firstPerson.test(plain),
+    asksAssistant: assistantSaid.test(plain),
+    asksPast: past.test(plain),
+    asksWhen: when.test(plain),
+    asksHowMany: howMany.test(plain),
+  }
+}
+
+/** The speakers whose first name, or whole name, stands in a text with a capital letter. */
+function speakersIn(text: string, speakers: readonly string[]): readonly string[] {
+  if (speakers.length === 0) return []
+  const words = new Set(
+    analyse(text)
+      .filter(({ start }) => /^\p{Lu}/u.test(text.slice(start)))
+      .map(({ word }) => word),
+  )
+  return speakers.filter((speaker) => {
+    const [first] = analyse(speaker)
+    return first !== undefined && words.has(first.word)
+  })
+}
+
+const interrogative = 'what|when|where|who|whom|whose|which|why|how'
+/** Ends in a question mark, begins like a question, or asks after a comma or a preposition: "ok, at what time do I …". */
+const asks = new RegExp(
+  String.raw`\?\s*$|^(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
+  'iu',
+)
+const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/iu
+const assistantSaid =
+  /\b(?:you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/iu
+const past =
+  /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/iu
+const when =
+  /^\s*when\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bwhich (?:month|year|day)\b|\bhow many (?:days|weeks|months|years)\b/iu
+const howMany = /\bhow (?:many|much|old|long|often|far)\b/iu
+
+/** Whether a text tells when something was or will be. */
+export const tellsTime = (text: string): boolean => timeWords.test(text)
+const timeWords =
+  /\b(?:yesterday|today|tonight|tomorrow|ago|last (?:\w+ )?(?:night|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|winter)|this (?:week|month|year|weekend|morning|past)|next (?:week|month|year|weekend)|january|february|march|april|june|july|august|september|october|november|december|since|(?:19|20)\d\d)\b/iu
+
+/** Whether a text tells a number. */
+export const tellsNumber = (text: string): boolean => numberWords.test(text)
+const numberWords =
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/iu
+
+export { termOf }

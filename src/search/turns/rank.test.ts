@@ -1,0 +1,195 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { NewTurn } from '../../beliefs/turn.ts'
+import { openMemoryStore } from '../../store/memory-store.ts'
+import { commitOf, fixedRandom, said } from '../../store/sample-beliefs.contract.ts'
+import { recompute } from '../explanation.ts'
+import { pushQuotes } from './push.ts'
+import { parseQuestion } from './question.ts'
+import { rankTurns } from './rank.ts'
+
+const view = { user: 'ada', scopes: null }
+
+async function storeOf(turns: readonly NewTurn[]) {
+  const store = openMemoryStore({ random: fixedRandom })
+  await store.commit(commitOf([], { kind: 'hear', turns }))
+  return store
+}
+
+async function ranked(turns: readonly NewTurn[], question: string) {
+  const store = await storeOf(turns)
+  const speakers = await store.turnSpeakers(view)
+  return rankTurns(store, { view, question: parseQuestion(question, speakers), dates: null })
+}
+
+const texts = async (turns: readonly NewTurn[], question: string): Promise<readonly string[]> =>
+  (await ranked(turns, question)).map(({ turn }) => turn.text)
+
+/** Each in a conversation of its own. */
+const apart = (...sentences: readonly string[]): readonly NewTurn[] =>
+  sentences.map((text, at) => said(text, { session: `s${at}` }))
+
+describe('ranking turns', () => {
+  it('puts what a person said before what the assistant said, unless that is asked for', async () => {
+    const both = [
+      said('I like the kayak.', { session: 'a' }),
+      said('The kayak is a boat.', { session: 'b', role: 'assistant' }),
+    ]
+
+    expect((await texts(both, 'What about the kayak?'))[0]).toBe('I like the kayak.')
+    expect((await texts(both, 'Which boat did you recommend, you said kayak?'))[0]).toBe('The kayak is a boat.')
+  })
+
+  it('puts the turn of the person who is named first', async () => {
+    const turns = [
+      said('I bought a red kayak.', { session: 'a', speaker: 'Ana' }),
+      said('I bought a red kayak.', { session: 'b', speaker: 'Bo' }),
+    ]
+
+    expect((await ranked(turns, 'What did Ana buy?'))[0]?.turn.speaker).toBe('Ana')
+    expect((await ranked(turns, 'What did Bo buy?'))[0]?.turn.speaker).toBe('Bo')
+  })
+
+  it('prefers a turn that tells a time or a number where one is asked for', async () => {
+    expect((await texts(apart('I sold kayaks.', 'I sold kayaks in March.'), 'When did I sell kayaks?'))[0]).toContain(
+      'March',
+    )
+    expect((await texts(apart('I sold kayaks.', 'I sold nine kayaks.'), 'How many kayaks did I sell?'))[0]).toContain(
+      'nine',
+    )
+  })
+
+  it('prefers what was said at the time that is asked about', async () => {
+    const turns = [
+      said('The kayak trip was fun.', { session: 'a', at: '2026-01-10T00:00:00.000Z' }),
+      said('The kayak trip was fun.', { session: 'b', at: '2026-03-10T00:00:00.000Z' }),
+      said('Soup.', { session: 'c', at: '2026-04-10T00:00:00.000Z' }),
+      said('Another kayak trip that was fun.', { session: 'd', at: '2026-05-10T00:00:00.000Z' }),
+    ]
+    const store = await storeOf(turns)
+    const dates = { from: Date.parse('2026-01-01'), to: Date.parse('2026-02-01') }
+
+    const [first] = await rankTurns(store, { view, question: parseQuestion('kayak trip'), dates })
+
+    expect(first?.turn.session).toBe('a')
+  })
+
+  const words = fc.array(fc.constantFrom('kayak', 'norway', 'rent', 'soup', 'blue', 'Ana', 'when', 'nine?'), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  const conversation = fc.array(
+    fc.record({
+      text: words.map((some) => some.join(' ')),
+      session: fc.constantFrom('a', 'b', 'c'),
+      role: fc.constantFrom('user' as const, 'assistant' as const),
+      speaker: fc.constantFrom(null, 'Ana', 'Bo'),
+    }),
+    { maxLength: 14 },
+  )
+
+  it('gives every turn the score that its explanation adds up to, best first', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, words, async (turns, question) => {
+        const found = await ranked(
+          turns.map(({ text, ...rest }) => said(text, rest)),
+          question.join(' '),
+        )
+        for (const [place, { score, explanation }] of found.entries()) {
+          expect(Number.isFinite(score)).toBe(true)
+          expect(recompute(explanation)).toBeCloseTo(score, 10)
+          expect(score).toBeLessThanOrEqual(found[place - 1]?.score ?? Number.POSITIVE_INFINITY)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('does not depend on ids, nor on the order in which sessions were kept', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, words, async (turns, question) => {
+        const bySession = (order: readonly string[]) =>
+          order.flatMap((session) => turns.filter((turn) => turn.session === session))
+        const run = async (order: readonly string[], prefix: string) => {
+          const all = bySession(order).map(({ text, ...rest }, at) => ({
+            ...said(text, rest),
+            id: `${prefix}${at}`,
+            at: '2026-05-03T10:00:00.000Z',
+          }))
+          return (await ranked(all, question.join(' ')))
+            .map(({ turn, score }) => `${score.toFixed(9)} ${turn.session} ${turn.text}`)
+            .sort()
+        }
+
+        expect(await run(['c', 'a', 'b'], 'x')).toEqual(await run(['a', 'b', 'c'], 'y'))
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('pushing quotes', () => {
+  const life = apart(
+    'By the way, last summer I rented a kayak in Norway near Voss.',
+    'Can you help me write an email to my landlord?',
+    'My sister Ingrid works as a nurse in Bergen.',
+    'What is a good soup recipe for winter?',
+  )
+  const push = async (message: string) => pushQuotes(await storeOf(life), view, message)
+
+  it('shows the sentence that answers, and says which words it shares', async () => {
+    const { quotes, asked } = await push('Where did I rent that kayak in Norway?')
+
+    expect(quotes).toMatchObject([{ text: life[0]?.text, shared: ['rent', 'kayak', 'Norway'], isEarlier: false }])
+    expect(asked).toEqual(['rent', 'kayak', 'Norway'])
+  })
+
+  it('stays silent for what was never told, and for requests about anything', async () => {
+    expect((await push('Write a python function that sorts a list')).quotes).toEqual([])
+    expect((await push('hello there')).quotes).toEqual([])
+    expect((await push('')).quotes).toEqual([])
+  })
+
+  it('says how near the best one came', async () => {
+    const { quotes, best, threshold } = await push('Translate this recipe for pancakes into French, please')
+
+    expect(quotes).toEqual([])
+    expect(best?.score ?? 0).toBeLessThan(threshold)
+  })
+
+  it('puts the newest first and marks what is older about the same thing', async () => {
+    const store = await storeOf([
+      said('My running shoe size is 42 for the Brooks shoes.', { session: 'a', at: '2026-01-01T00:00:00.000Z' }),
+      said('My running shoe size is 43 now for the Brooks shoes.', { session: 'b', at: '2026-03-01T00:00:00.000Z' }),
+    ])
+
+    const { quotes } = await pushQuotes(store, view, 'What is my running shoe size for Brooks?')
+
+    expect(quotes.map(({ text, isEarlier }) => [text.includes('43'), isEarlier])).toEqual([
+      [true, false],
+      [false, true],
+    ])
+  })
+
+  it('never quotes a document, a tool or an assistant unasked', async () => {
+    const text = 'The zanzibar kayak expedition leaves from the Voss harbour.'
+    const store = await storeOf([
+      said(text, { session: 'a', origin: 'document' }),
+      said(text, { session: 'b', role: 'tool', origin: 'tool' }),
+      said(text, { session: 'c', role: 'assistant', origin: 'agent' }),
+    ])
+
+    expect((await pushQuotes(store, view, 'Where does my zanzibar kayak expedition leave from?')).quotes).toEqual([])
+    const asked = await pushQuotes(store, view, 'Where did you said the zanzibar kayak expedition leaves from?')
+    expect(asked.quotes.map(({ turn }) => turn.role)).toEqual(['assistant'])
+  })
+
+  it('gives a score that its explanation adds up to', async () => {
+    const { best } = await push('Where did I rent that kayak in Norway?')
+
+    expect(recompute(best?.explanation ?? { value: 0, label: '', op: 'leaf', parts: [] })).toBeCloseTo(
+      best?.score ?? -1,
+      10,
+    )
+  })
+})

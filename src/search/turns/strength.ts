@@ -1,0 +1,25 @@
+import { termsOf } from './terms.ts'
+import { pointsOf } from './word-points.ts'
+
+/** `exact`: what was asked for stands there. `strong`: most of its telling words do. `possible`: the best there is. */
+export const strengths = ['exact', 'strong', 'possible'] as const
+export type Strength = (typeof strengths)[number]
+
+/** The share of a question's telling words that makes a hit a strong one. A single word, however rare, never does. */
+const strongShare = 0.46
+/** One rare word alone does not make a hit strong. */
+const unknownPoints = 12
+
+/** How strong a hit is whose text holds these terms of a question. */
+export function strengthOf(terms: Iterable<string>, held: ReadonlySet<string>): Exclude<Strength, 'exact'> {
+  let total = unknownPoints
+  let found = 0
+  for (const term of terms) {
+    const points = pointsOf(term)
+    total += points
+    if (held.has(term)) found += points
+  }
+  return found / total >= strongShare ? 'strong' : 'possible'
+}
+
+export const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))

@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { passagesOf } from './passages.ts'
+import { countTerms, isAskingTerm, termsOf } from './terms.ts'
+
+const terms = (text: string): readonly string[] => termsOf(text).map(({ term }) => term)
+
+describe('terms', () => {
+  it('are the stems of words, without those that only build the sentence', () => {
+    expect(terms('I was renting the kayaks we bought')).toEqual(terms('rent a kayak, buy it'))
+  })
+
+  it('are the same for irregular forms and everyday pairs', () => {
+    expect(terms('went children mother')).toEqual(terms('go kid mom'))
+  })
+
+  it('keep names, numbers, identifiers and other scripts as they are', () => {
+    expect(terms('Voss 2024-01-15 NeonDB')).toEqual(['voss', '2024-01-15', 'neondb', 'neon', 'db'])
+    expect(terms('自行车')).toEqual(['自行', '行车'])
+    expect(terms('A 车')).toEqual(['车'])
+  })
+
+  it('stand where they say', () => {
+    const text = 'The kayaks of Ana’s.'
+
+    expect(termsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual(['kayaks', 'Ana’s'])
+  })
+
+  it('count every occurrence', () => {
+    const { counts, length } = countTerms('kayak, kayaks and a paddle')
+
+    expect([...counts]).toEqual([
+      ['kayak', 2],
+      ['paddl', 1],
+    ])
+    expect(length).toBe(3)
+  })
+
+  it('of asking are known', () => {
+    expect(terms('recommendations').every(isAskingTerm)).toBe(true)
+    expect(terms('kayak').some(isAskingTerm)).toBe(false)
+  })
+
+  it('come of any text at all', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        for (const { term, start, end } of termsOf(text)) {
+          expect(term).not.toBe('')
+          expect(start).toBeLessThan(end)
+        }
+      }),
+    )
+  })
+})
+
+describe('passages', () => {
+  it('are the whole text where it is short', () => {
+    expect(passagesOf('Short.')).toEqual(['Short.'])
+  })
+
+  it('together are the text, whatever it is, and none is too long', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.string({ maxLength: 80 }), fc.constantFrom('. ', '\n', ' ', 'x'.repeat(3_000))), {
+          maxLength: 120,
+        }),
+        (parts) => {
+          const text = parts.join('')
+          const passages = passagesOf(text)
+
+          expect(passages.join('')).toBe(text)
+          expect(Math.max(...passages.map(({ length }) => length))).toBeLessThanOrEqual(4_000 + 2_000)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,78 @@
+import type { Turn, TurnRole } from '../../beliefs/turn.ts'
+
+/** Which turns may be returned. Everything given must hold. Statistics are those of the user and scopes alone. */
+export type TurnView = {
+  readonly user: string
+  /** Turns of these scopes; null for every scope of the user. */
+  readonly scopes: readonly string[] | null
+  /** Said at this moment or later, and not after that one; milliseconds since the epoch. */
+  readonly since?: number
+  readonly until?: number
+  readonly session?: string
+  readonly speaker?: string
+  readonly roles?: readonly TurnRole[]
+}
+
+/** Where one term occurs in the scopes of a view: rows in no particular order, and how often in each (at most 255). */
+export type TermPostings = { readonly rows: Int32Array; readonly counts: Uint8Array }
+
+/** What the index knows of some terms. */
+export type TurnPostings = {
+  /** How many units there are in the scopes, how many terms they hold together, and how many words people said. */
+  readonly units: number
+  readonly length: number
+  readonly humanWords: number
+  /** Absent for a term that occurs nowhere. */
+  readonly terms: ReadonlyMap<string, TermPostings>
+  /** The rows in view, where more is asked than user and scopes; else null, for all of them. */
+  readonly inView: ReadonlySet<number> | null
+}
+
+/** What ranking needs to know of a unit: a turn, or one passage of a long turn. */
+export type TurnUnit = {
+  /** Grows in the order in which turns were kept. The passages of a long turn have consecutive rows. */
+  readonly row: number
+  /** Row of the first passage of the turn. */
+  readonly first: number
+  /** Numbers of the session and of the turn's place in it. */
+  readonly session: number
+  readonly place: number
+  readonly role: TurnRole
+  readonly speaker: string | null
+  readonly at: number
+  /** How many terms it holds. */
+  readonly length: number
+  /** Whether it holds a question mark. */
+  readonly asks: boolean
+}
+
+/** What the sentences of a turn mean, by one model: a byte for each dimension, one sentence after the other. */
+export type TurnVectors = { readonly row: number; readonly vectors: Int8Array }
+
+/** The meaning of sentences, for models that somebody installed. Only orders what was found by words. */
+export type MeaningIndex = {
+  /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
+  vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
+  /** What people said that has no vectors of the model yet, the newest first, at most `limit` turns. */
+  turnsWithoutVectors(
+    user: string,
+    model: string,
+    limit: number,
+  ): Promise<readonly { readonly row: number; readonly text: string }[]>
+  /** Keeps vectors for good. Those of a turn that has been forgotten meanwhile are dropped. */
+  keepVectors(user: string, model: string, vectors: readonly TurnVectors[]): Promise<void>
+}
+
+/** The words of turns by key: what a look-up costs depends on how often its terms occur, and on nothing else. */
+export type TurnIndex = {
+  turnPostings(view: TurnView, terms: readonly string[]): Promise<TurnPostings>
+  /** Everyone who is named as a speaker in the scopes of a view. */
+  turnSpeakers(view: TurnView): Promise<readonly string[]>
+  /**
+   * The units of these rows, and of the turns up to `reach` places away in the same session and in the scopes of the
+   * view; by session, place and row.
+   */
+  unitsAround(view: TurnView, rows: readonly number[], reach: number): Promise<readonly TurnUnit[]>
+  /** The turns that these rows belong to, by row. */
+  turnsAt(user: string, rows: readonly number[]): Promise<ReadonlyMap<number, Turn>>
+}

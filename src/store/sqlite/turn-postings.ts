@@ -1,0 +1,112 @@
+import type { TermPostings } from '../../search/turns/turn-index.ts'
+import { type IndexedUnit, mostOccurrences } from '../../search/turns/units.ts'
+import type { Connection } from './connection.ts'
+
+/** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */
+const blockBits = 12
+const blockMask = (1 << blockBits) - 1
+const entryBytes = 3
+
+type Entries = Map<string, Map<number, number[]>>
+
+/** Collects what new turns add to the index, so that each term is written once. */
+export class PostingsDraft {
+  readonly #scopes = new Map<number, Entries>()
+
+  /** `row` is that of the first unit. */
+  add(scope: number, row: number, units: readonly IndexedUnit[]): void {
+    const terms = this.#scopes.get(scope) ?? new Map<string, Map<number, number[]>>()
+    this.#scopes.set(scope, terms)
+    for (const [passage, { counts }] of units.entries()) {
+      const block = (row + passage) >> blockBits
+      const place = (row + passage) & blockMask
+      for (const [term, count] of counts) {
+        const blocks = terms.get(term) ?? new Map<number, number[]>()
+        terms.set(term, blocks)
+        const bytes = blocks.get(block) ?? []
+        blocks.set(block, bytes)
+        bytes.push(place & 0xff, place >> 8, Math.min(count, mostOccurrences))
+      }
+    }
+  }
+
+  write(connection: Connection): void {
+    const append = connection.statement<[number, string, number, Buffer]>(
+      `INSERT INTO turn_postings (scope, term, block, entries) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)`,
+    )
+    for (const [scope, terms] of this.#scopes) {
+      // In the order of the table, so that neighbouring pages are written one after the other.
+      for (const term of [...terms.keys()].sort())
+        for (const [block, bytes] of terms.get(term) ?? []) append.run(scope, term, block, Buffer.from(bytes))
+    }
+    this.#scopes.clear()
+  }
+}
+
+/** Takes the units of one turn out of the index. A term that no unit of a block holds any more leaves nothing behind. */
+export function removePostings(
+  connection: Connection,
+  scope: number,
+  row: number,
+  units: readonly IndexedUnit[],
+): void {
+  const read = connection.statement<[number, string, number], { entries: Buffer }>(
+    'SELECT entries FROM turn_postings WHERE scope = ? AND term = ? AND block = ?',
+  )
+  const replace = connection.statement<[Buffer, number, string, number]>(
+    'UPDATE turn_postings SET entries = ? WHERE scope = ? AND term = ? AND block = ?',
+  )
+  const remove = connection.statement<[number, string, number]>(
+    'DELETE FROM turn_postings WHERE scope = ? AND term = ? AND block = ?',
+  )
+  for (const [passage, { counts }] of units.entries()) {
+    const block = (row + passage) >> blockBits
+    const place = (row + passage) & blockMask
+    for (const term of counts.keys()) {
+      const entries = read.get(scope, term, block)?.entries
+      if (entries === undefined) continue
+      const kept: Buffer[] = []
+      for (let at = 0; at < entries.length; at += entryBytes) {
+        if (entries.readUInt16LE(at) !== place) kept.push(entries.subarray(at, at + entryBytes))
+      }
+      if (kept.length === 0) remove.run(scope, term, block)
+      else replace.run(Buffer.concat(kept), scope, term, block)
+    }
+  }
+}
+
+/** Where a term occurs in the scopes; null for nowhere. */
+export function readPostings(connection: Connection, scopes: readonly number[], term: string): TermPostings | null {
+  const statement = connection.statement<[number, string], { block: number; entries: Buffer }>(
+    'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ?',
+  )
+  const found = scopes.flatMap((scope) => statement.all(scope, term))
+  const size = found.reduce((total, { entries }) => total + entries.length / entryBytes, 0)
+  if (size === 0) return null
+  const rows = new Int32Array(size)
+  const counts = new Uint8Array(size)
+  let to = 0
+  for (const { block, entries } of found) {
+    const base = block << blockBits
+    for (let at = 0; at < entries.length; at += entryBytes) {
+      rows[to] = base + ((entries[at] as number) | ((entries[at + 1] as number) << 8))
+      counts[to] = entries[at + 2] as number
+      to += 1
+    }
+  }
+  return { rows, counts }
+}
+
+/** Every entry of the index, one by one, for comparing it with what the turns say. */
+export function* everyPosting(
+  connection: Connection,
+): Generator<{ readonly scope: number; readonly term: string; readonly row: number; readonly count: number }> {
+  const statement = connection.statement<[], { scope: number; term: string; block: number; entries: Buffer }>(
+    'SELECT scope, term, block, entries FROM turn_postings',
+  )
+  for (const { scope, term, block, entries } of statement.iterate()) {
+    for (let at = 0; at < entries.length; at += entryBytes)
+      yield { scope, term, row: (block << blockBits) + entries.readUInt16LE(at), count: entries[at + 2] as number }
+  }
+}

@@ -1,0 +1,348 @@
+import { describe, expect, it } from 'vitest'
+import type { NewTurn, Turn } from '../beliefs/turn.ts'
+import { parseQuestion } from '../search/turns/question.ts'
+import { rankTurns } from '../search/turns/rank.ts'
+import { committed, storesFrom } from './opened-stores.contract.ts'
+import { type AnyStore, commitOf, said } from './sample-beliefs.contract.ts'
+
+export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
+  committed(store, commitOf([], { kind: 'hear', user, turns }))
+
+const everything = { limit: 100, offset: 0 }
+const textsOf = (turns: readonly Turn[]): readonly string[] => turns.map(({ text }) => text)
+const inSession = async (store: AnyStore, session = 's1'): Promise<readonly string[]> =>
+  textsOf((await store.listTurns({ user: 'ada', session }, everything)).items)
+const rank = async (store: AnyStore, question: string, user = 'ada', scopes: readonly string[] | null = null) =>
+  rankTurns(store, { view: { user, scopes }, question: parseQuestion(question), dates: null })
+
+/** Every store that keeps turns passes this suite. */
+export function describeTurns(name: string, open: () => AnyStore): void {
+  const { empty } = storesFrom(open)
+
+  describe(`${name} keeps turns`, () => {
+    it('word for word, with everything that is known of them', async () => {
+      const store = empty()
+      const turn = said('Line one\nline two\t— 数据库 \u{1f600}\u2028', {
+        speaker: 'Ana',
+        messageId: 'm-1',
+        role: 'assistant',
+      })
+
+      const event = await hear(store, [turn])
+
+      const { messageId: _messageId, index: _index, ...rest } = turn
+      expect(await store.getTurn('ada', turn.id)).toEqual({ ...rest, index: 0 })
+      expect(event.turnCount).toBe(1)
+      expect(await store.getTurn('bob', turn.id)).toBeNull()
+    })
+
+    it('in the order in which they were said, also when an earlier one comes later', async () => {
+      const store = empty()
+      await hear(store, [
+        said('first', { at: '2026-05-03T10:00:00.000Z' }),
+        said('third', { at: '2026-05-03T12:00:00.000Z' }),
+      ])
+
+      await hear(store, [
+        said('second', { at: '2026-05-03T11:00:00.000Z' }),
+        said('fourth', { at: '2026-05-03T12:00:00.000Z' }),
+      ])
+
+      expect(await inSession(store)).toEqual(['first', 'second', 'third', 'fourth'])
+    })
+
+    it('at the place its host gives', async () => {
+      const store = empty()
+      const at = '2026-05-03T10:00:00.000Z'
+      await hear(store, [said('a', { at, index: 0 }), said('c', { at, index: 1 })])
+
+      await hear(store, [said('b', { at, index: 1 })])
+
+      expect(await inSession(store)).toEqual(['a', 'b', 'c'])
+    })
+
+    it('in the journal, which an undo passes over', async () => {
+      const store = empty()
+      await hear(store, [said('hello')])
+
+      expect(await store.events('ada', { limit: 10 })).toEqual([])
+      expect(await store.events('ada', { limit: 10, hearing: true })).toMatchObject([{ kind: 'hear', turnCount: 1 }])
+      expect(await store.lastUndoable('ada')).toBeNull()
+    })
+
+    it('by session, the last one first, with how it began', async () => {
+      const store = empty()
+      await hear(store, [
+        said('Hi, I am here to help.', { session: 'old', role: 'assistant' }),
+        said('My bike is blue.', { session: 'old', scope: 'project:a' }),
+      ])
+      await hear(store, [said('Later.', { session: 'new', host: 'cli' })])
+
+      const { items, total } = await store.listSessions({ user: 'ada' }, everything)
+
+      expect(total).toBe(2)
+      expect(items).toMatchObject([
+        { session: 'new', turns: 1, hosts: ['cli'], opening: 'Later.' },
+        { session: 'old', turns: 2, scopes: ['project:a', 'user:universal'], opening: 'My bike is blue.' },
+      ])
+    })
+
+    it('by session, as far as is asked for, with nothing of another scope', async () => {
+      const store = empty()
+      await hear(store, [
+        said('The canary of b.', { session: 'mixed', scope: 'project:b', at: '2026-01-01T00:00:00.000Z' }),
+        said('The wheel of a.', { session: 'mixed', scope: 'project:a', at: '2026-01-02T00:00:00.000Z' }),
+        said('Nothing.', { session: 'other', scope: 'project:a' }),
+      ])
+      const list = async (filter: object) => (await store.listSessions({ user: 'ada', ...filter }, everything)).items
+
+      expect(await list({ containing: 'WHEEL' })).toMatchObject([{ session: 'mixed', turns: 1 }])
+      expect(await list({ scopes: ['project:b'] })).toMatchObject([{ session: 'mixed', opening: 'The canary of b.' }])
+      expect(await list({ scopes: ['project:a'], containing: 'wheel' })).toMatchObject([
+        { session: 'mixed', turns: 1, scopes: ['project:a'], opening: 'The wheel of a.' },
+      ])
+      expect(await list({ containing: 'tram' })).toEqual([])
+    })
+
+    it('and lists those that are asked for', async () => {
+      const store = empty()
+      await hear(store, [
+        said('Ärger mit dem Rad', { speaker: 'Ana', at: '2026-01-01T00:00:00.000Z', session: 'a' }),
+        said('the wheel', { role: 'assistant', at: '2026-02-01T00:00:00.000Z', session: 'a', scope: 'project:x' }),
+        said('the WHEEL again', { speaker: 'Bo', at: '2026-03-01T00:00:00.000Z', session: 'b' }),
+      ])
+      const list = async (filter: object) =>
+        textsOf((await store.listTurns({ user: 'ada', ...filter }, everything)).items)
+
+      expect(await list({ containing: 'wheel' })).toEqual(['the WHEEL again', 'the wheel'])
+      expect(await list({ containing: 'ärger' })).toEqual(['Ärger mit dem Rad'])
+      expect(await list({ speaker: 'Bo' })).toEqual(['the WHEEL again'])
+      expect(await list({ roles: ['assistant'] })).toEqual(['the wheel'])
+      expect(await list({ scopes: ['project:x'] })).toEqual(['the wheel'])
+      expect(await list({ since: '2026-02-01T00:00:00.000Z', until: '2026-02-20T00:00:00.000Z' })).toEqual([
+        'the wheel',
+      ])
+      expect((await store.listTurns({ user: 'ada' }, { limit: 1, offset: 1 })).items).toHaveLength(1)
+    })
+  })
+
+  describe(`${name} knows a turn again`, () => {
+    const known = async (store: AnyStore, turn: NewTurn) => (await store.knownTurns('ada', [turn]))[0]
+
+    it('by the id its host gave it, whatever else is said of it', async () => {
+      const store = empty()
+      await hear(store, [said('hello', { messageId: 'm-1' })])
+
+      expect(await known(store, said('HELLO', { messageId: 'm-1', session: 'elsewhere' }))).toMatchObject({
+        text: 'hello',
+      })
+      expect(await known(store, said('hello', { messageId: 'm-2' }))).toBeNull()
+    })
+
+    it('by its words and what a person said before, when it comes by another way', async () => {
+      const store = empty()
+      await hear(store, [
+        said('question'),
+        said('yes'),
+        said('other question', { session: 's2' }),
+        said('yes', { session: 's2' }),
+      ])
+
+      const again = said('yes', { messageId: 'm-9', at: '2027-01-01T00:00:00.000Z' })
+      const [question, yes] = await store.knownTurns('ada', [
+        said('question', { at: '2026-01-01T00:00:00.000Z' }),
+        again,
+      ])
+
+      expect(question).toMatchObject({ text: 'question' })
+      expect(yes).toMatchObject({ text: 'yes', session: 's1' })
+      expect(await known(store, said('yes', { session: 's3' }))).toBeNull()
+      expect(await known(store, said('yes', { role: 'assistant' }))).toBeNull()
+    })
+
+    it('by its time, when what was said before was not heard', async () => {
+      const store = empty()
+      await hear(store, [said('yes', { at: '2026-05-03T10:00:00.000Z' })])
+
+      const [, yes] = await store.knownTurns('ada', [
+        said('never heard', { at: '2026-05-03T09:59:00.000Z' }),
+        said('yes', { at: '2026-05-03T10:00:02.000Z' }),
+      ])
+
+      expect(yes).toMatchObject({ text: 'yes' })
+    })
+
+    it('once for each time that it was said', async () => {
+      const store = empty()
+      const twice = () => [
+        said('yes', { at: '2026-05-03T10:00:00.000Z' }),
+        said('yes', { at: '2026-05-03T11:00:00.000Z' }),
+      ]
+      await hear(store, twice())
+
+      const again = await store.knownTurns('ada', twice())
+
+      expect(new Set(again.map((turn) => (turn === null || turn === 'forgotten' ? null : turn.id))).size).toBe(2)
+    })
+
+    it('and does not keep it twice', async () => {
+      const store = empty()
+      const turn = said('hello')
+      await hear(store, [turn])
+
+      expect(await store.commit(commitOf([], { kind: 'hear', turns: [{ ...turn, id: 't-other' }] }))).toEqual({
+        outcome: 'stale',
+      })
+    })
+  })
+
+  describe(`${name} forgets turns`, () => {
+    it('from every list and from the index', async () => {
+      const store = empty()
+      const [secret, other] = [said('The zanzibar plan is on.'), said('The weather is fine.')]
+      await hear(store, [secret, other])
+
+      const event = await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [secret.id] }))
+
+      expect(event.turnCount).toBe(1)
+      expect(await store.getTurn('ada', secret.id)).toBeNull()
+      expect(await inSession(store)).toEqual(['The weather is fine.'])
+      expect((await store.getTurn('ada', other.id))?.index).toBe(0)
+      const postings = await store.turnPostings({ user: 'ada', scopes: null }, ['zanzibar', 'weather'])
+      expect([...postings.terms.keys()]).toEqual(['weather'])
+      expect(postings.units).toBe(1)
+      expect(await rank(store, 'zanzibar plan')).toEqual([])
+    })
+
+    it('and with the last of them the session', async () => {
+      const store = empty()
+      const turn = said('hello', { speaker: 'Ana' })
+      await hear(store, [turn])
+
+      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turn.id] }))
+
+      expect(await store.listSessions({ user: 'ada' }, everything)).toEqual({ items: [], total: 0 })
+      expect(await store.turnSpeakers({ user: 'ada', scopes: null })).toEqual([])
+    })
+
+    it('so that the same message does not come back under the id its host gave it', async () => {
+      const store = empty()
+      const turn = said('hello', { messageId: 'm-1' })
+      await hear(store, [turn])
+      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turn.id] }))
+
+      expect(await store.knownTurns('ada', [said('hello', { messageId: 'm-1' })])).toEqual(['forgotten'])
+    })
+
+    it('only once, and only its own user’s', async () => {
+      const store = empty()
+      const turn = said('hello')
+      await hear(store, [turn])
+      const forget = (user: string) => store.commit(commitOf([], { kind: 'forget', user, forgottenTurns: [turn.id] }))
+
+      expect(await forget('bob')).toEqual({ outcome: 'stale' })
+      expect(await forget('ada')).toMatchObject({ outcome: 'committed' })
+      expect(await forget('ada')).toEqual({ outcome: 'stale' })
+    })
+  })
+
+  describe(`${name} finds turns`, () => {
+    it('by their words, and by what was said right before', async () => {
+      const store = empty()
+      await hear(store, [
+        said('Where did you rent the kayak?', { speaker: 'Bo' }),
+        said('At the harbour in Bergen.', { speaker: 'Ana' }),
+        ...Array.from({ length: 8 }, (_, at) => said(`Filler ${at} about nothing.`, { speaker: 'Bo' })),
+      ])
+
+      const found = await rank(store, 'Where was the kayak rented?')
+
+      expect(found.slice(0, 2).map(({ turn }) => turn.text)).toContain('At the harbour in Bergen.')
+    })
+
+    it('of the user and the scopes alone, and no others change a score', async () => {
+      const store = empty()
+      const kayak = 'I rented a kayak in Norway.'
+      await hear(store, [said(kayak), said('Soup for dinner.', { session: 's2' })])
+      const before = await rank(store, 'kayak in Norway', 'ada', ['user:universal'])
+
+      await hear(store, [said(kayak, { user: 'bob', session: 'b' })], 'bob')
+      await hear(store, [said(kayak, { scope: 'project:secret', session: 'p' })])
+      const after = await rank(store, 'kayak in Norway', 'ada', ['user:universal'])
+
+      expect(before).toHaveLength(1)
+      expect(after.map(({ turn, score }) => [turn.id, score])).toEqual(
+        before.map(({ turn, score }) => [turn.id, score]),
+      )
+      expect((await rank(store, 'kayak', 'ada', ['project:secret'])).map(({ turn }) => turn.scope)).toEqual([
+        'project:secret',
+      ])
+      expect(await rank(store, 'kayak', 'cy')).toEqual([])
+    })
+
+    it('of one session, speaker, role or time when that is asked for', async () => {
+      const store = empty()
+      await hear(store, [
+        said('The kayak is red.', { session: 'a', speaker: 'Ana', at: '2026-01-01T00:00:00.000Z' }),
+        said('The kayak is blue.', { session: 'b', speaker: 'Bo', at: '2026-02-01T00:00:00.000Z' }),
+        said('Kayaks are boats.', { session: 'b', role: 'assistant', at: '2026-02-02T00:00:00.000Z' }),
+      ])
+      const find = async (view: object) => {
+        const found = await rankTurns(store, {
+          view: { user: 'ada', scopes: null, ...view },
+          question: parseQuestion('kayak'),
+          dates: null,
+        })
+        return found.map(({ turn }) => turn.text)
+      }
+
+      expect(await find({ session: 'a' })).toEqual(['The kayak is red.'])
+      expect(await find({ speaker: 'Bo' })).toEqual(['The kayak is blue.'])
+      expect(await find({ roles: ['assistant'] })).toEqual(['Kayaks are boats.'])
+      expect(await find({ until: Date.parse('2026-01-15') })).toEqual(['The kayak is red.'])
+      expect(await find({ since: Date.parse('2026-02-02') })).toEqual(['Kayaks are boats.'])
+    })
+
+    it('in the right passage of a long text', async () => {
+      const store = empty()
+      const filler = 'Nothing of interest is said in this sentence at all. '
+      const long = `${filler.repeat(100)}The password hint is pelican. ${filler.repeat(100)}`
+      await hear(store, [said(long), said('after')])
+
+      const [best] = await rank(store, 'What is the hint, pelican?')
+
+      expect(best?.turn.text).toBe(long)
+      expect(best?.passage).toContain('pelican')
+      expect(best?.passage.length).toBeLessThan(4_001)
+      expect(await inSession(store)).toEqual([long, 'after'])
+    })
+
+    it('by meaning, once somebody has worked that out', async () => {
+      const store = empty()
+      const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+      await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
+
+      const waiting = await store.turnsWithoutVectors('ada', 'm', 10)
+      expect(waiting.map(({ text }) => text)).toEqual(['The kayak is blue.', 'The kayak is red.'])
+      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
+      await store.keepVectors(
+        'ada',
+        'm',
+        waiting.map(({ row }) => ({ row, vectors: Int8Array.of(1, -2, 127) })),
+      )
+
+      const rows = waiting.map(({ row }) => row)
+      expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([Int8Array.of(1, -2, 127)])
+      expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
+      expect(await store.turnsWithoutVectors('ada', 'm', 10)).toEqual([])
+      expect(await store.turnsWithoutVectors('bob', 'm', 10)).toEqual([])
+    })
+
+    it('in scripts without spaces', async () => {
+      const store = empty()
+      await hear(store, [said('我的自行车是蓝色的。'), said('今天天气很好。')])
+
+      expect((await rank(store, '自行车'))[0]?.turn.text).toBe('我的自行车是蓝色的。')
+    })
+  })
+}

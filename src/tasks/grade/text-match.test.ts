@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { daysIn, formOf, holds, numberedItems } from './text-match.ts'
+
+const says = (text: string, phrase: string): boolean => holds(formOf(text), phrase)
+
+describe('a phrase in a text', () => {
+  it.each([
+    ['Your language is **Rust**.', 'rust'],
+    ['the phrase is “purple  elephant\nsunrise”!', '"Purple elephant sunrise"'],
+    ['a distributed key-value store', 'distributed key value store'],
+    ['Dr. Elena Vasquez (Stanford)', 'Dr Elena Vasquez'],
+    ['you write C++ and C#', 'C++'],
+    ['It listens on 8,080.', '8080'],
+    ['version v1.2.3 of it', 'v1.2.3'],
+    ['您的项目叫星海数据库。', '星海数据库'],
+    ['"~~ !! ~~" was it', '!!'],
+    ["Elena's book", 'Elena'],
+  ])('%s holds %s', (text, phrase) => {
+    expect(says(text, phrase)).toBe(true)
+  })
+
+  it.each([
+    ['You are good.', 'Go'],
+    ['It is C.', 'C++'],
+    ['purple sunrise elephant', 'purple elephant sunrise'],
+    ['version 1.25', '1.2'],
+    ['anything', ''],
+    ['anything', '  '],
+  ])('%s does not hold "%s"', (text, phrase) => {
+    expect(says(text, phrase)).toBe(false)
+  })
+
+  it('is found however it is wrapped in other words', () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 4 })
+
+    fc.assert(
+      fc.property(words, words, words, (before, phrase, after) => {
+        expect(
+          says(`${before.join(' ')} **${phrase.join('  ').toUpperCase()}**, ${after.join(' ')}`, phrase.join(' ')),
+        ).toBe(true)
+      }),
+    )
+  })
+})
+
+const ways = [
+  '2024-01-15',
+  '2024/1/15',
+  '15 January 2024',
+  'January 15, 2024',
+  'January 15th, 2024',
+  'Jan. 15 2024',
+  'the 15th of January 2024',
+  '15.01.2024',
+  '1/15/2024',
+  '2024年1月15日',
+]
+
+describe('a date', () => {
+  it.each(ways.flatMap((text) => ways.map((phrase) => [text, phrase] as const)))('%s is %s', (text, phrase) => {
+    expect(says(`It began on ${text} or so.`, phrase)).toBe(true)
+  })
+
+  it.each(['January 16, 2024', '2023-01-15', '15 June 2024', 'January 2023'])(
+    'January 15, 2024 is not %s',
+    (phrase) => {
+      expect(says('It began on January 15, 2024.', phrase)).toBe(false)
+    },
+  )
+
+  it('says its month and its parts too', () => {
+    for (const phrase of ['January 2024', 'January', '2024', 'January 15']) {
+      expect(says('It began on January 15, 2024.', phrase)).toBe(true)
+    }
+    expect(says('It began in January 2024.', 'January 15, 2024')).toBe(false)
+  })
+
+  it('is read out of a time', () => {
+    expect(says('at 2024-01-15T09:00:00Z', 'January 15, 2024')).toBe(true)
+  })
+
+  it('is not guessed where figures can be read both ways', () => {
+    expect(daysIn('on 3/4/2024')).toEqual([])
+    expect(says('on 3/4/2024', '3/4/2024')).toBe(true)
+    expect(says('on 3/4/2024', 'March 4, 2024')).toBe(false)
+  })
+
+  it('does not reach over the end of a line', () => {
+    expect(daysIn('- flat 8\n- April 3, 2020')).toMatchObject([{ year: 2020, month: 4, day: 3 }])
+    expect(daysIn('8\nApril')).toEqual([])
+  })
+
+  it('is no date when there is no such day', () => {
+    expect(daysIn('version 2024-13-40 of May 45, 2024')).toEqual([])
+  })
+
+  it('is read from any text without trouble', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        for (const { start, end } of daysIn(text)) expect(end).toBeGreaterThan(start)
+        formOf(text)
+      }),
+    )
+  })
+})
+
+const read = (text: string) => [...numberedItems(text)]
+
+describe('the numbered items of a text', () => {
+  it.each([
+    ['lines', 'Here:\n1. Rust\n2. NeonDB\n   a store\n'],
+    ['brackets', '1) Rust\n\n2) NeonDB\n   a store'],
+    ['one line', 'So: 1. Rust 2. NeonDB a store'],
+    ['marks of Markdown', '**1.** Rust\n**2.** NeonDB\na store'],
+    ['headings', '### 1. Rust\n\n### 2. NeonDB\n\na store'],
+  ])('are read from %s', (_, text) => {
+    const items = numberedItems(text)
+
+    expect([...items.keys()]).toEqual([1, 2])
+    expect(items.get(1)).toContain('Rust')
+    expect(items.get(1)).not.toContain('NeonDB')
+    expect(items.get(2)).toMatch(/NeonDB.*a store/su)
+  })
+
+  it('may leave numbers out', () => {
+    expect(read('1. Rust\n3. Elena').map(([number]) => number)).toEqual([1, 3])
+  })
+
+  it.each([
+    ['a single one', '1. Rust'],
+    ['a number that comes twice', '1. Rust\n2. Zig\n\n1. Noted\n2. Done'],
+    ['numbers in a sentence', 'It began on May 1. 2 of us were there, version 1.2 of it.'],
+    ['no number', 'Rust and NeonDB'],
+    ['years', '2023. It began.\n2024. It ended.'],
+  ])('are not taken from %s', (_, text) => {
+    expect(read(text)).toEqual([])
+  })
+
+  it('are what was written, in any number', () => {
+    const item = fc.stringMatching(/^[a-z]{1,9}( [a-z]{1,9}){0,3}$/)
+
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 2, maxLength: 20 }), fc.boolean(), (items, inLines) => {
+        const text = items.map((one, index) => `${index + 1}. ${one}`).join(inLines ? '\n' : ' ')
+        expect([...numberedItems(text).values()].map((one) => one.trim())).toEqual(items)
+      }),
+    )
+  })
+})
