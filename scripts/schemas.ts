@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { artifactSchemas, artifactTitles } from '../src/eval/harness/schemas.ts'
+import { artifactSchemas, artifactTitles } from '../src/eval/store/schemas.ts'
 
 const directory = fileURLToPath(new URL('../docs/schemas/', import.meta.url))
 

@@ -1,4 +1,4 @@
-import type { ComparisonRow } from '../../src/eval/comparison.ts'
+import type { ComparisonRow } from '../../src/eval/report/comparison.ts'
 import type { ProfileRow } from '../lanes/profile.ts'
 import type { ConcurrentWrites, WriteRow } from '../lanes/writes.ts'
 import { milliseconds, type Spread } from '../measure.ts'

@@ -1,6 +1,6 @@
-import { everything } from '../../src/eval/calibration.ts'
-import { Corpus } from '../../src/eval/corpus.ts'
-import type { System } from '../../src/eval/system.ts'
+import { everything } from '../../src/eval/system/calibration.ts'
+import { Corpus } from '../../src/eval/system/corpus.ts'
+import type { System } from '../../src/eval/system/system.ts'
 import type { BeliefRecord } from '../../src/memory/belief-record.ts'
 
 /** Somebody else's search over the texts of beliefs. */

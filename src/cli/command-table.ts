@@ -62,6 +62,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'benchmark validate', aliases: ['benchmark-validate'], group: 'Keep score', summary: 'Check a pack.', load: async () => (await import('./commands/benchmark-validate.ts')).benchmarkValidate },
   { name: 'benchmark import', aliases: ['benchmark-import'], group: 'Keep score', summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/benchmark-import.ts')).benchmarkImport },
   { name: 'benchmark run', group: 'Keep score', summary: 'Run packs and keep what came of every case.', load: async () => (await import('./commands/benchmark-run.ts')).benchmarkRun },
+  { name: 'benchmark merge', group: 'Keep score', summary: 'Join the shards of a run that several machines made.', load: async () => (await import('./commands/benchmark-merge.ts')).benchmarkMerge },
   { name: 'benchmark capture', group: 'Keep score', summary: 'Turn a recall into a case that can never break unnoticed.', load: async () => (await import('./commands/benchmark-capture.ts')).benchmarkCapture },
   { name: 'benchmark snapshot', aliases: ['benchmark-baseline-snapshot'], group: 'Keep score', summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/benchmark-snapshot.ts')).benchmarkSnapshot },
   { name: 'benchmark report', aliases: ['benchmark-baseline-report'], group: 'Keep score', summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/benchmark-report.ts')).benchmarkReport },

@@ -121,7 +121,7 @@ export function compose(
   const watched = async (memory: Memory, options: PlaceOptions): Promise<Memory> => {
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
     if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
-    const { withShadow } = await import('../eval/harness/shadow-memory.ts')
+    const { withShadow } = await import('../eval/shadow/shadow-memory.ts')
     return withShadow(memory, {
       root: evalStoreDir ?? join(directory(options.dir), 'state', 'evals'),
       now: () => new Date(),

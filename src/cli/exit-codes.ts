@@ -19,7 +19,7 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   1: 'cases failed or a regression',
   2: 'wrong usage',
   3: 'invalid input, or a memory that cannot be used',
-  4: 'nothing was compared',
+  4: 'cannot tell: nothing was compared, or not what can be compared',
   5: 'the store is degraded',
   70: 'a bug',
   130: 'interrupted',

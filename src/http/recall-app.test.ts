@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { System } from '../eval/system.ts'
-import { bm25System } from '../eval/systems/bm25.ts'
+import { bm25System } from '../eval/system/bm25.ts'
+import type { System } from '../eval/system/system.ts'
 import { openMemoryStore } from '../store/memory-store.ts'
 import { recallApp } from './recall-app.ts'
 

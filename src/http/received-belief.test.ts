@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageFor } from '../eval/systems/http-contract.ts'
+import { messageFor } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
 import { receivedBelief } from './received-belief.ts'
 
@@ -164,5 +164,40 @@ describe('a belief that cannot be', () => {
     [{ aliases: ['...'] }, /cannot be found by anything/u],
   ])('is refused: %j', (fields, reason) => {
     expect(() => receivedBelief({ text: 'x', user_id: 'ada', ...fields }, surroundings)).toThrow(reason)
+  })
+})
+
+describe('a known belief that is sent again with its text alone', () => {
+  const known = belief({ name: 'redis_cache', aliases: ['Redis'], content: 'Redis is our cache and rate limiter.' })
+  const sent = (text: string, fields: object = {}) =>
+    receivedBelief({ text, user_id: 'ada', beliefId: 'm-1', ...fields }, { ...surroundings, known })
+
+  it('is found by the words of the text that are new', () => {
+    const text = 'redis_cache Redis allkeys-lru eviction policy maxmemory maxmemory, (volatile-lru).'
+
+    expect(sent(text).aliases).toEqual(expect.arrayContaining(['Redis', 'allkeys-lru', 'maxmemory', 'volatile-lru']))
+    expect(sent(text).aliases).not.toContain('policy')
+    expect(sent(text)).toMatchObject({ id: 'm-1', name: 'redis_cache' })
+  })
+
+  it('gets no form from what was told before, from everyday words, or from numbers', () => {
+    expect(sent('redis cache Redis: our rate limiter').aliases).toEqual(['Redis'])
+    expect(sent('redis_cache, Redis and the other things of 2024').aliases).toEqual(['Redis'])
+  })
+
+  it('gets no form from a text that does not repeat its names: that is what it says now', () => {
+    expect(sent('The limiter moved to Valkey.').aliases).toEqual(['Redis'])
+  })
+
+  it('takes the aliases as they are where they are sent', () => {
+    expect(sent('redis_cache Redis allkeys-lru', { aliases: ['Redis'] }).aliases).toEqual(['Redis'])
+  })
+
+  it('never loses a form', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (text) => {
+        expect(sent(`redis_cache ${text}`).aliases).toEqual(expect.arrayContaining(['Redis']))
+      }),
+    )
   })
 })

@@ -1,8 +1,9 @@
 import { universalScope } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import type { BeliefMessage } from '../eval/systems/http-contract.ts'
+import type { BeliefMessage } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
 import { limits } from '../memory/draft.ts'
+import { isOrdinaryWord } from '../search/ordinary-words.ts'
 
 /** What is known before a message is read. */
 export type Surroundings = {
@@ -28,7 +29,7 @@ export function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefi
 export function receivedBelief(message: BeliefMessage, { known, at, newId }: Surroundings): BeliefRecord {
   const { text, user_id: user, metadata = {} } = message
   const id = idIn(message) ?? newId()
-  const aliases = message.aliases ?? known?.aliases
+  const aliases = message.aliases ?? (known === undefined ? undefined : [...known.aliases, ...newForms(text, known)])
   const value = {
     name: nameBefore(aliases ?? [], text) ?? id,
     ...known,
@@ -40,6 +41,28 @@ export function receivedBelief(message: BeliefMessage, { known, at, newId }: Sur
   }
   return parseRecord(value, { user, scopes: [universalScope], origin: 'http', at, newId }).record
 }
+
+/**
+ * Published harnesses send a changed belief as a text alone: its name and aliases, joined. So in a text that repeats all
+ * of them, words that were not told before are new forms. Everyday words are not: on their own they would bring the
+ * belief up everywhere.
+ */
+function newForms(text: string, { name, aliases, content }: BeliefRecord): readonly string[] {
+  const plain = lower(text).replaceAll('_', ' ')
+  if (![name, ...aliases].every((form) => plain.includes(lower(form).replaceAll('_', ' ')))) return []
+  const told = new Set(wordsIn([name.replaceAll('_', ' '), name, ...aliases, content].join(' ')).map(lower))
+  const added = wordsIn(text).filter((word) => !told.has(lower(word)) && !isOrdinaryWord(lower(word)))
+  return [...new Map(added.map((word) => [lower(word), word])).values()]
+}
+
+const lower = (word: string): string => word.toLowerCase()
+
+/** Words with at least one letter, without what stands around them. */
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .split(/\s+/u)
+    .map((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}+#]+$/gu, ''))
+    .filter((word) => /\p{L}/u.test(word))
 
 /** Scopes given as a list go before the single one beside it; a scope that is null is none. */
 function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {

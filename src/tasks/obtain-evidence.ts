@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { MemoryError } from '../errors.ts'
-import type { ExecutionRequest } from '../eval/harness/runner.ts'
+import type { ExecutionRequest } from '../eval/run/run.ts'
 import { codeOf } from '../files/leftovers.ts'
 import type { Agent } from './agent.ts'
 import type { Control, Evidence } from './evidence.ts'
@@ -21,12 +21,11 @@ export type Workers = Pick<Assignment, 'now' | 'timeoutMultiplier' | 'places' | 
   readonly agentFor: (task: Task) => Agent
   readonly control: Control
   readonly runFolder: string
-  readonly runId: string
 }
 
 /** Has an agent carry out tasks. Evidence that an interrupted run finished is used, not made again. */
 export const byAgent =
-  ({ agentFor, control, runFolder, runId, ...rest }: Workers) =>
+  ({ agentFor, control, runFolder, ...rest }: Workers) =>
   async (task: Task, { repeat, seed, signal }: ExecutionRequest): Promise<Obtained | null> => {
     const path = evidencePath(task.id, repeat + 1)
     const folder = join(runFolder, path)
@@ -44,7 +43,9 @@ export const byAgent =
         seed,
         signal,
       }))
-    return evidence.isComplete ? { task: filled, evidence, folder, place: `runs/${runId}/${portable(path)}` } : null
+    return evidence.isComplete
+      ? { task: filled, evidence, folder, place: `runs/${basename(runFolder)}/${portable(path)}` }
+      : null
   }
 
 async function finished(folder: string): Promise<Evidence | null> {
@@ -59,12 +60,17 @@ async function finished(folder: string): Promise<Evidence | null> {
 
 /** Finds what an earlier run kept. */
 export const fromRun =
-  ({ runFolder, runId }: { readonly runFolder: string; readonly runId: string }) =>
+  ({ runFolder }: { readonly runFolder: string }) =>
   async (task: Task, { repeat }: ExecutionRequest): Promise<Obtained | null> => {
     const path = evidencePath(task.id, repeat + 1)
     const folder = join(runFolder, path)
     const evidence = await readEvidence(folder)
-    return { task: instantiate(task, evidence.seed), evidence, folder, place: `runs/${runId}/${portable(path)}` }
+    return {
+      task: instantiate(task, evidence.seed),
+      evidence,
+      folder,
+      place: `runs/${basename(runFolder)}/${portable(path)}`,
+    }
   }
 
 /** The tasks of a run as they were then, read from its evidence. */

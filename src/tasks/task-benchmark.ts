@@ -1,9 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { canonicalJson, sha256 } from '../eval/harness/pack-hash.ts'
-import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../eval/harness/runner.ts'
-import type { Verdict } from '../eval/harness/schemas/case-record.ts'
-import type { MetricDeclaration } from '../eval/harness/schemas/metric-declaration.ts'
+import { carriedOut } from '../eval/kinds/kind.ts'
+import { canonicalJson, sha256 } from '../eval/pack/pack-hash.ts'
+import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../eval/run/run.ts'
+import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
+import type { Verdict } from '../eval/store/schemas/run.ts'
 import { asJson, writeAtomically } from '../files/atomic-write.ts'
 import type { Evidence } from './evidence.ts'
 import { type Graders, gradeTask, gradingVersion, type TaskGrade } from './grade/task-grade.ts'
@@ -23,23 +24,25 @@ export type Obtained = {
   readonly place: string
 }
 
-export type TaskBenchmarkParts = {
-  readonly benchmarkId: string
+/** What carrying out and grading tasks takes. */
+export type TaskWorkParts = {
   readonly tasks: readonly Task[]
-  readonly system: RunnableBenchmark['system']
-  /** Whether the same agent must do the same every time. */
-  readonly isDeterministic: boolean
   /** Null when the work was interrupted, which is no result. */
   readonly obtain: (task: Task, request: ExecutionRequest) => Promise<Obtained | null>
   readonly graders: Graders
   readonly passAt: number
-  /** Where grades go: the run's own folder. */
-  readonly runFolder: string
   readonly now: () => Date
   /** Hears of every grade as it is made. */
   readonly onGrade?: (grade: TaskGrade) => void
   /** Hears which task is being worked on. */
   readonly onBegin?: (task: Task, repeat: number) => void
+}
+
+export type TaskBenchmarkParts = TaskWorkParts & {
+  readonly benchmarkId: string
+  readonly system: RunnableBenchmark['system']
+  /** Whether the same agent must do the same every time. */
+  readonly isDeterministic: boolean
 }
 
 const share = (name: string, primary = false): MetricDeclaration => ({
@@ -52,18 +55,8 @@ const share = (name: string, primary = false): MetricDeclaration => ({
 /** Tasks as a benchmark of the harness: a case is a task, carried out and graded. */
 export function taskBenchmark(parts: TaskBenchmarkParts): RunnableBenchmark {
   const { tasks, benchmarkId, system, isDeterministic, graders } = parts
-  const judge =
-    graders.judge === null
-      ? 'none'
-      : {
-          model: `${graders.judge.model.provider}:${graders.judge.model.model}`,
-          votes: graders.judge.votes,
-          judgePromptHash,
-        }
-  // Runs that were graded otherwise are not runs of the same thing, and are not compared.
   const packFiles = {
-    grading: sha256(canonicalJson({ gradingVersion, passAt: parts.passAt })),
-    judge: sha256(canonicalJson(judge)),
+    ...gradingHashes(parts),
     ...Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
   }
   return {
@@ -82,29 +75,46 @@ export function taskBenchmark(parts: TaskBenchmarkParts): RunnableBenchmark {
     packHash: sha256(canonicalJson(packFiles)),
     packFiles,
     system,
-    execute: (request) => carriedOut(parts, request),
+    execute: (request) => carryOutTasks(parts, request),
   }
 }
 
-const promptOf = ({ sessions, name }: Task): string =>
-  sessions.find(({ prompt }) => prompt.trim() !== '')?.prompt ?? name
-const signalsOf = ({ category, name }: Task): string[] => [category, name].filter((text) => text.trim() !== '')
-
-async function* carriedOut(parts: TaskBenchmarkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
-  const { graders, now, onGrade, onBegin, runFolder, passAt } = parts
-  const { signal } = request
-  for (const task of parts.tasks) {
-    if (signal.aborted) return
-    if (!request.wanted.has(task.id)) continue
-    onBegin?.(task, request.repeat)
-    const obtained = await parts.obtain(task, request)
-    if (obtained === null || signal.aborted) return
-    const grade = await gradeTask({ ...obtained, graders, signal, now })
-    if (signal.aborted) return
-    await keepGrade(runFolder, grade)
-    onGrade?.(grade)
-    yield outcomeOf(grade, obtained.evidence, passAt)
+/** Runs that were graded otherwise are not runs of the same thing, and are not compared. */
+export function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {
+  const asked =
+    judge === null
+      ? 'none'
+      : { model: `${judge.model.provider}:${judge.model.model}`, votes: judge.votes, judgePromptHash }
+  return {
+    grading: sha256(canonicalJson({ gradingVersion, passAt })),
+    judge: sha256(canonicalJson(asked)),
   }
+}
+
+/** What a task asks first, as a manifest lists it. */
+export const promptOf = ({ sessions, name }: Task): string =>
+  sessions.find(({ prompt }) => prompt.trim() !== '')?.prompt ?? name
+export const signalsOf = ({ category, name }: Task): string[] => [category, name].filter((text) => text.trim() !== '')
+
+/** Has tasks carried out and grades the evidence of each. Grades are kept in the folder of the run. */
+export async function* carryOutTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
+  const { graders, now, onGrade, onBegin, passAt } = parts
+  const { signal, wanted, folder } = request
+  const outcomes = carriedOut(
+    parts.tasks.filter(({ id }) => wanted.has(id)),
+    request,
+    async (task): Promise<CaseOutcome | null> => {
+      onBegin?.(task, request.repeat)
+      const obtained = await parts.obtain(task, request)
+      if (obtained === null || signal.aborted) return null
+      const grade = await gradeTask({ ...obtained, graders, signal, now })
+      if (signal.aborted) return null
+      if (folder !== null) await keepGrade(folder, grade)
+      onGrade?.(grade)
+      return outcomeOf(grade, obtained.evidence, passAt)
+    },
+  )
+  for await (const outcome of outcomes) if (outcome !== null) yield outcome
 }
 
 export const gradePath = (runFolder: string, taskId: string, repeat: number): string =>

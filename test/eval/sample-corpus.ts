@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Backends } from '../../src/eval/backends.ts'
+import { Backends } from '../../src/eval/system/backends.ts'
 import type { Embedder } from '../../src/search/embedder.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
 

@@ -241,8 +241,91 @@ describe('runs', () => {
     }
   })
 
+  it('are made in shards by several machines, side by side on each, and merged into one', async () => {
+    using place = harness()
+    const kept = (store: string) => recordsOf(store, 'nightly').map((line) => ({ ...JSON.parse(line), timings: null }))
+    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly')
+    for (const part of ['1', '2', '3']) {
+      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--store', `shard-${part}`]
+      await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly', ...shard)
+    }
+
+    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--store', 'whole')
+    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--store', 'other')
+    const gate = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'whole')
+    const alone = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'shard-1')
+
+    expect(merged).toMatchObject({
+      exitCode: 0,
+      document: { ok: true, shards: 3, run: { runId: 'nightly', passedCases: 12, totalCases: 12 } },
+    })
+    expect(kept(join(place.work, 'whole'))).toEqual(kept(place.store))
+    expect(lacking).toEqual({ exitCode: 4, document: { ok: false, problems: ['Shard 2/3 is missing.'] } })
+    expect([gate.exitCode, alone.exitCode]).toEqual([0, 1])
+  })
+
+  it('show with --ablations that a pack fails without what it measures', async () => {
+    using place = harness()
+
+    const { exitCode, document } = await place.json('benchmark', 'run', 'session-drift', '--ablations')
+    const text = await place.run('benchmark', 'run', 'session-drift', '--ablations')
+
+    expect(exitCode).toBe(0)
+    expect(document.ablations).toMatchObject([
+      { ablation: 'recall off', whole: { passed: 12, total: 12 }, without: { passed: 0 }, problem: null },
+      { ablation: 'search off', without: { passed: 1 }, problem: null },
+    ])
+    expect(document.runs.map(({ role }: { role?: string }) => role)).toEqual([undefined, 'ablation', 'ablation'])
+    expect(text.stdout).toContain('regression suite (saturated)')
+  })
+
+  it('fail with --ablations when a pack measures something else, or declares none', async () => {
+    using place = harness()
+    const belief = {
+      id: 'b-1',
+      user: 'ada',
+      name: 'Albatross',
+      content: 'A dinghy.',
+      scopes: ['domain:sea'],
+      pinned: true,
+    }
+    const asked = {
+      caseId: 'case-1',
+      scope: ['domain:sea'],
+      query: 'Hello',
+      expect: { pinnedFacts: { mustInclude: ['b-1'] } },
+    }
+    const manifest = (fields: object) =>
+      aManifest({
+        runner: 'retrieval',
+        files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+        cases: [{ id: 'case-1', prompt: 'Hello' }],
+        ...fields,
+      })
+    const files = { 'beliefs.json': [belief], 'cases.json': [asked] }
+    plant(join(place.work, 'pins'), { 'manifest.json': manifest({ ablations: ['search off'] }), ...files })
+    plant(join(place.work, 'none'), { 'manifest.json': manifest({}), ...files })
+    plant(join(place.work, 'odd'), { 'manifest.json': manifest({ ablations: ['gravity off'] }), ...files })
+
+    const measured = await place.run('benchmark', 'run', './pins', '--ablations')
+
+    expect(measured.exitCode).toBe(1)
+    expect(measured.stdout).toContain('With search off, 1/1 of the cases that expect something pass, against 1/1')
+    expect(await place.run('benchmark', 'run', './none', '--ablations')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('declares no ablations'),
+    })
+    expect(await place.run('benchmark', 'run', './odd', '--ablations')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('have no ablation "gravity off"'),
+    })
+  })
+
   it.each([
     [['benchmark', 'run'], 'No pack is given.'],
+    [['benchmark', 'run', 'session-drift', '--shard', '3/2'], '"3/2" is not a shard.'],
+    [['benchmark', 'run', 'session-drift', '--shard', '1/2', '--ablations'], '--ablations needs the whole pack.'],
+    [['benchmark', 'merge'], 'No store is given.'],
     [['benchmark', 'run', 'nowhere'], 'There is no pack "nowhere".'],
     [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume names the run'],
     [['benchmark', 'run', '--resume', 'x', '--seed', '7'], '--seed cannot be given with --resume'],

@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSnapshot } from '../../src/eval/harness/baselines.ts'
-import { gateStores, reportAgainstBaseline } from '../../src/eval/harness/ci-gate.ts'
-import { checkArtifact } from '../../src/eval/harness/parse-artifact.ts'
-import { runPath, shadowPath } from '../../src/eval/harness/store/layout.ts'
+import { createSnapshot } from '../../src/eval/gate/baselines.ts'
+import { gateStores, reportAgainstBaseline } from '../../src/eval/gate/ci-gate.ts'
+import { runPath, shadowPath } from '../../src/eval/store/layout.ts'
+import { checkArtifact } from '../../src/eval/store/parse-artifact.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 import { caseExample } from './example-documents.ts'
@@ -125,9 +125,12 @@ describe('the gate', () => {
 
     const report = await gated({}, candidate)
 
-    expect(report).toMatchObject({ exitCode: 4 })
+    expect(report).toMatchObject({
+      exitCode: 1,
+      verdicts: [{ candidate: { runId: 'run-002', status: 'failed', why: 'the latest of 2 finished runs' } }],
+    })
     expect(report.reasons.map(({ line }) => line)).toEqual([
-      'ama-memory: the latest run run-002 in the candidate is failed, not completed. The completed run run-001 before it does not count.',
+      'ama-memory: the base completed, but the run run-002 of the candidate is failed.',
     ])
   })
 
@@ -196,14 +199,134 @@ describe('the gate', () => {
     const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
     const candidate = {
       'runs/run-001.json': of('bm25', {}),
-      'runs/run-002.json': of('none', { runId: 'run-002', passed: 1, completedAt: '2026-03-07T11:00:00.000Z' }),
+      'runs/run-002.json': of('hybrid', { runId: 'run-002', passed: 1, completedAt: '2026-03-07T11:00:00.000Z' }),
     }
 
     const same = await gated({ system: { name: 'bm25', version: '1' } }, candidate)
     const none = await gated({ system: { name: 'vector', version: '1' } }, candidate)
 
-    expect(same).toMatchObject({ exitCode: 0, deltas: [{ candidateRunId: 'run-001' }] })
-    expect(none).toMatchObject({ exitCode: 4 })
+    expect(same).toMatchObject({ exitCode: 0, deltas: [{ system: 'bm25', candidateRunId: 'run-001' }] })
+    expect(none).toMatchObject({
+      exitCode: 1,
+      reasons: [{ line: expect.stringContaining('ama-memory, vector: gone') }],
+    })
+  })
+
+  it('control run: a control neither turns a pack red nor stands for it', async () => {
+    const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
+    const later = { completedAt: '2026-03-07T11:00:00.000Z' }
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    plant(base, {
+      'runs/a.json': of('bm25', { runId: 'a' }),
+      'runs/b.json': of('everything', { runId: 'b', passed: 6 }),
+    })
+    plant(candidate, {
+      'runs/a.json': of('bm25', { runId: 'a' }),
+      'runs/b.json': of('everything', { runId: 'b', passed: 1, ...later }),
+      'runs/c.json': of('bm25 without recall', { runId: 'c', passed: 0, role: 'ablation', ...later }),
+    })
+
+    const report = await gateStores({ base, candidate })
+
+    expect(report).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25', candidate: { runId: 'a' } }] })
+    expect(report.verdicts).toHaveLength(1)
+    const benchmarks = ['bm25', 'none'].map((name) => ({ ...benchmark, system: { name, version: '1' } }))
+    plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks, benchmarkCount: 2 }) })
+    expect(await gateStores({ base, candidate })).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25' }] })
+  })
+
+  it('shard: a part of a run that was not merged never counts', async () => {
+    const shard = aRun({
+      runId: 'run-002',
+      passed: 1,
+      total: 1,
+      shard: { index: 1, count: 5 },
+      completedAt: '2026-03-08T10:00:00Z',
+    })
+
+    expect(await gated({}, { 'runs/run-001.json': aRun(), 'runs/run-002.json': shard })).toMatchObject({ exitCode: 0 })
+    expect(await gated({}, { 'runs/run-002.json': shard })).toMatchObject({ exitCode: 1 })
+  })
+
+  it('fail open: 6 of 6 that become 0 of 6 never pass where results vary', async () => {
+    const noisy = { deterministic: false, totalCases: 6, passedCases: 6, passRate: 1 }
+    const fallen = aRun({ passed: 0, total: 6, deterministic: false, metrics: undefined })
+
+    const report = await gated(noisy, { 'runs/run-001.json': fallen })
+
+    expect(report).toMatchObject({ verdict: 'cannot tell', exitCode: 4 })
+    expect(report.verdicts[0]?.next).toContain('Add cases')
+  })
+
+  it('own baseline: what the candidate brings along hides no fall against the run of the base', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const own = { ...benchmark, passRate: 0.25 }
+    plant(base, { 'runs/run-001.json': aRun({ passed: 11 }) })
+    plant(candidate, {
+      'baselines/required-main.json': aBaseline({ benchmarks: [own] }),
+      'runs/run-001.json': aRun({ passed: 3 }),
+    })
+
+    const named = await gateStores({ base, candidate, snapshotId: 'required-main' })
+    const unnamed = await gateStores({ base, candidate })
+
+    expect(named).toMatchObject({ verdict: 'regression', exitCode: 1, baselineResolvedFrom: 'candidate' })
+    expect(named.reasons[0]?.line).toContain('passRate fell from 0.916667 to 0.25')
+    expect(unnamed).toMatchObject({ verdict: 'regression', exitCode: 1 })
+  })
+
+  it('running: a run still going on decides only where there is no other, and then nothing', async () => {
+    const going = aRun({
+      runId: 'run-002',
+      passed: 0,
+      status: 'running',
+      startedAt: '2026-03-09T10:00:00Z',
+      completedAt: undefined,
+    })
+
+    const beside = await gated({}, { 'runs/run-001.json': aRun(), 'runs/run-002.json': going })
+    const alone = await gated({}, { 'runs/run-002.json': going })
+
+    expect(beside).toMatchObject({ exitCode: 0 })
+    expect(beside.verdicts[0]?.candidate).toEqual({
+      runId: 'run-001',
+      status: 'completed',
+      why: 'the only finished run; run-002 is still running and was left out',
+    })
+    expect(alone).toMatchObject({ exitCode: 4, reasons: [{ kind: 'cannot tell' }] })
+  })
+
+  it('unfinished: a completed base whose counterpart failed or is partial is a regression', async () => {
+    for (const status of ['failed', 'partial']) {
+      const report = await gated({}, { 'runs/run-001.json': aRun({ status, completedAt: undefined }) })
+
+      expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
+      expect(report.reasons[0]?.line).toContain(`the run run-001 of the candidate is ${status}`)
+    }
+  })
+
+  it('two baselines of one benchmark: each system is held against its own', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const of = (name: string) => ({ name, version: '1' })
+    const benchmarks = [
+      { ...benchmark, system: of('bm25') },
+      { ...benchmark, passRate: 0.25, system: of('vector') },
+    ]
+    plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks, benchmarkCount: 2 }) })
+    plant(candidate, {
+      'runs/a.json': aRun({ runId: 'a', system: of('bm25') }),
+      'runs/b.json': aRun({ runId: 'b', passed: 2, system: of('vector') }),
+    })
+
+    const report = await gateStores({ base, candidate })
+
+    expect(report.verdicts.map(({ system, verdict }) => [system, verdict])).toEqual([
+      ['bm25', 'pass'],
+      ['vector', 'regression'],
+    ])
   })
 
   it('filtered run: a run over some of the cases neither counts nor hides one that does', async () => {

@@ -366,7 +366,8 @@ describe('evaluation', () => {
     expect(failed[0]?.failures.length).toBeGreaterThan(0)
     expect(failed[0]?.prompt).toEqual(expect.any(String))
     const pack = (await get<'packs'>('/evals/packs')).items.find(({ id }) => id === 'session-drift')
-    expect(pack).toMatchObject({ verdict: 'failed', latest: { run: { runId: 'bad' } } })
+    // A control shows what the cases are worth; its failures say nothing about the pack.
+    expect(pack).toMatchObject({ system: 'bm25', verdict: 'passed', latest: { run: { runId: 'good' } } })
     expect((await get<'run'>('/evals/runs/good')).history.map(({ run }) => run.runId)).toEqual(['good'])
   })
 

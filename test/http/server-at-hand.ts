@@ -5,8 +5,9 @@ import { compose } from '../../src/cli/compose.ts'
 import { fillDemo } from '../../src/cli/serve/demo-memory.ts'
 import { openDesk } from '../../src/cli/serve/open-desk.ts'
 import { tourScopes } from '../../src/cli/tour-scenes.ts'
-import { runnablePack } from '../../src/eval/harness/runnable-pack.ts'
-import { runBenchmark } from '../../src/eval/harness/runner.ts'
+import { recallKinds } from '../../src/eval/kinds/retrieval/recall-kinds.ts'
+import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
+import { runBenchmark } from '../../src/eval/run/run.ts'
 import type { ApiErrorBody } from '../../src/http/api/contract.ts'
 import type { Desk } from '../../src/http/api/handlers.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
@@ -120,7 +121,11 @@ export async function serverAtHand(
       const { backends, packsDirectory } = await session.evaluation()
       const subject = await backends({ packsDirectory, embedder: 'none' }).open(system)
       try {
-        const benchmark = await runnablePack(join(open.desk.shippedPacks, pack), subject, { explain: true })
+        const benchmark = await openBenchmark(
+          join(open.desk.shippedPacks, pack),
+          recallKinds(async () => subject),
+          { explain: true },
+        )
         await runBenchmark(
           benchmark,
           runId,

@@ -1,23 +1,28 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { CaseOutcome } from '../../src/eval/harness/runner.ts'
-import { everythingExtractor, nothingExtractor } from '../../src/eval/learning/control-extractors.ts'
-import { learningBenchmark } from '../../src/eval/learning/learning-benchmark.ts'
-import { loadLearningPack } from '../../src/eval/learning/learning-pack.ts'
+import { everythingExtractor, nothingExtractor } from '../../src/eval/kinds/learning/control-extractors.ts'
+import { learningKind } from '../../src/eval/kinds/learning/learning-kind.ts'
+import { readLearningCases } from '../../src/eval/kinds/learning/learning-pack.ts'
+import { manifestOf } from '../../src/eval/pack/manifest.ts'
+import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
+import type { CaseOutcome } from '../../src/eval/run/run.ts'
 import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { rulesExtractor } from '../../src/memory/learn/rules.ts'
 import { workshop } from '../recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const pack = 'packs/learning'
-const { cases } = loadLearningPack(pack)
+const load = (directory: string) => readLearningCases({ directory, manifest: manifestOf(directory) })
+const cases = load(pack)
 
 const runOn = async (extractor: Extractor): Promise<readonly CaseOutcome[]> => {
-  const benchmark = await learningBenchmark(pack, { extractor, openWorkshop: workshop, version: '0', clock: () => 0 })
+  const kind = learningKind({ open: async () => extractor, openWorkshop: workshop, version: '0', clock: () => 0 })
+  const benchmark = await openBenchmark(pack, [kind])
   const wanted = new Set(cases.map(({ caseId }) => caseId))
   const outcomes: CaseOutcome[] = []
-  for await (const outcome of benchmark.execute({ repeat: 0, seed: 1, wanted, signal: new AbortController().signal }))
+  const { signal } = new AbortController()
+  for await (const outcome of benchmark.execute({ repeat: 0, seed: 1, wanted, jobs: 1, signal, folder: null }))
     outcomes.push(outcome)
   return outcomes
 }
@@ -57,7 +62,7 @@ describe('a pack that is wrong is refused, with the place', () => {
     const file = join(directory.path, 'p', 'cases.json')
     const value = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, JSON.stringify(change(value)))
-    return { directory, load: () => loadLearningPack(join(directory.path, 'p')) }
+    return { directory, load: () => load(join(directory.path, 'p')) }
   }
 
   type Cases = readonly Record<string, unknown>[]
@@ -72,9 +77,13 @@ describe('a pack that is wrong is refused, with the place', () => {
       inFirst({ learn: [{ says: ['zzz'], outcome: 'remembered', about: 'work' }] }),
       /does not say "zzz"/u,
     ],
-    ['an unlisted case', (list) => [...list, { ...list[0], caseId: 'other' }], /"other" is not listed/u],
+    [
+      'an unlisted case',
+      (list) => [...list, { ...list[0], caseId: 'other' }],
+      /"other" of the case file is not listed/u,
+    ],
     ['a missing case', (list) => list.slice(1), /not in the case file/u],
-    ['another message', inFirst({ message: 'My main instrument is the viola. Yes.' }), /not the message/u],
+    ['another message', inFirst({ message: 'My main instrument is the viola. Yes.' }), /prompt of .* is not the one/u],
     ['no cases', () => [], /cases\.json/u],
   ])('%s', (_what, change, message) => {
     const { directory, load } = changed(change)

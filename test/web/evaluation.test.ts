@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createSnapshot } from '../../src/eval/harness/baselines.ts'
+import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createSnapshot } from '../../src/eval/harness/baselines.ts'
+import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { type Dashboard, dashboardAtHand, go, noBrowser } from './dashboard-at-hand.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

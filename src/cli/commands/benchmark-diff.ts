@@ -1,4 +1,4 @@
-import { type CaseDiff, diffRuns, type RunDiff } from '../../eval/harness/diff.ts'
+import { type CaseDiff, diffRuns, type RunDiff } from '../../eval/compare/diff.ts'
 import { defineCommand, one } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'

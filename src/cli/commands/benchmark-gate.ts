@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { gateStores, requiredSnapshot } from '../../eval/harness/ci-gate.ts'
+import { gateStores, requiredSnapshot } from '../../eval/gate/ci-gate.ts'
 import { defineCommand, flag, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { UsageError } from '../usage-error.ts'

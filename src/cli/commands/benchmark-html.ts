@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { reportData } from '../../eval/harness/html/report-data.ts'
-import { reportPage } from '../../eval/harness/html/report-page.ts'
+import { reportData } from '../../eval/report/html/report-data.ts'
+import { reportPage } from '../../eval/report/html/report-page.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { defineCommand, rest, text } from '../command.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { importPack } from '../../eval/harness/store/import-pack.ts'
+import { importPack } from '../../eval/pack/import-pack.ts'
 import { defineCommand, flag, one } from '../command.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 import { packText, validated } from './benchmark-validate.ts'

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
-import { manifestName, packPath } from '../../eval/harness/store/layout.ts'
-import { packFolders } from '../../eval/manifest.ts'
+import { packFolders } from '../../eval/pack/manifest.ts'
+import { manifestName, packPath } from '../../eval/store/layout.ts'
+import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import type { Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'
 

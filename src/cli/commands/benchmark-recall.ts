@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { gateStores, reportAgainstBaseline } from '../../eval/harness/ci-gate.ts'
-import { storeStatus } from '../../eval/harness/store/status.ts'
+import { gateStores, reportAgainstBaseline } from '../../eval/gate/ci-gate.ts'
+import { storeStatus } from '../../eval/store/status.ts'
 import { type Answer, defineCommand, flag, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Session } from '../session.ts'

@@ -1,8 +1,6 @@
-import type { DeltaReport } from '../../eval/harness/delta-report.ts'
-import { shown } from '../../eval/harness/gate.ts'
-import { deltaGithub } from '../../eval/harness/reports/github.ts'
-import { deltaJunit } from '../../eval/harness/reports/junit.ts'
-import { deltaMarkdown, verdictWords } from '../../eval/harness/reports/markdown.ts'
+import type { DeltaReport } from '../../eval/gate/delta-report.ts'
+import { shown } from '../../eval/gate/gate.ts'
+import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../eval/report/delta-formats.ts'
 import { type Answer, choice, texts } from '../command.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'
@@ -43,7 +41,7 @@ const codes: Readonly<Record<DeltaReport['verdict'], ExitCode>> = {
   pass: exitCodes.fine,
   regression: exitCodes.failed,
   invalid: exitCodes.invalid,
-  'not-comparable': exitCodes.nothingCompared,
+  'cannot tell': exitCodes.nothingCompared,
 }
 
 /** A comparison as the answer of a command. */
@@ -70,9 +68,10 @@ function printed(report: DeltaReport, format: Format, style: Style): string {
 
 export function reportText(report: DeltaReport, style: Style): string {
   const paint = report.passed ? style.green : style.red
-  const rows = report.deltas.flatMap(({ benchmarkId, figures }) =>
+  const rows = report.deltas.flatMap(({ benchmarkId, system, figures }) =>
     figures.map(({ figure, base, candidate, verdict }) => [
       benchmarkId,
+      system ?? '',
       figure,
       shown(base),
       shown(candidate),
@@ -87,11 +86,12 @@ export function reportText(report: DeltaReport, style: Style): string {
     `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
     ...(rows.length === 0
       ? []
-      : ['', columns([['benchmark', 'figure', 'base', 'now', 'verdict'], ...rows], { indent: 0 })]),
+      : ['', columns([['benchmark', 'system', 'figure', 'base', 'now', 'verdict'], ...rows], { indent: 0 })]),
     ...lines(
       'why not',
-      report.reasons.map(({ line }) => line),
+      report.reasons.flatMap(({ line, next }) => [line, `  ${next}`]),
     ),
+    ...lines('runs', report.verdicts.map(takenText)),
     ...lines('better', report.improvements),
     ...lines('notes', report.notes),
   ]

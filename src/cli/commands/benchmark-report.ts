@@ -1,4 +1,4 @@
-import { reportAgainstBaseline } from '../../eval/harness/ci-gate.ts'
+import { reportAgainstBaseline } from '../../eval/gate/ci-gate.ts'
 import { defineCommand } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,34 +1,40 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { BackendName } from '../../eval/backends.ts'
-import { manifestOf, runnablePack } from '../../eval/harness/runnable-pack.ts'
-import {
-  optionsOf,
-  type RunContext,
-  type RunnableBenchmark,
-  resumeBenchmark,
-  runBenchmark,
-} from '../../eval/harness/runner.ts'
-import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
-import { casesOf } from '../../eval/harness/store/case-log.ts'
-import { learningRunner } from '../../eval/learning/learning-pack.ts'
-import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
-import { defineCommand, flag, rest, text, wholeNumber } from '../command.ts'
+import { type Kind, kindOf } from '../../eval/kinds/kind.ts'
+import { manifestOf } from '../../eval/pack/manifest.ts'
+import { saturated } from '../../eval/report/comparison.ts'
+import { openBenchmark } from '../../eval/run/open-benchmark.ts'
+import { optionsOf, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from '../../eval/run/run.ts'
+import { newRunId } from '../../eval/run/run-id.ts'
+import { type AblationResult, judgeAblation, type Share } from '../../eval/score/ablation.ts'
+import { casesOf } from '../../eval/store/case-log.ts'
+import type { RunSummary } from '../../eval/store/schemas/run.ts'
+import { isControlName } from '../../eval/system/backend-names.ts'
+import { backendForms } from '../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
+import { defineCommand, flag, option, rest, text, wholeNumber } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { extractorForms } from '../open-extractor.ts'
 import { harmless, type Style } from '../output.ts'
+import { packKinds } from '../pack-kinds.ts'
 import { refuseChanges } from '../resumed-run.ts'
 import type { Session } from '../session.ts'
 import { columns } from '../text-layout.ts'
 import { UsageError } from '../usage-error.ts'
-import { defaultExtractor, extractorOption, listener } from './benchmark-listener.ts'
 import { packDirectory } from './benchmark-packs.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 import { machine } from './benchmark-surroundings.ts'
-import { backendOption, embedderOption } from './eval-options.ts'
+import { embedderOption } from './eval-options.ts'
 
 const options = {
-  system: backendOption,
+  system: {
+    ...text('<name>', `What the packs are run on. A memory: ${backendForms}. For tasks: an agent.`),
+    default: 'bm25, or reference for tasks',
+  },
+  extractor: {
+    ...text('<name>', `What listens in packs of messages: ${extractorForms}; none and everything are the controls.`),
+    default: 'rules',
+  },
   repeats: wholeNumber('How often every case is asked.', { min: 1, max: 1_000, default: 1 }),
   seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
     min: 0,
@@ -37,7 +43,12 @@ const options = {
   }),
   filter: text(
     '<text>',
-    'Only cases that hold this text in their id, prompt or signals. Such a run is never compared.',
+    'Only cases that hold this text in their id, prompt, signals, category or description. Such a run is never compared.',
+  ),
+  shard: option('<k/n>', 'Only the kth of n equal parts of the cases, to be joined by `benchmark merge`.', readShard),
+  jobs: wholeNumber('How many cases are carried out at once. The result is the same.', { min: 1, max: 64, default: 1 }),
+  ablations: flag(
+    'Also run every pack with the parts switched off that it declares, and fail if that makes no difference.',
   ),
   explain: flag('Keep with every case what was mentioned but left out; recall is slower then.'),
   resume: text('<run>', 'Complete this run instead, as it was begun.'),
@@ -45,22 +56,29 @@ const options = {
   notes: text('<text>', 'Kept with the run.'),
   gitRef: text('<ref>', 'Kept with the run.'),
   embedder: embedderOption,
-  extractor: extractorOption,
   ...storeOptions,
+}
+
+function readShard(given: string): { readonly index: number; readonly count: number } {
+  const [, index, count] = (given.match(/^(\d{1,4})\/(\d{1,4})$/u) ?? []).map(Number)
+  if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count }
+  throw new UsageError(`"${given}" is not a shard.`, 'Write the number of the part and of all parts, such as 2/5.')
 }
 
 /** What is decided when a run begins. */
 const decided = [
   'system',
+  'extractor',
   'repeats',
   'seed',
   'filter',
+  'shard',
+  'ablations',
   'explain',
   'runId',
   'notes',
   'gitRef',
   'embedder',
-  'extractor',
 ] as const satisfies (keyof typeof options)[]
 
 export const benchmarkRun = defineCommand({
@@ -79,6 +97,11 @@ export const benchmarkRun = defineCommand({
       effect: 'Runs a pack on another memory.',
     },
     { command: 'credence benchmark run learning', effect: 'Measures what is learned from messages.' },
+    {
+      command: 'credence benchmark run retrieval-hard --ablations',
+      effect: 'Also shows that the cases fail without recall.',
+    },
+    { command: 'credence benchmark run retrieval-hard --shard 2/5', effect: 'Runs a fifth of the cases.' },
     { command: 'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b', effect: 'Completes a run.' },
   ],
   async run({ args: { packs }, options: given }, session) {
@@ -93,20 +116,23 @@ export const benchmarkRun = defineCommand({
     }
     if (isResuming) refuseChanges(given, decided)
     if (given.runId !== undefined && packs.length > 1) throw new UsageError('--run-id is for one pack.')
+    if (given.ablations && given.shard !== undefined)
+      throw new UsageError('--ablations needs the whole pack.', 'Leave out --shard.')
     const evaluation = await session.evaluation()
     const { signal, release } = session.interruption()
     try {
-      const scene = { root, session, evaluation, signal }
+      const scene = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
       const jobs = given.resume === undefined ? newJobs(packs, given, scene) : [resumedJob(given.resume, scene)]
-      const runs: RunSummary[] = []
-      const warnings: string[] = []
+      const results: Result[] = []
       for (const job of jobs) {
         if (signal.aborted) break
-        const { summary, warnings: own } = await performed(job, scene)
-        runs.push(summary)
-        warnings.push(...own)
+        const result = await performed(job, scene)
+        results.push(result)
+        if (given.ablations && result.summary.status === 'completed') {
+          results.push(...(await performedAblations(job, result, scene)))
+        }
       }
-      return await answerOf(runs, { root, warnings, isInterrupted: signal.aborted })
+      return await answerOf(results, { root, isInterrupted: signal.aborted })
     } finally {
       evaluation.progress.clear()
       release()
@@ -115,16 +141,18 @@ export const benchmarkRun = defineCommand({
 })
 
 type Options = {
-  readonly system: BackendName | undefined
+  readonly system: string | undefined
+  readonly extractor: string | undefined
   readonly repeats: number | undefined
   readonly seed: number | undefined
   readonly filter: string | undefined
+  readonly shard: RunOptions['shard']
   readonly explain: boolean
   readonly runId: string | undefined
   readonly notes: string | undefined
   readonly gitRef: string | undefined
   readonly embedder: string | undefined
-  readonly extractor: string | undefined
+  readonly ablations: boolean
 }
 
 type Scene = {
@@ -132,151 +160,147 @@ type Scene = {
   readonly session: Session
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
+  readonly jobs: number
 }
 
-/** What came of it, and what the pack says that nobody checks. */
-type Performed = { readonly summary: RunSummary; readonly warnings: readonly string[] }
+/** What came of a run, and what is to be said about it. */
+type Result = {
+  readonly summary: RunSummary
+  /** What the pack says that nothing checks. */
+  readonly warnings: readonly string[]
+  /** Of a run with a part switched off: what that shows. */
+  readonly ablation: AblationResult | null
+}
 
 /** One pack and how it is run. */
 type Job = {
   readonly directory: string
-  readonly system: BackendName
+  /** Null for what the kind of the pack is run on by default. */
+  readonly system: string | null
+  readonly ablation?: string
   readonly embedder: string
-  readonly extractor: string
   readonly explain: boolean
   readonly run:
-    | {
-        readonly kind: 'new'
-        readonly runId: string
-        readonly options: Parameters<typeof runBenchmark>[2]
-        readonly given: object
-      }
+    | { readonly kind: 'new'; readonly runId: string | undefined; readonly options: RunOptions; readonly given: object }
     | { readonly kind: 'resumed'; readonly runId: string }
 }
 
 function newJobs(packs: readonly string[], options: Options, { session, root, evaluation }: Scene): readonly Job[] {
-  const { system = 'bm25', embedder = defaultEmbedder, extractor = defaultExtractor } = options
-  const { explain, repeats = 1, seed = 1, filter, notes, gitRef } = options
+  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = options
+  // Where the run is kept and how many cases are under way at once decide nothing about it.
   const given = Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined && value !== false),
+    decided.map((name) => [name, options[name]]).filter(([, value]) => value !== undefined && value !== false),
   )
   return packs.map((pack) => {
     const directory = packDirectory(pack, { session, root, shipped: evaluation.packsDirectory })
-    const { benchmarkId, runner } = manifestOf(directory)
-    const runId = options.runId ?? newRunId(benchmarkId, runner === learningRunner ? extractor : system)
-    const run = { kind: 'new', runId, options: { repeats, seed, filter, notes, gitRef }, given } as const
-    return { directory, system, embedder, extractor, explain, run }
+    const { runner, benchmarkId, ablations = [] } = manifestOf(directory)
+    if (options.ablations && ablations.length === 0) {
+      throw new UsageError(
+        `The pack ${benchmarkId} declares no ablations.`,
+        'List in its manifest what it must fail without, such as "ablations": ["recall off"].',
+      )
+    }
+    const system = (runner === 'learning' ? options.extractor : options.system) ?? null
+    const run = { kind: 'new', runId, options: { repeats, seed, filter, shard, notes, gitRef }, given } as const
+    return { directory, system, embedder, explain, run }
   })
 }
 
 /** The pack is found again where it was, and refused if it is no longer the same. */
 function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
   const { settings } = optionsOf(root, runId)
-  const { directory, system, embedder, extractor, explain } = settings
+  const { directory, system, ablation, embedder, explain } = settings
   const pack = typeof directory === 'string' && existsSync(directory) ? directory : String(settings.benchmarkId)
   return {
     directory: packDirectory(pack, { session, root, shipped: evaluation.packsDirectory }),
-    system: backendOption.read([String(system)]) ?? 'bm25',
+    system: typeof system === 'string' ? system : null,
+    ...(typeof ablation === 'string' ? { ablation } : {}),
     embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
-    extractor: typeof extractor === 'string' ? extractor : defaultExtractor,
     explain: explain === true,
     run: { kind: 'resumed', runId },
   }
 }
 
-function* newIds(): Generator<string, never> {
-  for (let number = 1; ; number += 1) yield `b-${number}`
-}
+const kindsFor = ({ directory, embedder }: Job, { session }: Scene): Promise<readonly Kind[]> =>
+  packKinds(session, { runner: manifestOf(directory).runner, embedder })
 
-/** A pack with whoever it is run on: a memory, or for messages to learn from a listener. */
-async function opened(
-  { directory, system, embedder, extractor, explain }: Job,
-  { session, evaluation }: Scene,
-): Promise<{
-  readonly benchmark: RunnableBenchmark & { readonly warnings: readonly string[] }
-  readonly close: () => Promise<void>
-}> {
-  if (manifestOf(directory).runner === learningRunner) {
-    const { learningBenchmark } = await import('../../eval/learning/learning-benchmark.ts')
-    const { openMemoryStore } = await import('../../store/memory-store.ts')
-    const ids = newIds()
-    const benchmark = await learningBenchmark(directory, {
-      extractor: await listener(extractor, session),
-      openWorkshop: () => ({
-        store: openMemoryStore({ random: randomBytes }),
-        now: () => new Date(),
-        newId: () => ids.next().value,
-      }),
-      version: session.machine.version(),
-      clock: () => performance.now(),
-    })
-    return { benchmark, close: async () => {} }
-  }
-  const subject = await evaluation.backends({ packsDirectory: evaluation.packsDirectory, embedder }).open(system)
-  try {
-    return { benchmark: await runnablePack(directory, subject, { explain }), close: () => subject.close() }
-  } catch (error) {
-    await subject.close()
-    throw error
-  }
-}
-
-async function performed(job: Job, scene: Scene): Promise<Performed> {
-  const { directory, system, embedder, extractor, explain, run } = job
-  const { root, session, evaluation, signal } = scene
-  const { benchmark, close } = await opened(job, scene)
+async function performed(job: Job, scene: Scene): Promise<Result> {
+  const { directory, system, ablation, embedder, explain, run } = job
+  const { root, session, evaluation, signal, jobs } = scene
+  const kinds = await kindsFor(job, scene)
+  const benchmark = await openBenchmark(directory, kinds, { system: system ?? undefined, explain, ablation })
   try {
     const { benchmarkId } = benchmark.manifest
+    const role = ablation !== undefined ? 'ablation' : isControlName(benchmark.system.name) ? 'control' : undefined
     const resolved = run.kind === 'new' ? run.options : {}
+    const settings = { ...resolved, benchmarkId, directory, system, ablation, embedder, explain }
     const context: RunContext = {
       root,
       now: () => new Date(),
       signal,
+      jobs,
       surroundings: {
         given: run.kind === 'new' ? { ...run.given } : {},
-        settings: { ...withoutUndefined(resolved), benchmarkId, directory, system, embedder, extractor, explain },
+        settings: withoutUndefined(settings),
         ...machine(session.workingDirectory()),
       },
-      onProgress: (done, total) => evaluation.progress.show(benchmarkId, done, total),
+      onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
     }
     const summary =
       run.kind === 'new'
-        ? await runBenchmark(benchmark, run.runId, run.options, context)
+        ? await runBenchmark(
+            benchmark,
+            run.runId ?? newRunId(benchmarkId, benchmark.system.name, new Date()),
+            { ...run.options, role },
+            context,
+          )
         : await resumeBenchmark(benchmark, run.runId, context)
-    return { summary, warnings: benchmark.warnings }
+    return { summary, warnings: benchmark.warnings, ablation: null }
   } finally {
     evaluation.progress.clear()
-    await close()
+    await benchmark.close()
   }
 }
 
-const withoutUndefined = (values: object): object =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-
-/** Sorts by time, can be read, and is never given twice. */
-function newRunId(benchmarkId: string, system: string): string {
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
-  const slug = (text: string, most: number): string => text.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(0, most)
-  return `${stamp}-${slug(benchmarkId, 60)}-${slug(system, 24)}-${randomBytes(2).toString('hex')}`
+/** Runs a pack with each part switched off that it declares, and says whether the cases notice. */
+async function performedAblations(job: Job, whole: Result, scene: Scene): Promise<readonly Result[]> {
+  const { root, signal } = scene
+  const manifest = manifestOf(job.directory)
+  const place = { directory: job.directory, manifest }
+  const { cases } = kindOf(place, await kindsFor(job, scene)).read(place)
+  const wholeRecords = (await casesOf(root, whole.summary.runId)).records
+  const results: Result[] = []
+  for (const ablation of manifest.ablations ?? []) {
+    if (signal.aborted || job.run.kind !== 'new') break
+    const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, scene)
+    const { records } = await casesOf(root, result.summary.runId)
+    results.push({ ...result, ablation: judgeAblation(ablation, cases, { whole: wholeRecords, without: records }) })
+  }
+  return results
 }
 
+const withoutUndefined = (values: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+
 async function answerOf(
-  runs: readonly RunSummary[],
-  {
-    root,
-    warnings,
-    isInterrupted,
-  }: { readonly root: string; readonly warnings: readonly string[]; readonly isInterrupted: boolean },
+  results: readonly Result[],
+  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
 ) {
+  const measured = results.filter(({ ablation }) => ablation === null)
   const failures: string[] = []
-  for (const { runId } of runs) failures.push(...(await failuresOf(root, runId)))
-  const isFine = runs.every(
-    ({ status, passedCases, totalCases }) => status === 'completed' && passedCases === totalCases,
+  for (const { summary } of measured) failures.push(...(await failuresOf(root, summary.runId)))
+  const ablations = results.flatMap(({ summary, ablation }) =>
+    ablation === null ? [] : [{ benchmarkId: summary.benchmarkId, runId: summary.runId, ...ablation }],
   )
-  const unfinished = runs.filter(({ status }) => status === 'partial').map(({ runId }) => runId)
+  const isFine =
+    measured.every(({ summary }) => summary.status === 'completed' && summary.passedCases === summary.totalCases) &&
+    ablations.every(({ problem }) => problem === null)
+  const warnings = [...new Set(results.flatMap((result) => result.warnings))]
+  const unfinished = results.filter(({ summary }) => summary.status === 'partial').map(({ summary }) => summary.runId)
+  const runs = results.map(({ summary }) => summary)
   return {
-    document: { ok: isFine && !isInterrupted, runs, warnings },
-    text: (style: Style) => runsText(runs, failures, style),
+    document: { ok: isFine && !isInterrupted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
+    text: (style: Style) => [runsText(runs, failures, style), ...ablationText(ablations, style)].join('\n'),
     notes: [
       ...warnings,
       ...unfinished.map((runId) => `Complete it with \`credence benchmark run --resume ${runId}\`.`),
@@ -298,16 +322,49 @@ async function failuresOf(root: string, runId: string): Promise<readonly string[
 const mostFailures = 20
 
 function runsText(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
-  const rows = runs.map(({ benchmarkId, status, passedCases, totalCases, errorCases = 0, latency, runId }) => [
-    benchmarkId,
-    status,
-    `${passedCases}/${totalCases}${errorCases === 0 ? '' : `, ${errorCases} errors`}`,
-    latency === undefined ? '' : `${latency.p50Ms.toFixed(2)} / ${latency.p95Ms.toFixed(2)} ms`,
-    runId,
-  ])
-  const table = columns([['benchmark', 'status', 'passed', 'p50 / p95', 'run'], ...rows], { indent: 0 })
+  const rows = runs.map((run) => {
+    const { benchmarkId, system, status, passedCases, totalCases, errorCases = 0, latency, runId } = run
+    return [
+      benchmarkId,
+      system?.name ?? '',
+      status,
+      `${passedCases}/${totalCases}${errorCases === 0 ? '' : `, ${errorCases} errors`}`,
+      latency === undefined ? '' : `${latency.p50Ms.toFixed(2)} / ${latency.p95Ms.toFixed(2)} ms`,
+      runId,
+      isSaturated(run) ? saturated : '',
+    ]
+  })
+  const table = columns([['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', ''], ...rows], { indent: 0 })
   const shown = failures.slice(0, mostFailures).map((failure) => style.red(harmless(failure)))
   const more =
     failures.length > mostFailures ? [`and ${failures.length - mostFailures} more; see the case records`] : []
   return [harmless(table), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+}
+
+/** A pack that is passed whole can only show that nothing broke. */
+const isSaturated = ({ status, passedCases, totalCases, filter, shard, role }: RunSummary): boolean =>
+  status === 'completed' &&
+  passedCases === totalCases &&
+  filter === undefined &&
+  shard === undefined &&
+  role === undefined
+
+function ablationText(
+  ablations: readonly (AblationResult & { readonly benchmarkId: string })[],
+  style: Style,
+): readonly string[] {
+  if (ablations.length === 0) return []
+  const share = ({ passed, total }: Share): string => `${passed}/${total}`
+  const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => [
+    benchmarkId,
+    ablation,
+    share(whole),
+    share(without),
+    share(silent),
+  ])
+  const title = ['benchmark', 'ablation', 'all on', 'without', 'silence expected']
+  const problems = ablations.flatMap(({ benchmarkId, problem }) =>
+    problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
+  )
+  return ['', harmless(columns([title, ...rows], { indent: 0 })), ...problems]
 }

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config.ts'
-import { type StoreStatus, storeStatus } from '../../eval/harness/store/status.ts'
+import { type StoreStatus, storeStatus } from '../../eval/store/status.ts'
 import { defineCommand } from '../command.ts'
 import { harmless, type Style } from '../output.ts'
 import { columns } from '../text-layout.ts'

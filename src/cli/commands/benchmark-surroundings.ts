@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { arch, platform, release } from 'node:os'
-import type { Environment } from '../../eval/harness/schemas/environment.ts'
+import type { Environment } from '../../eval/store/schemas/run.ts'
 
 /** What a run keeps of the machine it was made on, and of the sources it was made from. */
 export const machine = (directory: string): Pick<Environment, 'git' | 'node' | 'os'> => ({

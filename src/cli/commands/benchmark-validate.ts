@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadRunnable } from '../../eval/harness/runnable-pack.ts'
-import { type PackSummary, validatePack } from '../../eval/harness/store/import-pack.ts'
-import { learningRunner, loadLearningPack } from '../../eval/learning/learning-pack.ts'
+import { kindOf } from '../../eval/kinds/kind.ts'
+import { type PackSummary, validatePack } from '../../eval/pack/import-pack.ts'
+import { manifestOf } from '../../eval/pack/manifest.ts'
+import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import { defineCommand, one } from '../command.ts'
 import { harmless } from '../output.ts'
+import { packKinds } from '../pack-kinds.ts'
 import type { Session } from '../session.ts'
 import { columns, counted } from '../text-layout.ts'
 
@@ -31,14 +33,13 @@ export async function validated(
 ): Promise<{ readonly pack: PackSummary; readonly warnings: readonly string[] }> {
   const path = resolve(session.workingDirectory(), given)
   const pack = await validatePack(path)
-  const warnings = pack.runner !== undefined && statSync(path).isDirectory() ? warningsOf(path, pack.runner) : []
-  return { pack, warnings }
-}
-
-function warningsOf(path: string, runner: string): readonly string[] {
-  if (runner !== learningRunner) return loadRunnable(path).pack.warnings
-  loadLearningPack(path)
-  return []
+  if (pack.runner === undefined || !statSync(path).isDirectory()) return { pack, warnings: [] }
+  const place = { directory: path, manifest: manifestOf(path) }
+  return {
+    pack,
+    warnings: kindOf(place, await packKinds(session, { runner: pack.runner, embedder: defaultEmbedder })).read(place)
+      .warnings,
+  }
 }
 
 export function packText(pack: PackSummary): string {

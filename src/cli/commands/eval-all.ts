@@ -1,15 +1,17 @@
 import { join, resolve } from 'node:path'
-import { type BackendName, type Backends, backendNames, controlBackends } from '../../eval/backends.ts'
-import { compareBackends, filterPack, hasCase } from '../../eval/compare-backends.ts'
-import { type BackendResult, comparisonRow, overallTable, packTable, tableText } from '../../eval/comparison.ts'
-import { measuredMarkdown, withMeasured } from '../../eval/docs-table.ts'
-import { findPacks, loadPack } from '../../eval/manifest.ts'
-import type { Pack } from '../../eval/pack.ts'
-import { readTextFile } from '../../eval/read-file.ts'
-import { reportsOf } from '../../eval/report.ts'
-import type { PackRun } from '../../eval/run-pack.ts'
-import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
-import { writeFiles } from '../../eval/write-files.ts'
+import type { Pack } from '../../eval/kinds/retrieval/pack.ts'
+import { askedIn, casesHolding, findPacks, loadPack } from '../../eval/kinds/retrieval/read-folder.ts'
+import type { PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
+import { manifestOf } from '../../eval/pack/manifest.ts'
+import { readTextFile } from '../../eval/pack/read-file.ts'
+import { type BackendResult, comparisonRow, overallTable, packTable, tableText } from '../../eval/report/comparison.ts'
+import { measuredMarkdown, withMeasured } from '../../eval/report/docs-table.ts'
+import { reportsOf } from '../../eval/report/retrieval-report.ts'
+import { writeFiles } from '../../eval/report/write-files.ts'
+import { type ComparisonOptions, compareBackends } from '../../eval/run/compare-backends.ts'
+import { backendNames, controlBackends } from '../../eval/system/backend-names.ts'
+import type { BackendName, Backends } from '../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import { type Answer, defineCommand, flag, text, texts } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -32,7 +34,7 @@ const options = {
   pack: texts('<id>', 'Only this pack. May be given several times.'),
   packs: { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' },
   backend: backendsOption,
-  filter: text('<text>', 'Only cases that hold this text in their id, category or description.'),
+  filter: text('<text>', 'Only cases that hold this text in their id, message, category or description.'),
   editedPins: editedPinsOption,
   embedder: embedderOption,
   ...explainOptions,
@@ -82,12 +84,13 @@ async function run(given: Options, session: Session): Promise<Answer> {
   const isPartial = given.filter !== undefined || given.pack.length > 0 || given.backend.length > 0
   if (given.updateDocs && isPartial)
     throw new UsageError('--update-docs needs everything to be measured.', 'Leave out --pack, --backend and --filter.')
-  const chosen =
-    given.filter === undefined ? packs : packs.flatMap((pack) => filterPack(pack, given.filter ?? '') ?? [])
+  const wanted = new Map(packs.map((pack) => [pack, casesHolding(pack, given.filter ?? '')]))
+  const chosen = packs.filter((pack) => (wanted.get(pack)?.size ?? 0) > 0)
   if (chosen.length === 0) return nothingCompared(`No case matches "${given.filter}".`)
   // Documentation of a part would be taken for the whole.
   const required = given.updateDocs ? backendNames : given.backend
-  const results = await compared(backends, chosen, required, evaluation)
+  const isWanted = (pack: Pack, id: string): boolean => wanted.get(pack)?.has(id) ?? false
+  const results = await compared(backends, { packs: chosen, required, isWanted }, evaluation)
   return answer(results, { ...given, isPartial }, evaluation, session)
 }
 
@@ -113,7 +116,9 @@ function answer(
           text: `${JSON.stringify(report, null, 2)}\n`,
         }))
       : []
-  const documents = given.updateDocs ? [documented(evaluation.documentFile, measuredMarkdown(rows, notes))] : []
+  const documents = given.updateDocs
+    ? [documented(evaluation.documentFile, measuredMarkdown(rows, notes, provenanceIn(evaluation.packsDirectory)))]
+    : []
   writeFiles([...files, ...documents])
 
   const ours = ran.flatMap(({ backend, runs }) => (backend === 'bm25' ? runs : []))
@@ -145,6 +150,13 @@ const documented = (file: string, measured: string) => ({
   text: withMeasured(readTextFile(file), file, measured),
 })
 
+/** Of the packs that count. */
+const provenanceIn = (directory: string) =>
+  findPacks(directory).flatMap((path) => {
+    const { benchmarkId: id, provenance, runner } = manifestOf(path)
+    return runner === 'calibration' ? [] : [{ id, provenance }]
+  })
+
 const nothingCompared = (reason: string): Answer => ({
   document: { ok: false, rows: [], skipped: [], unanswered: [], notes: [reason], reports: [] },
   text: () => '',
@@ -171,13 +183,15 @@ function packsIn(directory: string, { pack: wanted, editedPins }: Options): read
 
 async function compared(
   backends: Backends,
-  packs: readonly Pack[],
-  required: readonly BackendName[],
+  {
+    required,
+    ...options
+  }: Pick<ComparisonOptions, 'packs' | 'isWanted'> & { readonly required: readonly BackendName[] },
   { progress }: Evaluation,
 ) {
   try {
     return await compareBackends(backends, {
-      packs,
+      ...options,
       backends: backendsFor(required),
       required,
       onProgress: ({ backend, done, total }) => progress.show(backend, done, total),
@@ -188,13 +202,14 @@ async function compared(
 }
 
 async function explainOne(id: string, given: Options, packs: readonly Pack[], backends: Backends): Promise<Answer> {
-  const pack = packs.find((one) => hasCase(one, id))
+  const pack = packs.find((one) => askedIn(one).some((asked) => asked.id === id))
   if (pack === undefined)
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
   const names: readonly BackendName[] = given.backend.length === 0 ? ['bm25'] : given.backend
-  return oneCase(pack, id, given.explain, async (only) => {
+  return oneCase(pack, id, given.explain, async (isWanted) => {
     const results = await compareBackends(backends, {
-      packs: [only],
+      packs: [pack],
+      isWanted,
       backends: names,
       required: names,
       ...(given.explain ? { explain: id } : {}),

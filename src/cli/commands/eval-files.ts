@@ -1,12 +1,14 @@
 import { basename, join, resolve } from 'node:path'
-import { type BackendName, controlBackends } from '../../eval/backends.ts'
-import { compareBackends, hasCase, onlyCase } from '../../eval/compare-backends.ts'
-import { comparisonRow, overallTable, tableText } from '../../eval/comparison.ts'
-import { type Pack, readPack } from '../../eval/pack.ts'
-import { reportsOf } from '../../eval/report.ts'
-import type { PackRun } from '../../eval/run-pack.ts'
-import { defaultEmbedder } from '../../eval/systems/embedders/open-embedder.ts'
-import { writeFiles } from '../../eval/write-files.ts'
+import { type Pack, readPack } from '../../eval/kinds/retrieval/pack.ts'
+import { askedIn } from '../../eval/kinds/retrieval/read-folder.ts'
+import type { PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
+import { comparisonRow, overallTable, tableText } from '../../eval/report/comparison.ts'
+import { reportsOf } from '../../eval/report/retrieval-report.ts'
+import { writeFiles } from '../../eval/report/write-files.ts'
+import { compareBackends } from '../../eval/run/compare-backends.ts'
+import { controlBackends } from '../../eval/system/backend-names.ts'
+import type { BackendName } from '../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import { type Answer, defineCommand, flag, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
@@ -65,9 +67,10 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
   const pack = packOf(kind, options, session)
   const evaluation = await session.evaluation()
   const backends = evaluation.backends({ packsDirectory: evaluation.packsDirectory, embedder })
-  const compare = (names: readonly BackendName[], packs: readonly Pack[]) =>
+  const compare = (names: readonly BackendName[], isWanted = (_pack: Pack, _id: string): boolean => true) =>
     compareBackends(backends, {
-      packs,
+      packs: [pack],
+      isWanted,
       backends: names,
       required: [backend],
       onProgress: ({ backend: name, done, total }) => evaluation.progress.show(name, done, total),
@@ -75,14 +78,11 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
     }).finally(() => evaluation.progress.clear())
 
   if (options.case !== undefined)
-    return oneCase(pack, options.case, options.explain, async (only) => runsIn(await compare([backend], [only])))
-  const runs = runsIn(await compare([backend], [pack]))
+    return oneCase(pack, options.case, options.explain, async (isWanted) => runsIn(await compare([backend], isWanted)))
+  const runs = runsIn(await compare([backend]))
   const [made] = reportsOf(runs)
   if (made === undefined) throw new Error('a run without a report')
-  const controls = await compare(
-    controlBackends.filter((name) => name !== backend),
-    [pack],
-  )
+  const controls = await compare(controlBackends.filter((name) => name !== backend))
   const file = join(outDirectory(session, options.out), made.name)
   writeFiles([{ file, text: `${JSON.stringify(made.report, null, 2)}\n` }])
 
@@ -123,11 +123,11 @@ export async function oneCase(
   pack: Pack,
   id: string,
   explain: boolean,
-  runOnly: (pack: Pack) => Promise<readonly PackRun[]>,
+  runOnly: (isWanted: (pack: Pack, asked: string) => boolean) => Promise<readonly PackRun[]>,
 ): Promise<Answer> {
-  if (!hasCase(pack, id))
+  if (!askedIn(pack).some((asked) => asked.id === id))
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
-  const runs = await runOnly(onlyCase(pack, id))
+  const runs = await runOnly((_, asked) => asked === id)
   const found = casesOf(runs, id)
   return {
     document: found.length === 1 ? found[0] : found,

@@ -1,5 +1,5 @@
-import { explainCase } from '../../eval/explain-case.ts'
-import type { PackRun } from '../../eval/run-pack.ts'
+import { explainCase } from '../../eval/kinds/retrieval/explain-case.ts'
+import type { PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
 import { harmless, type Style } from '../output.ts'
 
 const mostFailuresShown = 20

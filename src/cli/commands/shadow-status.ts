@@ -1,4 +1,4 @@
-import { type ShadowSummary, summariseShadows } from '../../eval/harness/shadow-summary.ts'
+import { type ShadowSummary, summariseShadows } from '../../eval/shadow/shadow-summary.ts'
 import { defineCommand } from '../command.ts'
 import { columns } from '../text-layout.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'

@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
-import { optionsOf, type RunContext, resumeBenchmark, runBenchmark } from '../../eval/harness/runner.ts'
-import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
-import { runFolder } from '../../eval/harness/store/layout.ts'
+import { optionsOf, type RunContext, resumeBenchmark, runBenchmark } from '../../eval/run/run.ts'
+import { newRunId, slug } from '../../eval/run/run-id.ts'
+import { runFolder } from '../../eval/store/layout.ts'
+import type { RunSummary } from '../../eval/store/schemas/run.ts'
 import { parseModelSpec } from '../../models/model-spec.ts'
 import type { Agent } from '../../tasks/agent.ts'
 import type { Control } from '../../tasks/evidence.ts'
@@ -15,6 +16,7 @@ import { oracleFor } from '../../tasks/oracle.ts'
 import { loadTasks } from '../../tasks/parse/load-tasks.ts'
 import type { Task } from '../../tasks/task.ts'
 import { defaultPassAt, taskBenchmark } from '../../tasks/task-benchmark.ts'
+import { isDeterministic } from '../../tasks/task-kind.ts'
 import type { Evaluation } from '../evaluation.ts'
 import type { Session } from '../session.ts'
 import type { TaskWork } from '../task-work.ts'
@@ -46,6 +48,8 @@ export type TaskScene = {
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
   readonly sandbox: Sandbox
+  /** How many tasks are carried out at once. */
+  readonly jobs: number
 }
 
 export type DoneJob = { readonly summary: RunSummary; readonly grades: readonly TaskGrade[] }
@@ -71,12 +75,12 @@ export async function performTasks(
     | { readonly kind: 'resumed'; readonly runId: string },
   scene: TaskScene,
 ): Promise<DoneJob> {
-  const { session, root, work, evaluation, signal, sandbox } = scene
+  const { session, root, work, evaluation, signal, sandbox, jobs } = scene
   const tasks = loadTasks(request.tasks, await taskPlaces(session), { strictUpstream: request.strictUpstream })
   const agent = request.agent === oracleName ? null : await work.agent(request.agent, request.passEnv)
   const system = systemOf(agent, request.control)
   const benchmarkId = benchmarkIdOf(tasks)
-  const runId = run.runId ?? newRunId(benchmarkId, system.name)
+  const runId = run.runId ?? newRunId(benchmarkId, system.name, new Date())
   const judge = await judgeFor(request, scene)
   const grades: TaskGrade[] = []
   const total = tasks.length * request.repeats
@@ -84,12 +88,11 @@ export async function performTasks(
     benchmarkId,
     tasks,
     system,
-    isDeterministic: agent === null || ['reference', 'reference:no-memory', 'none', 'scripted'].includes(agent.name),
+    isDeterministic: agent === null || isDeterministic(agent),
     obtain: byAgent({
       agentFor: (task) => agent ?? oracleFor(task),
       control: request.control,
       runFolder: runFolder(root, runId),
-      runId,
       now: () => new Date(),
       timeoutMultiplier: request.timeoutMultiplier,
       places: work.places,
@@ -97,7 +100,6 @@ export async function performTasks(
     }),
     graders: { sandbox, judge },
     passAt: request.passAt,
-    runFolder: runFolder(root, runId),
     now: () => new Date(),
     onGrade: (grade) => grades.push(grade),
     onBegin: (task) => evaluation.progress.show(`${system.name}: ${task.id}`, grades.length, total),
@@ -106,6 +108,7 @@ export async function performTasks(
     root,
     now: () => new Date(),
     signal,
+    jobs,
     surroundings: {
       given: run.kind === 'new' ? { ...run.given } : {},
       settings: {
@@ -189,16 +192,4 @@ export function benchmarkIdOf(tasks: readonly Task[]): string {
   return folders.size === 1
     ? `tasks-${slug(basename(folder), 80)}-${tasks.length}-${digest.slice(0, 4)}`
     : `tasks-${digest}`
-}
-
-const slug = (text: string, most: number): string =>
-  text
-    .replaceAll(/[^A-Za-z0-9]+/gu, '-')
-    .replaceAll(/^-|-$/gu, '')
-    .slice(0, most)
-
-/** Sorts by time, can be read, and is never given twice. */
-export function newRunId(benchmarkId: string, system: string): string {
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
-  return `${stamp}-${slug(benchmarkId, 50)}-${slug(system, 24)}-${randomBytes(2).toString('hex')}`
 }

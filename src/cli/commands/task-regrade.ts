@@ -1,6 +1,7 @@
-import { type RunContext, runBenchmark } from '../../eval/harness/runner.ts'
-import { requireRun } from '../../eval/harness/store/documents.ts'
-import { runFolder } from '../../eval/harness/store/layout.ts'
+import { type RunContext, runBenchmark } from '../../eval/run/run.ts'
+import { newRunId } from '../../eval/run/run-id.ts'
+import { requireRun } from '../../eval/store/documents.ts'
+import { runFolder } from '../../eval/store/layout.ts'
 import type { TaskGrade } from '../../tasks/grade/task-grade.ts'
 import { fromRun, tasksOfRun } from '../../tasks/obtain-evidence.ts'
 import { coverageOf, meanScores } from '../../tasks/report/coverage.ts'
@@ -12,7 +13,7 @@ import { harmless, type Style } from '../output.ts'
 import { columns } from '../text-layout.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 import { machine } from './benchmark-surroundings.ts'
-import { judgeFor, newRunId, sandboxFor } from './task-job.ts'
+import { judgeFor, sandboxFor } from './task-job.ts'
 import { judgeOptions, keepResult, taskDocuments } from './task-run.ts'
 import { figure, reasonsText, summaryText } from './task-text.ts'
 
@@ -38,7 +39,7 @@ export const taskRegrade = defineCommand({
     const sandbox = await sandboxFor(options)
     const judge = await judgeFor({ judge: options.judge ?? null, votes: options.votes ?? 1 }, { work, root })
     const system = old.system ?? { name: 'unknown', version: 'unknown' }
-    const runId = options.runId ?? newRunId(old.benchmarkId, `${system.name}-regraded`)
+    const runId = options.runId ?? newRunId(old.benchmarkId, `${system.name}-regraded`, new Date())
     const passAt = options.passAt ?? settings.passAt ?? defaultPassAt
     const { signal, release } = session.interruption()
     try {
@@ -47,10 +48,9 @@ export const taskRegrade = defineCommand({
         tasks,
         system,
         isDeterministic: old.deterministic ?? false,
-        obtain: fromRun({ runFolder: runFolder(root, source), runId: source }),
+        obtain: fromRun({ runFolder: runFolder(root, source) }),
         graders: { sandbox, judge },
         passAt,
-        runFolder: runFolder(root, runId),
         now: () => new Date(),
         onBegin: (task) => evaluation.progress.show(`grading ${task.id}`, 0, tasks.length),
       })

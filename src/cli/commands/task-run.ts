@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runFolder } from '../../eval/harness/store/layout.ts'
+import { runFolder } from '../../eval/store/layout.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { coverageOf, meanScores } from '../../tasks/report/coverage.ts'
 import { pinchbenchResult } from '../../tasks/report/pinchbench-result.ts'
@@ -57,6 +57,7 @@ const options = {
     read: (given: readonly string[]) => given.map(readVariable),
   },
   repeats: wholeNumber('How often every task is carried out.', { min: 1, max: 1_000, default: 1 }),
+  jobs: wholeNumber('How many tasks are carried out at once. The result is the same.', { min: 1, max: 64, default: 1 }),
   seed: wholeNumber('Decides what tasks that draw their facts draw.', { min: 0, max: 2 ** 31, default: 1 }),
   ...judgeOptions,
   controls: flag('Run the same without memory, without doing anything and knowing all answers, and compare.'),
@@ -109,7 +110,7 @@ export const taskRun = defineCommand({
     const sandbox = await sandboxFor(request)
     const { signal, release } = session.interruption()
     try {
-      const scene = { session, root, work, evaluation, signal, sandbox }
+      const scene = { session, root, work, evaluation, signal, sandbox, jobs: given.jobs ?? 1 }
       const run =
         given.resume === undefined
           ? ({

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { Problem } from '../../eval/harness/parse-artifact.ts'
+import type { Problem } from '../../eval/store/parse-artifact.ts'
 import { checkSource, findTasks, type TaskSource } from '../../tasks/parse/load-tasks.ts'
 import type { ParseOptions } from '../../tasks/parse/parse-task.ts'
 import { findAsset } from '../../tasks/run/workspace.ts'

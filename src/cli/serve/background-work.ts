@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
+import { newRunId } from '../../eval/run/run-id.ts'
 import type { BackgroundWork } from '../../http/api/handlers.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
@@ -33,7 +33,7 @@ export function backgroundWork(
     if (running !== null) {
       throw new MemoryError('conflict', `The pack ${running.pack} is being run.`, { hint: 'Wait until it is done.' })
     }
-    const runId = newRunId(pack)
+    const runId = newRunId(pack, '', new Date())
     const argv = ['benchmark', 'run', pack, '--run-id', runId, '--explain', '--store', evalRoot, '--dir', dir]
     // Whoever asks for a run has switched the harness on by that.
     const env = { CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
@@ -84,10 +84,4 @@ function parsed(text: string): unknown {
     // Not a document: the caller says so with what was printed instead.
     return null
   }
-}
-
-/** Sorts by time, can be read, and is never given twice. */
-function newRunId(pack: string): string {
-  const stamp = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
-  return `${stamp}-${pack.replaceAll(/[^A-Za-z0-9]+/gu, '-').slice(0, 60)}-${randomBytes(2).toString('hex')}`
 }

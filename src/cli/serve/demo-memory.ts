@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withShadow } from '../../eval/harness/shadow-memory.ts'
+import { withShadow } from '../../eval/shadow/shadow-memory.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
 import type { Workshop } from '../../memory/workshop.ts'

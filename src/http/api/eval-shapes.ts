@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { stages } from '../../eval/harness/diff.ts'
-import { BaselineSnapshot } from '../../eval/harness/schemas/baseline.ts'
-import { CaseRecord, Verdict } from '../../eval/harness/schemas/case-record.ts'
-import { Environment } from '../../eval/harness/schemas/environment.ts'
-import { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
+import { figureVerdicts } from '../../eval/compare/compare.ts'
+import { stages } from '../../eval/compare/diff.ts'
+import { BaselineSnapshot } from '../../eval/store/schemas/baseline.ts'
+import { CaseRecord, Environment, RunSummary, Verdict } from '../../eval/store/schemas/run.ts'
 
 export { CaseRecord, Environment, RunSummary, Verdict }
 
@@ -16,7 +15,7 @@ export const ListedRun = z.object({
   passInterval: Interval.nullable().describe('Where the true pass rate lies with 95 % confidence (Wilson).'),
 })
 
-/** `passed`: all cases of the latest completed run passed. `unfinished`: a newer run did not complete. */
+/** `passed`: all cases of the run that decides passed. `unfinished`: that run did not complete, or is still going on. */
 export const packVerdicts = ['passed', 'failed', 'unfinished', 'not run'] as const
 
 export const ListedPack = z.object({
@@ -28,6 +27,10 @@ export const ListedPack = z.object({
   cases: z.int(),
   source: z.enum(['store', 'shipped']),
   isRunnable: z.boolean(),
+  system: z
+    .string()
+    .nullable()
+    .describe('The system that the verdict is about; controls and parts of runs never count.'),
   verdict: z.enum(packVerdicts),
   latest: ListedRun.nullable(),
   problem: z.string().nullable().describe('What is wrong with its manifest, where it cannot be read.'),
@@ -62,7 +65,7 @@ export const FigureComparison = z.object({
   base: z.number().nullable(),
   candidate: z.number().nullable(),
   delta: z.number().nullable(),
-  verdict: z.enum(['better', 'worse', 'same', 'no evidence', 'underpowered', 'dropped', 'new']),
+  verdict: z.enum(figureVerdicts),
   direction: z.enum(['higher', 'lower']).describe('Which way is better.'),
   adjustedP: z.number().nullable(),
   interval: Interval.nullable(),

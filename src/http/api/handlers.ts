@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
-import type { Subject } from '../../eval/subject.ts'
+import type { Subject } from '../../eval/system/subject.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Channel } from '../credentials.ts'
 import type { Answer, RouteName, Routes } from './contract.ts'

@@ -1,6 +1,6 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
-import { isSafeId } from '../../eval/harness/schemas/primitives.ts'
+import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { nearest } from '../../nearest.ts'
 import { gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { type Findings, shown } from './problem.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseDocument, type YAMLError } from 'yaml'
-import type { Problem } from '../../eval/harness/parse-artifact.ts'
+import type { Problem } from '../../eval/store/parse-artifact.ts'
 import type { Task } from '../task.ts'
 import { undeclared } from './draw.ts'
 import { readFields } from './fields.ts'

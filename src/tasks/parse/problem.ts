@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { fieldAt, type Problem } from '../../eval/harness/parse-artifact.ts'
+import { fieldAt, type Problem } from '../../eval/store/parse-artifact.ts'
 
 /** Collects the problems of a task file, so that its author sees all of them at once. */
 export class Findings {

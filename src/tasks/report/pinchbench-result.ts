@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
+import type { RunSummary } from '../../eval/store/schemas/run.ts'
 import type { Evidence } from '../evidence.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
 import type { Task } from '../task.ts'

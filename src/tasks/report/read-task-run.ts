@@ -1,9 +1,8 @@
 import { MemoryError } from '../../errors.ts'
-import type { CaseRecord } from '../../eval/harness/schemas/case-record.ts'
-import type { RunSummary } from '../../eval/harness/schemas/run-summary.ts'
-import { casesOf } from '../../eval/harness/store/case-log.ts'
-import { readEnvironment, requireRun } from '../../eval/harness/store/documents.ts'
-import { runFolder } from '../../eval/harness/store/layout.ts'
+import { casesOf } from '../../eval/store/case-log.ts'
+import { readEnvironment, requireRun } from '../../eval/store/documents.ts'
+import { runFolder } from '../../eval/store/layout.ts'
+import type { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import type { Evidence } from '../evidence.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
 import { fromRun, tasksOfRun } from '../obtain-evidence.ts'
@@ -61,7 +60,7 @@ export async function readTaskRun(root: string, runId: string): Promise<ReadTask
   const found = new Map(
     (await tasksOfRun(runFolder(root, evidenceRun), { strictUpstream })).map((task) => [task.id, task]),
   )
-  const obtain = fromRun({ runFolder: runFolder(root, evidenceRun), runId: evidenceRun })
+  const obtain = fromRun({ runFolder: runFolder(root, evidenceRun) })
   const signal = new AbortController().signal
   const tasks: TaskRun[] = []
   for (const record of records) {
@@ -77,7 +76,7 @@ export async function readTaskRun(root: string, runId: string): Promise<ReadTask
         },
       )
     }
-    const obtained = await obtain(task, { repeat, seed, wanted: new Set([caseId]), signal })
+    const obtained = await obtain(task, { repeat, seed, wanted: new Set([caseId]), jobs: 1, signal, folder: null })
     if (obtained === null) continue
     const { evidence, folder } = obtained
     const changed = await changedFiles(folder, evidence)

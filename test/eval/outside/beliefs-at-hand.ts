@@ -1,4 +1,4 @@
-import type { SystemQuery } from '../../../src/eval/system.ts'
+import type { SystemQuery } from '../../../src/eval/system/system.ts'
 import { type BeliefRecord, parseRecord } from '../../../src/memory/belief-record.ts'
 
 /** A belief about kitchens, of ada's, as a file would give it. */

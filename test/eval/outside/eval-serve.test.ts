@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { httpSystem } from '../../../src/eval/systems/http-system.ts'
+import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { belief, question } from './beliefs-at-hand.ts'
 
 const entry = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))

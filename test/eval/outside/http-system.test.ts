@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { httpSystem } from '../../../src/eval/systems/http-system.ts'
+import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { belief, question } from './beliefs-at-hand.ts'
 import { answer, type Script, scriptedServer } from './scripted-http-server.ts'
 

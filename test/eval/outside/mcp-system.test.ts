@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { System } from '../../../src/eval/system.ts'
-import { parseMcpMapping } from '../../../src/eval/systems/mcp-mapping.ts'
-import { mcpSystem } from '../../../src/eval/systems/mcp-system.ts'
+import { parseMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts'
+import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
+import type { System } from '../../../src/eval/system/system.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
 import { belief, question } from './beliefs-at-hand.ts'
 

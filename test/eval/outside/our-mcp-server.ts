@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { bm25System } from '../../../src/eval/systems/bm25.ts'
+import { bm25System } from '../../../src/eval/system/bm25.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
 import { openMemoryStore } from '../../../src/store/memory-store.ts'
 

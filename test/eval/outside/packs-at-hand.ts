@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { Backends } from '../../../src/eval/backends.ts'
-import { loadPack } from '../../../src/eval/manifest.ts'
-import type { Pack } from '../../../src/eval/pack.ts'
-import { type PackRun, runPack } from '../../../src/eval/run-pack.ts'
-import type { System } from '../../../src/eval/system.ts'
+import type { Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
+import { loadPack } from '../../../src/eval/kinds/retrieval/read-folder.ts'
+import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
+import { Backends } from '../../../src/eval/system/backends.ts'
+import type { System } from '../../../src/eval/system/system.ts'
 import { openMemoryStore } from '../../../src/store/memory-store.ts'
 
 export const backends = new Backends({

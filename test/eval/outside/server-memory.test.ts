@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { comparisonRow } from '../../../src/eval/comparison.ts'
-import type { PackRun } from '../../../src/eval/run-pack.ts'
-import { type McpMapping, readMcpMapping } from '../../../src/eval/systems/mcp-mapping.ts'
-import { mcpSystem } from '../../../src/eval/systems/mcp-system.ts'
-import { noneSystem } from '../../../src/eval/systems/none.ts'
+import type { PackRun } from '../../../src/eval/kinds/retrieval/run-pack.ts'
+import { comparisonRow } from '../../../src/eval/report/comparison.ts'
+import { noneSystem } from '../../../src/eval/system/controls.ts'
+import { type McpMapping, readMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts'
+import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
 import { packOf, runWith } from './packs-at-hand.ts'
 
 const installed = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/dist/index.js')

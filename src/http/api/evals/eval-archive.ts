@@ -1,15 +1,13 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import { manifestOf } from '../../../eval/harness/runnable-pack.ts'
-import type { BaselineSnapshot } from '../../../eval/harness/schemas/baseline.ts'
-import type { CaseRecord } from '../../../eval/harness/schemas/case-record.ts'
-import type { Manifest } from '../../../eval/harness/schemas/manifest.ts'
-import type { RunSummary } from '../../../eval/harness/schemas/run-summary.ts'
-import { casesOf } from '../../../eval/harness/store/case-log.ts'
-import { caseLogPath, storeTrees, treePath } from '../../../eval/harness/store/layout.ts'
-import { scan } from '../../../eval/harness/store/scan.ts'
-import { packFolders } from '../../../eval/manifest.ts'
+import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
+import { casesOf } from '../../../eval/store/case-log.ts'
+import { caseLogPath, storeTrees, treePath } from '../../../eval/store/layout.ts'
+import { scan } from '../../../eval/store/scan.ts'
+import type { BaselineSnapshot } from '../../../eval/store/schemas/baseline.ts'
+import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
+import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 
 /** A pack that was found, readable or not. */
 export type FoundPack = {

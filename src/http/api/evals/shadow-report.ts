@@ -1,7 +1,6 @@
-import { Histogram } from '../../../eval/harness/histogram.ts'
-import { summariseShadows } from '../../../eval/harness/shadow-summary.ts'
-import { dayOf } from '../../../eval/harness/store/layout.ts'
-import { scan } from '../../../eval/harness/store/scan.ts'
+import { Histogram, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
+import { dayOf } from '../../../eval/store/layout.ts'
+import { scan } from '../../../eval/store/scan.ts'
 import type { Answer } from '../contract.ts'
 
 /** What live recalls came to, in all and day by day. */

@@ -1,14 +1,12 @@
 import { MemoryError } from '../../../errors.ts'
-import { compareBenchmarks } from '../../../eval/harness/compare.ts'
-import { diffRuns } from '../../../eval/harness/diff.ts'
-import { figuresOfRun } from '../../../eval/harness/figures.ts'
-import type { CaseRecord } from '../../../eval/harness/schemas/case-record.ts'
-import type { Manifest } from '../../../eval/harness/schemas/manifest.ts'
-import type { RunSummary } from '../../../eval/harness/schemas/run-summary.ts'
-import { readEnvironment } from '../../../eval/harness/store/documents.ts'
-import { summariseCases } from '../../../eval/harness/summarise-cases.ts'
-import { learningRunner } from '../../../eval/learning/learning-pack.ts'
-import { wilsonInterval } from '../../../eval/statistics.ts'
+import { compareBenchmark } from '../../../eval/compare/compare.ts'
+import { diffRuns } from '../../../eval/compare/diff.ts'
+import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
+import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
+import { wilsonInterval } from '../../../eval/score/statistics.ts'
+import { readEnvironment } from '../../../eval/store/documents.ts'
+import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
+import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { kept } from '../../kept.ts'
 import type { Answer, ListedCase, ListedPack, ListedRun } from '../contract.ts'
 import type { EvalArchive, FoundPack } from '../evals/eval-archive.ts'
@@ -102,7 +100,8 @@ export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRou
 }
 
 /** Some of the cases say nothing about the benchmark. */
-const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
+const isWhole = ({ status, filter, shard }: RunSummary): boolean =>
+  status === 'completed' && filter === undefined && shard === undefined
 
 const listedRun = (run: RunSummary): ListedRun => ({
   run,
@@ -117,27 +116,21 @@ const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): 
   return [...ids].map((id) => ({ id, source: 'store', manifest: null, problem: null }))
 }
 
-const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', learningRunner]
+const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', 'learning', 'task']
 
 const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manifest?.runner)
 
-/** `runs` are newest first. */
+/** The systems that packs are run on unless told otherwise. */
+const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'reference']
+
+/** A verdict belongs to a pack and a system: ours, where it was run, else the one that was run last. `runs` are newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
   const { id, source, manifest, problem } = pack
-  const own = runs.filter(({ benchmarkId, filter }) => benchmarkId === id && filter === undefined)
-  const latest = own.find(isWhole)
-  const unfinished = own.find(({ status }) => status !== 'completed')
-  const isBehind =
-    unfinished !== undefined &&
-    (latest === undefined || Date.parse(unfinished.startedAt) > Date.parse(latest.startedAt))
-  const verdict =
-    latest === undefined && unfinished === undefined
-      ? 'not run'
-      : isBehind
-        ? 'unfinished'
-        : latest?.passedCases === latest?.totalCases
-          ? 'passed'
-          : 'failed'
+  const own = runs.filter((run) => run.benchmarkId === id && counts(run))
+  const main = own.find(({ system }) => ownSystems.includes(system?.name)) ?? own[0]
+  const family = own.filter(({ system }) => system?.name === main?.system?.name)
+  const deciding = family.length === 0 ? undefined : chosenOf(family).run
+  const latest = family.find(isWhole)
   return {
     id,
     title: manifest?.title ?? id,
@@ -147,10 +140,17 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
     cases: manifest?.cases.length ?? latest?.totalCases ?? 0,
     source,
     isRunnable: isRunnable(pack),
-    verdict,
+    system: main?.system?.name ?? null,
+    verdict: verdictOf(deciding),
     latest: latest === undefined ? null : listedRun(latest),
     problem,
   }
+}
+
+function verdictOf(run: RunSummary | undefined): ListedPack['verdict'] {
+  if (run === undefined) return 'not run'
+  if (run.status !== 'completed') return 'unfinished'
+  return run.passedCases === run.totalCases ? 'passed' : 'failed'
 }
 
 const promptsOf = (manifest: Manifest | null): ReadonlyMap<string, string> =>
@@ -195,9 +195,9 @@ async function compared(
   const figures = async (run: RunSummary) =>
     figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)
   const isSamePack = diff.base.benchmarkId === diff.candidate.benchmarkId
-  const [comparison] = isSamePack
-    ? compareBenchmarks([{ base: await figures(diff.base), candidate: await figures(diff.candidate) }])
-    : []
+  const comparison = isSamePack
+    ? compareBenchmark({ base: await figures(diff.base), candidate: await figures(diff.candidate) })
+    : null
   const { broken, fixed, stillFailing, changed } = diff
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, mostItems)
   return {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isSafeId } from '../../../eval/harness/schemas/primitives.ts'
+import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { noUsage } from '../../../models/chat-model.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import type { CommandProfile, Environment } from './command-agent.ts'

@@ -9,6 +9,7 @@ const tones: Readonly<Record<FigureComparison['verdict'], Tone>> = {
   same: 'plain',
   'no evidence': 'plain',
   underpowered: 'odd',
+  'cannot tell': 'odd',
   dropped: 'bad',
   new: 'accent',
 }

@@ -42,7 +42,7 @@ export function PacksView() {
 }
 
 function PackRow({ pack }: { readonly pack: ListedPack }) {
-  const { id, title, description, cases, verdict, latest, problem, source } = pack
+  const { id, title, description, cases, system, verdict, latest, problem, source } = pack
   return (
     <li class="pack-row">
       <div class="pack-title">
@@ -61,6 +61,7 @@ function PackRow({ pack }: { readonly pack: ListedPack }) {
           <>
             <PassBar listed={latest} />
             <span class="soft small number">
+              {system === null ? '' : `${system}: `}
               {percent(latest.passRate)} of {counted(latest.run.totalCases, 'case')} passed,{' '}
               <Time at={whenOf(latest)} />
             </span>

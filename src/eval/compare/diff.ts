@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { canonicalJson } from '../pack/pack-hash.ts'
+import { figuresOfRun, summariseCases } from '../score/figures.ts'
+import { casesOf } from '../store/case-log.ts'
+import { requireRun } from '../store/documents.ts'
+import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
+import { comparability } from './comparability.ts'
+import { dust } from './compare.ts'
+
+/** Where two answers to the same case part. In the order in which an answer comes about. */
+export const stages = [
+  'answered',
+  'query',
+  'match',
+  'score',
+  'rank',
+  'pinned',
+  'questions',
+  'prelude',
+  'judged',
+] as const
+export type Stage = (typeof stages)[number]
+
+export type IdChange = {
+  readonly id: string
+  readonly tier: string
+  readonly from: number | null
+  readonly to: number | null
+}
+
+/** One case in both runs. */
+export type CaseDiff = {
+  readonly id: string
+  readonly base: Verdict
+  readonly candidate: Verdict
+  /** The first thing that is not the same; null when nothing differs. */
+  readonly firstStage: Stage | null
+  /** Returned ids that came, went or moved, with their ranks. */
+  readonly returned: readonly IdChange[]
+  /** What the candidate failed on. */
+  readonly failures: readonly string[]
+}
+
+export type RunDiff = {
+  readonly base: RunSummary
+  readonly candidate: RunSummary
+  /** What a reader must know before trusting the rest. */
+  readonly notes: readonly string[]
+  readonly fixed: readonly CaseDiff[]
+  readonly broken: readonly CaseDiff[]
+  readonly stillFailing: readonly CaseDiff[]
+  readonly newCases: readonly string[]
+  readonly removedCases: readonly string[]
+  /** Passed in some repeats and failed in others, in either run. */
+  readonly flaky: readonly string[]
+  /** Passed in both, with another answer. */
+  readonly changed: readonly CaseDiff[]
+  readonly unchanged: number
+}
+
+/** Lays two runs beside each other, case by case. */
+export async function diffRuns(root: string, baseId: string, candidateId: string): Promise<RunDiff> {
+  const [base, candidate] = [await loaded(root, baseId), await loaded(root, candidateId)]
+  const [before, after] = [byId(base.records), byId(candidate.records)]
+  const verdicts = { base: verdictsOf(base.figures), candidate: verdictsOf(candidate.figures) }
+  const shared = [...before.keys()].filter((id) => after.has(id)).sort()
+  const cases = shared.map((id): CaseDiff => {
+    const [one, other] = [before.get(id), after.get(id)] as [CaseRecord, CaseRecord]
+    return {
+      id,
+      base: verdicts.base.get(id) ?? one.verdict,
+      candidate: verdicts.candidate.get(id) ?? other.verdict,
+      firstStage: firstDifference(one, other),
+      returned: idChanges(one, other),
+      failures: other.error === undefined ? other.failures : [other.error.message],
+    }
+  })
+  const passes = (verdict: Verdict): boolean => verdict === 'pass'
+  const bothPass = cases.filter((one) => passes(one.base) && passes(one.candidate))
+  const sides = [
+    figuresOfRun(base.run, base.figures.results),
+    figuresOfRun(candidate.run, candidate.figures.results),
+  ] as const
+  const { obstacles, notes } = comparability(...sides)
+  return {
+    base: base.run,
+    candidate: candidate.run,
+    notes: [...obstacles, ...notes, ...base.problems, ...candidate.problems],
+    fixed: cases.filter((one) => !passes(one.base) && passes(one.candidate)),
+    broken: cases.filter((one) => passes(one.base) && !passes(one.candidate)),
+    stillFailing: cases.filter((one) => !passes(one.base) && !passes(one.candidate)),
+    newCases: [...after.keys()].filter((id) => !before.has(id)).sort(),
+    removedCases: [...before.keys()].filter((id) => !after.has(id)).sort(),
+    flaky: [...new Set([...base.figures.flaky, ...candidate.figures.flaky])].sort(),
+    changed: bothPass.filter(({ firstStage }) => firstStage !== null),
+    unchanged: bothPass.filter(({ firstStage }) => firstStage === null).length,
+  }
+}
+
+async function loaded(root: string, runId: string) {
+  const run = requireRun(root, runId)
+  const { records, problems } = await casesOf(root, runId)
+  const unreadable = problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`)
+  const none = records.length === 0 ? [`The run ${runId} kept no case records.`] : []
+  return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
+}
+
+/** Of several repeats the first: later ones differ from it only where results vary, which `flaky` says. */
+function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
+  const first = new Map<string, CaseRecord>()
+  for (const record of records) {
+    const earlier = first.get(record.caseId)
+    if (earlier === undefined || record.repeat < earlier.repeat) first.set(record.caseId, record)
+  }
+  return first
+}
+
+const verdictsOf = ({ results }: ReturnType<typeof summariseCases>): ReadonlyMap<string, Verdict> =>
+  new Map(results.map(({ id, verdict }) => [id, verdict]))
+
+/** What our own executor says about how an answer was reached. Other systems say less, or nothing. */
+const Explained = z.looseObject({
+  query: z.string().optional(),
+  prelude: z.string().nullable().optional(),
+  matches: z
+    .array(
+      z.looseObject({
+        id: z.string(),
+        clauses: z.array(z.looseObject({ path: z.string(), term: z.string() })).optional(),
+      }),
+    )
+    .optional(),
+})
+
+function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
+  const [mine, its] = [stagesOf(one), stagesOf(other)]
+  return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
+}
+
+/** What each stage came to. A stage holds only what the ones before it do not decide. */
+function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
+  const parsed = Explained.safeParse(record.explanation)
+  const { query, prelude, matches } = parsed.success ? parsed.data : {}
+  const tier = (name: string) => record.returned.filter((item) => item.tier === name)
+  const relevant = record.returned.filter(({ tier: own }) => own !== 'pinned' && own !== 'question')
+  return {
+    answered: record.verdict === 'error',
+    query,
+    match: Object.fromEntries(
+      relevant.map(({ id }) => {
+        const clauses = matches?.find((match) => match.id === id)?.clauses ?? []
+        return [id, clauses.map(({ path, term }) => `${path} ${term}`).sort()]
+      }),
+    ),
+    score: Object.fromEntries(relevant.map(({ id, score }) => [id, score])),
+    rank: relevant.map(({ id }) => id),
+    pinned: tier('pinned').map(({ id }) => id),
+    questions: tier('question').map(({ id }) => id),
+    prelude,
+    judged: record.verdict,
+  }
+}
+
+/** Scores that differ in their last bits are the same. */
+function isSame(one: unknown, other: unknown): boolean {
+  const rounded = (value: unknown): unknown => {
+    if (typeof value === 'number') return Math.round(value / dust) * dust
+    if (Array.isArray(value)) return value.map(rounded)
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rounded(inner)]))
+  }
+  return canonicalJson(rounded(one)) === canonicalJson(rounded(other))
+}
+
+function idChanges(one: CaseRecord, other: CaseRecord): readonly IdChange[] {
+  const ranks = (record: CaseRecord) =>
+    new Map(record.returned.map(({ id, tier = '', rank }) => [`${tier}\0${id}`, rank]))
+  const [before, after] = [ranks(one), ranks(other)]
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
+    const [tier = '', id = ''] = key.split('\0')
+    const [from, to] = [before.get(key) ?? null, after.get(key) ?? null]
+    return from === to ? [] : [{ id, tier, from, to }]
+  })
+}

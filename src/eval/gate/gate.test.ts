@@ -1,0 +1,261 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { aRun } from '../../../test/harness/eval-store.ts'
+import type { FigureVerdict } from '../compare/compare.ts'
+import type { Figures } from '../score/figures.ts'
+import type { CaseResult } from '../store/schemas/baseline.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
+import { type GateVerdict, gateVerdicts, judge, type Side, type Standing } from './gate.ts'
+import { chosenOf } from './latest-runs.ts'
+
+type CaseEnd = { readonly verdict: 'pass' | 'fail' | 'error'; readonly f1: number }
+
+/** The figures of a benchmark as a run would derive them from these cases. */
+function figuresOf(ends: readonly CaseEnd[], fields: Partial<Figures> = {}): Figures {
+  const results = ends.map(
+    ({ verdict, f1 }, index): CaseResult => ({
+      id: `c${index}`,
+      verdict,
+      scores: { f1: verdict === 'error' ? null : f1 },
+    }),
+  )
+  const scores = results.flatMap((result) => result.scores?.f1 ?? [])
+  const count = (verdict: string): number => ends.filter((end) => end.verdict === verdict).length
+  return {
+    benchmarkId: 'pack',
+    runId: 'run',
+    passRate: count('pass') / ends.length,
+    totalCases: ends.length,
+    errorCases: count('error'),
+    metrics: scores.length === 0 ? {} : { f1: scores.reduce((sum, score) => sum + score, 0) / scores.length },
+    packHash: null,
+    system: { name: 'bm25', version: '1' },
+    seed: 1,
+    isNoisy: false,
+    declarations: [{ name: 'f1', direction: 'higher', range: [0, 1] }],
+    cases: new Map(results.map((result) => [result.id, result])),
+    ...fields,
+  }
+}
+
+const standing = (figures: Figures): Standing => ({
+  benchmarkId: figures.benchmarkId,
+  system: figures.system?.name ?? null,
+  taken: { runId: figures.runId, status: 'completed', why: 'the only finished run' },
+  figures,
+  problems: [],
+  outdated: null,
+})
+
+const sideOf = (...figures: readonly Figures[]): Side => ({ standings: figures.map(standing), reasons: [] })
+
+const judged = (base: readonly CaseEnd[], candidate: readonly CaseEnd[], isNoisy: boolean) =>
+  judge(sideOf(figuresOf(base, { isNoisy })), sideOf(figuresOf(candidate, { isNoisy })))
+
+/** 0 for the worst. */
+const rank = (verdict: GateVerdict): number => gateVerdicts.indexOf(verdict)
+
+const caseEnd = fc
+  .record({ verdict: fc.constantFrom('pass', 'fail'), f1: fc.integer({ min: 0, max: 4 }) })
+  .map(({ verdict, f1 }): CaseEnd => ({ verdict: verdict as CaseEnd['verdict'], f1: f1 / 4 }))
+/** Enough cases for both the enumerated and the sampled test. */
+const bothSides = fc
+  .integer({ min: 1, max: 18 })
+  .chain((count) =>
+    fc.tuple(
+      fc.array(caseEnd, { minLength: count, maxLength: count }),
+      fc.array(caseEnd, { minLength: count, maxLength: count }),
+    ),
+  )
+
+/** Every way in which a case can get worse. */
+function worseEnds({ verdict, f1 }: CaseEnd): readonly CaseEnd[] {
+  const lower = f1 === 0 ? [] : [{ verdict, f1: 0 }]
+  if (verdict === 'pass') return [...lower, { verdict: 'fail', f1 }, { verdict: 'fail', f1: 0 }]
+  return lower
+}
+
+describe('the law of the gate', () => {
+  it.each([false, true])('a case that gets worse never improves the verdict (results vary: %s)', (isNoisy) => {
+    fc.assert(
+      fc.property(bothSides, fc.nat(), fc.nat(), ([base, candidate], which, how) => {
+        const index = which % candidate.length
+        const options = worseEnds(candidate[index] as CaseEnd)
+        fc.pre(options.length > 0)
+        const worse = candidate.with(index, options[how % options.length] as CaseEnd)
+
+        const [before, after] = [judged(base, candidate, isNoisy), judged(base, worse, isNoisy)]
+
+        expect(rank(after.verdict)).toBeLessThanOrEqual(rank(before.verdict))
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  it('an error where there was an answer never improves the verdict where nothing varies', () => {
+    fc.assert(
+      fc.property(bothSides, fc.nat(), ([base, candidate], which) => {
+        const index = which % candidate.length
+        const broken = candidate.with(index, { verdict: 'error', f1: 0 })
+
+        expect(judged(base, broken, false).verdict).toBe('regression')
+      }),
+    )
+  })
+
+  it('adding an unrelated benchmark changes nothing', () => {
+    fc.assert(
+      fc.property(bothSides, bothSides, fc.boolean(), ([base, candidate], [other, its], isNoisy) => {
+        const alone = judged(base, candidate, isNoisy)
+        const name = { benchmarkId: 'unrelated', isNoisy }
+        const beside = judge(
+          sideOf(figuresOf(other, name), figuresOf(base, { isNoisy })),
+          sideOf(figuresOf(candidate, { isNoisy }), figuresOf(its, name)),
+        )
+
+        expect(beside.verdicts.find(({ benchmarkId }) => benchmarkId === 'pack')).toEqual(alone.verdicts[0])
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('swapping base and candidate turns better into worse, and a rise too small to judge into cannot tell', () => {
+    const mirrored: Readonly<Record<FigureVerdict, readonly FigureVerdict[]>> = {
+      better: ['worse'],
+      worse: ['better'],
+      same: ['same'],
+      'no evidence': ['no evidence'],
+      underpowered: ['underpowered', 'cannot tell'],
+      'cannot tell': ['underpowered'],
+      dropped: ['new'],
+      new: ['dropped'],
+    }
+    fc.assert(
+      fc.property(bothSides, fc.boolean(), ([base, candidate], isNoisy) => {
+        const [there, back] = [judged(base, candidate, isNoisy), judged(candidate, base, isNoisy)]
+
+        for (const { figure, verdict } of there.verdicts[0]?.comparison?.figures ?? []) {
+          const other = back.verdicts[0]?.comparison?.figures.find((one) => one.figure === figure)
+          expect(mirrored[verdict]).toContain(other?.verdict)
+        }
+        if (there.verdict === 'regression') expect(judgedBetter(back)).toBe(true)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('is the same for any order of files', () => {
+    const status = fc.constantFrom('completed', 'failed', 'partial', 'running')
+    const hour = fc.integer({ min: 10, max: 14 })
+    const runs = fc.array(fc.tuple(status, hour, hour), { minLength: 1, maxLength: 6 }).map((drawn) =>
+      drawn.map(([one, start, length], index) => {
+        const startedAt = `2026-03-06T${start}:00:00.000Z`
+        const completedAt = one === 'completed' ? `2026-03-06T${start + (length % 4)}:30:00.000Z` : undefined
+        return aRun({ runId: `run-${index}`, status: one, startedAt, completedAt }) as unknown as RunSummary
+      }),
+    )
+    fc.assert(
+      fc.property(runs, fc.nat(), (drawn, turn) => {
+        const at = turn % drawn.length
+        const rotated = [...drawn.slice(at), ...drawn.slice(0, at)]
+
+        expect(chosenOf(rotated)).toEqual(chosenOf(drawn))
+        expect(chosenOf(drawn.toReversed())).toEqual(chosenOf(drawn))
+      }),
+    )
+  })
+
+  it('is the same for any order of benchmarks and of cases', () => {
+    fc.assert(
+      fc.property(bothSides, fc.boolean(), ([base, candidate], isNoisy) => {
+        const [ours, theirs] = [figuresOf(base, { isNoisy }), figuresOf(candidate, { isNoisy })]
+        const other = { ...ours, benchmarkId: 'other' }
+        const turned = (figures: Figures): Figures => ({
+          ...figures,
+          cases: new Map([...(figures.cases ?? [])].reverse()),
+        })
+
+        expect(judge(sideOf(other, turned(ours)), sideOf(turned(theirs), other))).toEqual(
+          judge(sideOf(ours, other), sideOf(other, theirs)),
+        )
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+const judgedBetter = ({ verdicts }: ReturnType<typeof judge>): boolean =>
+  verdicts.some(({ comparison }) =>
+    comparison?.figures.some(({ verdict }) => verdict === 'better' || verdict === 'new'),
+  )
+
+describe('a verdict', () => {
+  const all = (count: number, verdict: CaseEnd['verdict']): readonly CaseEnd[] =>
+    Array.from({ length: count }, () => ({ verdict, f1: verdict === 'pass' ? 1 : 0 }))
+
+  it('is a regression for one case where nothing varies', () => {
+    const fallen = all(100, 'pass').with(0, { verdict: 'fail', f1: 1 })
+
+    expect(judged(all(100, 'pass'), fallen, false)).toMatchObject({
+      verdict: 'regression',
+      verdicts: [{ reason: 'pack, bm25: passRate fell from 1 to 0.99.', next: expect.stringContaining('Look at c0') }],
+    })
+    expect(judged(all(100, 'pass'), all(100, 'pass'), false).verdict).toBe('pass')
+  })
+
+  it('is a regression where results vary only when the sample supports a fall that matters', () => {
+    const broken = (count: number, of: number) => [...all(count, 'fail'), ...all(of - count, 'pass')]
+
+    expect(judged(all(200, 'pass'), broken(5, 200), true).verdict).toBe('pass')
+    expect(judged(all(200, 'pass'), broken(40, 200), true).verdict).toBe('regression')
+    for (const count of [1, 2, 3, 4, 5, 6]) {
+      expect(judged(all(count, 'pass'), all(count, 'fail'), true).verdict).not.toBe('pass')
+    }
+  })
+
+  it('is cannot tell where nothing was compared, or other data', () => {
+    const ours = figuresOf(all(3, 'pass'))
+
+    expect(judge(sideOf(), sideOf(ours))).toMatchObject({ verdict: 'cannot tell', newBenchmarks: ['pack, bm25'] })
+    const other = { ...ours, packHash: `sha256:${'b'.repeat(64)}` }
+    const known = { ...ours, packHash: `sha256:${'a'.repeat(64)}` }
+    expect(judge(sideOf(known), sideOf(other))).toMatchObject({ verdict: 'cannot tell', comparedBenchmarks: 0 })
+  })
+
+  it('is a regression for what is gone, and belongs to a system', () => {
+    const ours = figuresOf(all(3, 'pass'))
+    const another = { ...ours, system: { name: 'vector', version: '1' } }
+
+    expect(judge(sideOf(ours), sideOf())).toMatchObject({ verdict: 'regression' })
+    expect(judge(sideOf(ours), sideOf(another))).toMatchObject({
+      verdict: 'regression',
+      missingCandidateBenchmarks: ['pack, bm25'],
+    })
+    const worse = { ...figuresOf(all(3, 'fail')), system: another.system }
+    expect(judge(sideOf(ours), sideOf(ours, worse))).toMatchObject({ verdict: 'pass', verdicts: [{ system: 'bm25' }] })
+  })
+
+  it('outranks: a regression stands above cannot tell, and that above a pass', () => {
+    const [good, bad] = [figuresOf(all(3, 'pass')), figuresOf(all(3, 'fail'))]
+    const named = (figures: Figures, benchmarkId: string): Figures => ({ ...figures, benchmarkId })
+    const fewer = named(figuresOf(all(2, 'pass')), 'b')
+
+    expect(judge(sideOf(good, named(good, 'b')), sideOf(good, fewer)).verdict).toBe('cannot tell')
+    expect(judge(sideOf(good, named(good, 'b')), sideOf(bad, fewer)).verdict).toBe('regression')
+  })
+
+  it('is never better for cases that were left out', () => {
+    const base = figuresOf([
+      { verdict: 'pass', f1: 1 },
+      { verdict: 'fail', f1: 0 },
+    ])
+    const skipped = new Map(
+      [...(base.cases ?? [])].map(([id, result]) => [id, id === 'c1' ? { id, verdict: 'skipped' as const } : result]),
+    )
+
+    expect(judge(sideOf(base), sideOf({ ...base, metrics: { f1: 1 }, cases: skipped }))).toMatchObject({
+      verdict: 'cannot tell',
+      verdicts: [{ reason: 'pack, bm25: 1 cases that the base judged were skipped or not judged: c1.' }],
+    })
+  })
+})

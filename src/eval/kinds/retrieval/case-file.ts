@@ -1,0 +1,295 @@
+import { z } from 'zod'
+import { parseScope } from '../../../beliefs/scope.ts'
+import { MemoryError } from '../../../errors.ts'
+import type { Budget } from '../../../memory/context.ts'
+import type { Expectations } from './expectations.ts'
+
+/** One question with one answer to check. */
+export type RetrievalCase = {
+  readonly caseId: string
+  readonly category: string | null
+  readonly description: string
+  /** Null for the pack's default user. */
+  readonly user: string | null
+  readonly scopes: readonly string[]
+  readonly message: string
+  readonly budget: Partial<Budget>
+  readonly expect: Expectations
+}
+
+/** One message of a session. What changes in the store changes after the turn has been scored. */
+export type SessionTurn = {
+  readonly turnIndex: number
+  readonly label: string
+  readonly scopes: readonly string[]
+  readonly message: string
+  readonly budget: Partial<Budget>
+  readonly expect: Expectations
+  /** A whole belief, in either spelling; read together with the corpus. */
+  readonly createBelief: unknown
+  readonly updateBelief: z.infer<typeof updateBelief> | null
+}
+
+export type SessionCase = {
+  readonly caseId: string
+  readonly description: string
+  readonly user: string | null
+  readonly turns: readonly SessionTurn[]
+}
+
+/** `warnings` name what the file asks for and nobody checks. */
+export type CaseFile<Case> = { readonly cases: readonly Case[]; readonly warnings: readonly string[] }
+
+const ids = z.array(z.string().min(1))
+const texts = z.array(z.string().min(1))
+const count = z.int().min(0)
+const membership = z.strictObject({ mustInclude: ids.optional(), mustExclude: ids.optional() })
+
+const expectations = z.strictObject({
+  personaPrelude: z
+    .strictObject({
+      nonEmpty: z.boolean().optional(),
+      isNull: z.boolean().optional(),
+      contains: texts.optional(),
+      mustNotContain: texts.optional(),
+    })
+    .optional(),
+  pinnedFacts: membership.optional(),
+  relevantBeliefs: z
+    .strictObject({
+      mustInclude: ids.optional(),
+      mustExclude: ids.optional(),
+      shouldInclude: ids.optional(),
+      shouldOnlyInclude: ids.optional(),
+      orderedBefore: z.array(z.tuple([z.string().min(1), z.string().min(1)])).optional(),
+      minCount: count.optional(),
+      maxCount: count.optional(),
+    })
+    .optional(),
+  openQuestions: membership.optional(),
+  noiseCheck: z.strictObject({ mustNotSurface: ids.optional() }).optional(),
+})
+
+const budget = z.strictObject({
+  maxBeliefs: count.optional(),
+  maxPinnedFacts: count.optional(),
+  maxQuestions: count.optional(),
+  maxCharacters: count.optional(),
+  maxPrelude: count.optional(),
+})
+
+const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
+
+const retrievalCase = z.strictObject({
+  caseId: z.string().min(1),
+  category: z.string().optional(),
+  description: z.string().optional(),
+  userId: z.string().min(1).optional(),
+  scope,
+  query: z.string(),
+  budget: budget.optional(),
+  notes: z.unknown().optional(),
+  expect: expectations,
+})
+
+const updateBelief = z.strictObject({
+  beliefId: z.string().min(1),
+  addAliases: texts.optional(),
+  setContent: z.string().min(1).optional(),
+  setCanonicalName: z.string().min(1).optional(),
+})
+
+const sessionCase = z.strictObject({
+  caseId: z.string().min(1),
+  description: z.string().optional(),
+  category: z.string().optional(),
+  userId: z.string().min(1).optional(),
+  notes: z.unknown().optional(),
+  turns: z
+    .array(
+      z.strictObject({
+        turnIndex: count,
+        label: z.string(),
+        scope,
+        userMessage: z.string(),
+        // What was answered and what it was about belongs to the story; every message is looked up on its own.
+        assistantMessage: z.unknown().optional(),
+        turnSignal: z.unknown().optional(),
+        topics: z.unknown().optional(),
+        notes: z.unknown().optional(),
+        budget: budget.optional(),
+        createBeliefAtTurn: z.unknown().optional(),
+        updateBeliefAtTurn: updateBelief.optional(),
+        expect: expectations,
+      }),
+    )
+    .min(1),
+})
+
+function isScope(text: string): boolean {
+  try {
+    return parseScope(text) !== ''
+  } catch {
+    return false
+  }
+}
+
+/** Reads a file of single questions. */
+export function readRetrievalCases(file: string, value: unknown): CaseFile<RetrievalCase> {
+  const { items, warnings } = parseCases(file, value, retrievalCase, 'query')
+  const cases = items.map(
+    (item): RetrievalCase => ({
+      caseId: item.caseId,
+      category: item.category ?? null,
+      description: item.description ?? '',
+      user: item.userId ?? null,
+      scopes: item.scope,
+      message: item.query,
+      budget: asBudget(item.budget),
+      expect: item.expect,
+    }),
+  )
+  return { cases, warnings }
+}
+
+/** Reads a file of sessions. */
+export function readSessionCases(file: string, value: unknown): CaseFile<SessionCase> {
+  const { items, warnings } = parseCases(file, value, sessionCase, 'turns')
+  const cases = items.map((item): SessionCase => {
+    refuseDisorder(file, item)
+    return {
+      caseId: item.caseId,
+      description: item.description ?? '',
+      user: item.userId ?? null,
+      turns: item.turns.map((turn) => ({
+        turnIndex: turn.turnIndex,
+        label: turn.label,
+        scopes: turn.scope,
+        message: turn.userMessage,
+        budget: asBudget(turn.budget),
+        expect: turn.expect,
+        createBelief: turn.createBeliefAtTurn ?? null,
+        updateBelief: turn.updateBeliefAtTurn ?? null,
+      })),
+    }
+  })
+  return { cases, warnings }
+}
+
+/** The published name of one limit differs from ours. */
+function asBudget({ maxPinnedFacts, ...rest }: z.infer<typeof budget> = {}): Partial<Budget> {
+  const given = { ...rest, maxPinned: maxPinnedFacts }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function refuseDisorder(file: string, { caseId, turns }: z.infer<typeof sessionCase>): void {
+  for (const [index, turn] of turns.entries()) {
+    const before = turns[index - 1]
+    if (before !== undefined && turn.turnIndex <= before.turnIndex) {
+      throw invalid(
+        `${file}: case "${caseId}", turns[${index}]: turn ${turn.turnIndex} follows turn ${before.turnIndex}.`,
+        'Turns stand in the order in which they happen.',
+      )
+    }
+  }
+}
+
+type CaseSchema = z.ZodType<{ readonly caseId: string }>
+
+/** Values that do not fit are errors; keys nobody knows are warnings, and what stands under them is not looked at. */
+export function parseCases<Schema extends CaseSchema>(
+  file: string,
+  value: unknown,
+  schema: Schema,
+  mark: 'query' | 'turns',
+): { readonly items: readonly z.infer<Schema>[]; readonly warnings: readonly string[] } {
+  if (!Array.isArray(value))
+    throw invalid(`${file}: holds ${kindOf(value)}, not a list of cases.`, 'A case file is a JSON array.')
+  if (value.length === 0) throw invalid(`${file}: holds no cases.`, 'Nothing was checked, so nothing can pass.')
+  const warnings: string[] = []
+  const items = value.map((item: unknown, index) => {
+    refuseOtherKind(file, item, mark)
+    const stripped = withoutNotes(item)
+    const place = placeOf(file, stripped, index)
+    const first = schema.safeParse(stripped)
+    if (first.success) return first.data
+    const errors = first.error.issues.filter((issue) => issue.code !== 'unrecognized_keys')
+    if (errors.length > 0)
+      throw invalid(
+        errors.map((issue) => `${place(issue.path)}: ${issue.message}.`).join('\n'),
+        'See docs/evaluation.md for the format.',
+      )
+    for (const issue of first.error.issues) {
+      if (issue.code !== 'unrecognized_keys') continue
+      for (const key of issue.keys) {
+        warnings.push(`${place([...issue.path, key])}: ${adviceFor(key, issue.path)}; it was not checked.`)
+        remove(stripped, issue.path, key)
+      }
+    }
+    return schema.parse(stripped)
+  })
+  refuseRepeats(file, items)
+  return { items, warnings }
+}
+
+const tiers = new Set(['personaPrelude', 'pinnedFacts', 'relevantBeliefs', 'openQuestions', 'noiseCheck'])
+
+function adviceFor(key: string, path: readonly PropertyKey[]): string {
+  if (tiers.has(key) && path.at(-1) !== 'expect') return `${key} belongs directly under expect, not here`
+  return path.includes('expect') ? 'no such expectation' : 'no such field'
+}
+
+function refuseOtherKind(file: string, item: unknown, mark: 'query' | 'turns'): void {
+  const other = mark === 'query' ? 'turns' : 'query'
+  if (!isObject(item) || mark in item || !(other in item)) return
+  throw invalid(
+    `${file}: its cases have ${other}, not ${mark}.`,
+    other === 'turns'
+      ? 'These are sessions; use `credence eval session`.'
+      : 'These are single questions; use `credence eval retrieval`.',
+  )
+}
+
+function refuseRepeats(file: string, items: readonly { readonly caseId: string }[]): void {
+  const seen = new Set<string>()
+  for (const { caseId } of items) {
+    if (seen.has(caseId))
+      throw invalid(`${file}: the caseId "${caseId}" is used more than once.`, 'Every case needs an id of its own.')
+    seen.add(caseId)
+  }
+}
+
+/** Keys that begin with `_` are notes. Beliefs are left alone: there such a key can be the id. */
+function withoutNotes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNotes)
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([key]) => !key.startsWith('_'))
+  return Object.fromEntries(
+    kept.map(([key, inner]) => [key, key === 'createBeliefAtTurn' ? inner : withoutNotes(inner)]),
+  )
+}
+
+/** `cases.json: case "x", turns[10].expect`, or the number of a case that has no id. */
+function placeOf(file: string, item: unknown, index: number): (path: readonly PropertyKey[]) => string {
+  const caseId =
+    isObject(item) && typeof item.caseId === 'string' && item.caseId !== '' ? `"${item.caseId}"` : `${index + 1}`
+  return (path) => {
+    const trail = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
+    return `${file}: case ${caseId}${trail === '' ? '' : `, ${trail.replace(/^\./u, '')}`}`
+  }
+}
+
+function remove(value: unknown, path: readonly PropertyKey[], key: string): void {
+  let at = value
+  for (const step of path) at = isObject(at) || Array.isArray(at) ? Reflect.get(at, step) : undefined
+  if (isObject(at)) Reflect.deleteProperty(at, key)
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : isObject(value) ? 'one object' : `a ${typeof value}`
+
+/** A file that cannot be used as it stands. */
+export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })

@@ -1,0 +1,164 @@
+/** What a case asks of an answer. Everything given must hold. */
+export type Expectations = {
+  readonly personaPrelude?: PreludeExpectations | undefined
+  readonly pinnedFacts?: Membership | undefined
+  readonly relevantBeliefs?: RelevantExpectations | undefined
+  readonly openQuestions?: Membership | undefined
+  readonly noiseCheck?: { readonly mustNotSurface?: readonly string[] | undefined } | undefined
+}
+
+type PreludeExpectations = {
+  readonly nonEmpty?: boolean | undefined
+  readonly isNull?: boolean | undefined
+  readonly contains?: readonly string[] | undefined
+  readonly mustNotContain?: readonly string[] | undefined
+}
+
+type RelevantExpectations = Membership & {
+  readonly shouldInclude?: readonly string[] | undefined
+  readonly shouldOnlyInclude?: readonly string[] | undefined
+  readonly orderedBefore?: readonly (readonly [string, string])[] | undefined
+  readonly minCount?: number | undefined
+  readonly maxCount?: number | undefined
+}
+
+type Membership = {
+  readonly mustInclude?: readonly string[] | undefined
+  readonly mustExclude?: readonly string[] | undefined
+}
+
+/** An answer reduced to what expectations speak of, under the ids of the case file. */
+export type Outcome = {
+  readonly prelude: string | null
+  readonly pinned: readonly string[]
+  readonly relevant: readonly string[]
+  readonly questions: readonly string[]
+}
+
+/** Every expectation that does not hold, as one sentence each. Empty when the case passed. */
+export function checkExpectations(expect: Expectations, outcome: Outcome): readonly string[] {
+  const noise = noiseIn(expect, outcome)
+  return [
+    ...checkPrelude(expect.personaPrelude ?? {}, outcome.prelude),
+    ...checkMembership('pinned facts', expect.pinnedFacts ?? {}, outcome.pinned),
+    ...checkRelevant(expect.relevantBeliefs ?? {}, outcome),
+    ...checkMembership('open questions', expect.openQuestions ?? {}, outcome.questions),
+    ...(noise.length === 0 ? [] : [`noise: ${list(noise)} must not surface.`]),
+  ]
+}
+
+/** The beliefs that a turn names as noise and that surfaced all the same, pinned or relevant. */
+export function noiseIn(expect: Expectations, { relevant, pinned }: Outcome): readonly string[] {
+  const surfaced = new Set([...relevant, ...pinned])
+  return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
+}
+
+/**
+ * Whether any answer at all could fail the case. A list of nothing that must be there demands nothing; a list of
+ * everything that may be there does, even when it is empty.
+ */
+export function demandsSomething(expect: Expectations): boolean {
+  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
+  const lists = [
+    personaPrelude.contains,
+    personaPrelude.mustNotContain,
+    ...[pinnedFacts, relevantBeliefs, openQuestions].flatMap(({ mustInclude, mustExclude }) => [
+      mustInclude,
+      mustExclude,
+    ]),
+    relevantBeliefs.shouldInclude,
+    relevantBeliefs.orderedBefore,
+    noiseCheck.mustNotSurface,
+  ]
+  const others = [
+    personaPrelude.nonEmpty,
+    personaPrelude.isNull,
+    relevantBeliefs.shouldOnlyInclude,
+    relevantBeliefs.maxCount,
+  ]
+  return (
+    lists.some((items) => items !== undefined && items.length > 0) ||
+    others.some((value) => value !== undefined) ||
+    (relevantBeliefs.minCount ?? 0) > 0
+  )
+}
+
+/** Whether something must come back, so that an empty context fails the case. */
+export function expectsSomething(expect: Expectations): boolean {
+  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {} } = expect
+  const lists = [
+    personaPrelude.contains,
+    pinnedFacts.mustInclude,
+    openQuestions.mustInclude,
+    relevantBeliefs.mustInclude,
+    relevantBeliefs.shouldInclude,
+    relevantBeliefs.shouldOnlyInclude,
+    relevantBeliefs.orderedBefore,
+  ]
+  return (
+    lists.some((items) => items !== undefined && items.length > 0) ||
+    personaPrelude.nonEmpty === true ||
+    personaPrelude.isNull === false ||
+    (relevantBeliefs.minCount ?? 0) > 0
+  )
+}
+
+function checkPrelude(expect: PreludeExpectations, prelude: string | null): readonly string[] {
+  const text = prelude ?? ''
+  // Case does not matter: the same statement may open a sentence in one system and close it in another.
+  const holds = (wanted: string): boolean => text.toLowerCase().includes(wanted.toLowerCase())
+  const isEmpty = text.trim() === ''
+  const failures: string[] = []
+  if (expect.nonEmpty === true && isEmpty) failures.push('prelude: expected some text, got none.')
+  if (expect.nonEmpty === false && !isEmpty) failures.push(`prelude: expected no text, got ${quote(text)}.`)
+  if (expect.isNull === true && !isEmpty) failures.push(`prelude: expected none, got ${quote(text)}.`)
+  if (expect.isNull === false && isEmpty) failures.push('prelude: expected one, got none.')
+  for (const wanted of expect.contains ?? []) {
+    if (!holds(wanted)) failures.push(`prelude: does not contain ${quote(wanted)}.`)
+  }
+  for (const unwanted of expect.mustNotContain ?? []) {
+    if (holds(unwanted)) failures.push(`prelude: contains ${quote(unwanted)}.`)
+  }
+  return failures
+}
+
+function checkMembership(tier: string, expect: Membership, ids: readonly string[]): readonly string[] {
+  const missing = (expect.mustInclude ?? []).filter((id) => !ids.includes(id))
+  const unwanted = (expect.mustExclude ?? []).filter((id) => ids.includes(id))
+  return [
+    ...(missing.length === 0 ? [] : [`${tier}: ${list(missing)} must be there.`]),
+    ...(unwanted.length === 0 ? [] : [`${tier}: ${list(unwanted)} must not be there.`]),
+  ]
+}
+
+function checkRelevant(expect: RelevantExpectations, { relevant, pinned }: Outcome): readonly string[] {
+  // A belief that is pinned is in the context as surely as one that was found.
+  const shown = [...pinned, ...relevant]
+  const failures = [...checkMembership('relevant beliefs', expect, shown)]
+  const absent = (expect.shouldInclude ?? []).filter((id) => !shown.includes(id))
+  if (absent.length > 0) failures.push(`relevant beliefs: ${list(absent)} should be there.`)
+
+  const only = expect.shouldOnlyInclude
+  if (only !== undefined) {
+    const missing = only.filter((id) => !relevant.includes(id))
+    const extra = relevant.filter((id) => !only.includes(id))
+    if (missing.length > 0) failures.push(`relevant beliefs: ${list(missing)} is missing.`)
+    if (extra.length > 0) failures.push(`relevant beliefs: ${list(extra)} was not expected.`)
+  }
+  for (const [first, second] of expect.orderedBefore ?? []) {
+    const before = relevant.indexOf(first)
+    const after = relevant.indexOf(second)
+    if (before < 0 || after < 0) {
+      const gone = [first, second].filter((id) => !relevant.includes(id))
+      failures.push(`order: ${first} must come before ${second}, but ${list(gone)} is not there.`)
+    } else if (before > after) failures.push(`order: ${first} must come before ${second}, but comes after it.`)
+  }
+  const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
+  if (relevant.length < minCount) failures.push(`relevant beliefs: ${relevant.length}, at least ${minCount} expected.`)
+  if (relevant.length > maxCount) failures.push(`relevant beliefs: ${relevant.length}, at most ${maxCount} expected.`)
+  return failures
+}
+
+const list = (ids: readonly string[]): string => ids.join(', ')
+
+const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)

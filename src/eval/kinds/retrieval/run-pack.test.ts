@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { belief, openStore, staticCase, tickingClock } from '../../../../test/eval/sample-corpus.ts'
+import { readRecords } from '../../../memory/read-records.ts'
+import { reportOf } from '../../report/retrieval-report.ts'
+import { summarise } from '../../score/summary.ts'
+import { bm25System } from '../../system/bm25.ts'
+import { systemSubject } from '../../system/subject.ts'
+import type { System } from '../../system/system.ts'
+import { readRetrievalCases } from './case-file.ts'
+import type { ReadyTurn, RetrievalPack, SessionPack } from './pack.ts'
+import { runPack } from './run-pack.ts'
+
+const ours = () => bm25System({ openStore, version: 'test' })
+const subjectOf = (system: System = ours()) => systemSubject(system, { ours, clock: tickingClock() })
+const records = (...beliefs: unknown[]) =>
+  readRecords(
+    { now: () => new Date(0), newId: () => 'unused' },
+    { text: JSON.stringify(beliefs), source: 'b', user: 'ann', scopes: [] },
+  ).records.map(({ record }) => record)
+
+const base = { id: 'p', title: 'P', recall: {}, hash: 'h', warnings: [] }
+const beliefs = records(belief('b-anchor'), belief('b-sail', { aliases: ['genoa'] }))
+const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
+
+const staticPack = (...cases: unknown[]): RetrievalPack => ({
+  ...base,
+  kind: 'retrieval',
+  beliefs,
+  cases: readRetrievalCases('c', cases).cases.map((one) => ({ ...one, user: one.user ?? 'ann' })),
+})
+const turn = (
+  turnIndex: number,
+  message: string,
+  expectation: ReadyTurn['expect'],
+  updates: ReadyTurn['updates'] = [],
+): ReadyTurn => ({
+  turnIndex,
+  label: 'drift',
+  scopes: ['domain:boats'],
+  message,
+  budget: {},
+  user: 'ann',
+  expect: expectation,
+  updates,
+})
+const sessionPack = (...turns: ReadyTurn[]): SessionPack => ({
+  ...base,
+  kind: 'session',
+  beliefs,
+  sessions: [
+    { caseId: 's1', description: '', turns: turns.slice(0, -1) },
+    { caseId: 's2', description: '', turns: turns.slice(-1) },
+  ],
+})
+
+describe('a run over cases', () => {
+  it('judges every case and reports the progress', async () => {
+    const progress: string[] = []
+    const pack = staticPack(
+      staticCase('right', 'the anchor', only('b-anchor')),
+      staticCase('wrong', 'the anchor', only('b-sail')),
+    )
+
+    const run = await runPack(pack, subjectOf(), { onProgress: (done, total) => progress.push(`${done}/${total}`) })
+
+    expect(run.records.map(({ id, entry }) => [id, entry.status])).toEqual([
+      ['right', 'passed'],
+      ['wrong', 'failed'],
+    ])
+    expect(run.records[1]?.entry.failures).toEqual([
+      'relevant beliefs: b-sail is missing.',
+      'relevant beliefs: b-anchor was not expected.',
+    ])
+    expect(progress).toEqual(['1/2', '2/2'])
+  })
+
+  it('counts an answer that did not come as an error, not as a zero and not as a pass', async () => {
+    const flaky: System = {
+      ...ours(),
+      recall: async (query) => {
+        if (query.message === 'fail') throw new Error('out of order')
+        return { prelude: null, pinned: [], relevant: [], questions: [] }
+      },
+    }
+    const pack = staticPack(
+      staticCase('silent', 'fail', only()),
+      staticCase('quiet', 'nothing', only()),
+      staticCase('miss', 'the anchor', only('b-anchor')),
+    )
+
+    const run = await runPack(pack, subjectOf(flaky))
+
+    expect(run.records[0]?.entry).toMatchObject({
+      status: 'error',
+      passed: false,
+      error: 'out of order',
+      retrievalPrecision: null,
+      retrievalLatencyMs: null,
+    })
+    expect(summarise(run.records.map(({ entry }) => entry))).toMatchObject({
+      totalCases: 3,
+      totalPassed: 1,
+      totalFailed: 1,
+      errors: 1,
+      passRate: 0.5,
+      meanPrecision: 0,
+    })
+  })
+
+  it('makes an error of every case when the corpus cannot be taken in', async () => {
+    const broken: System = {
+      ...ours(),
+      ingest: async () => {
+        throw new Error('too large')
+      },
+    }
+
+    const run = await runPack(staticPack(staticCase('a', 'x', only()), staticCase('b', 'y', only())), subjectOf(broken))
+
+    expect(run.ingestion).toBeNull()
+    expect(run.records.map(({ entry }) => entry.error)).toEqual([
+      'The corpus could not be taken in: too large',
+      'The corpus could not be taken in: too large',
+    ])
+  })
+
+  it('begins each time with an empty system', async () => {
+    const subject = subjectOf()
+    await runPack(staticPack(staticCase('a', 'x', only())), subject)
+
+    const run = await runPack({ ...staticPack(staticCase('a', 'the anchor', only())), beliefs: [] }, subject)
+
+    expect(run.records[0]?.entry.status).toBe('passed')
+  })
+
+  it('asks for reasons only where they were asked for', async () => {
+    const pack = staticPack(
+      staticCase('a', 'the anchor', only('b-anchor')),
+      staticCase('b', 'the anchor', only('b-anchor')),
+    )
+
+    const run = await runPack(pack, subjectOf(), { explain: 'b' })
+
+    expect(run.records.map(({ answer }) => answer?.nearMisses !== undefined)).toEqual([false, true])
+  })
+})
+
+describe('a run over sessions', () => {
+  const windlass = records(belief('b-windlass'))[0] as (typeof beliefs)[number]
+  const create = { kind: 'create', belief: windlass } as const
+  const rename = { kind: 'update', beliefId: 'b-sail', addAliases: ['jib'], setName: 'headsail' } as const
+
+  it('changes the store after a turn has been scored, for every later turn and session', async () => {
+    const pack = sessionPack(
+      turn(0, 'windlass', only(), [create]),
+      turn(1, 'windlass and jib', only('b-windlass'), [rename]),
+      turn(2, 'headsail', only('b-sail')),
+      turn(0, 'jib on the windlass', only('b-sail', 'b-windlass')),
+    )
+
+    const run = await runPack(pack, subjectOf())
+
+    expect(run.records.map(({ id, entry }) => [id, entry.status])).toEqual([
+      ['s1#0', 'passed'],
+      ['s1#1', 'passed'],
+      ['s1#2', 'passed'],
+      ['s2#0', 'passed'],
+    ])
+  })
+
+  it('measures drift on the turns that name noise', async () => {
+    const noisy = { noiseCheck: { mustNotSurface: ['b-sail'] } }
+    const pack = sessionPack(
+      turn(0, 'anchor and genoa', noisy),
+      turn(1, 'anchor', noisy),
+      turn(2, 'genoa', only('b-sail')),
+    )
+
+    const run = await runPack(pack, subjectOf())
+
+    expect(run.records.map(({ entry }) => ('driftScore' in entry ? entry.driftScore : null))).toEqual([0.5, 0, 0])
+    expect(reportOf([run]).retrieval).toMatchObject({ meanDriftScore: 0.25, caseCount: 2, turnCount: 3 })
+  })
+
+  it('does not judge turns whose store could not be brought to be', async () => {
+    const stubborn: System = {
+      ...ours(),
+      update: async () => {
+        throw new Error('read only')
+      },
+    }
+    const pack = sessionPack(
+      turn(0, 'windlass', only(), [create]),
+      turn(1, 'anchor', only('b-anchor')),
+      turn(2, 'x', only()),
+    )
+
+    const run = await runPack(pack, subjectOf(stubborn))
+
+    expect(run.records.map(({ entry }) => entry.status)).toEqual(['passed', 'error', 'error'])
+    expect(run.records[1]?.entry.error).toBe('The store could not be changed after s1#0: read only')
+  })
+})

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aManifest, plant } from '../../../test/harness/eval-store.ts'
+import { redTeamExample } from '../../../test/harness/example-documents.ts'
+import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { importPack, packLimits, validatePack } from './import-pack.ts'
+
+const tree = (root: string): string[] => readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()
+
+describe('importing a pack', () => {
+  it('takes a manifest by itself under any file name', async () => {
+    using place = temporaryDirectory()
+    plant(place.path, { 'in/pack.json': redTeamExample })
+
+    const imported = await importPack(join(place.path, 'store'), join(place.path, 'in', 'pack.json'))
+
+    expect(imported).toMatchObject({
+      benchmarkId: 'poisoning-corroboration-pack',
+      benchmarkType: 'memory-red-team',
+      attackClass: 'provenance-spoofing',
+      targetSurface: 'trust-zone-promotion',
+      totalCases: 1,
+      overwritten: false,
+    })
+    expect(tree(join(place.path, 'store', 'benchmarks'))).toEqual([
+      'poisoning-corroboration-pack',
+      'poisoning-corroboration-pack/manifest.json',
+    ])
+  })
+
+  it('takes a folder with everything in it', async () => {
+    using place = temporaryDirectory()
+    plant(place.path, {
+      'in/manifest.json': aManifest({ files: { cases: 'data/cases.json' } }),
+      'in/README.md': 'about',
+      'in/data/cases.json': '[]',
+      'in/.notes': 'kept',
+      'in/.git/HEAD': 'not part of the pack',
+    })
+
+    await importPack(join(place.path, 'store'), join(place.path, 'in'))
+
+    const target = join(place.path, 'store', 'benchmarks', 'ama-memory')
+    expect(tree(target)).toEqual(['.notes', 'README.md', 'data', 'data/cases.json', 'manifest.json'])
+    expect(readFileSync(join(target, 'README.md'), 'utf8')).toBe('about')
+  })
+
+  it('replaces an earlier pack only by force, and then all of it', async () => {
+    using place = temporaryDirectory()
+    const store = join(place.path, 'store')
+    plant(place.path, { 'one/manifest.json': aManifest(), 'one/extra.txt': 'one' })
+    plant(place.path, { 'two/manifest.json': aManifest({ title: 'Two' }) })
+    await importPack(store, join(place.path, 'one'))
+
+    await expect(importPack(store, join(place.path, 'two'))).rejects.toMatchObject({
+      code: 'conflict',
+      hint: 'Add --force to replace it.',
+    })
+    expect(tree(join(store, 'benchmarks'))).toContain('ama-memory/extra.txt')
+    const imported = await importPack(store, join(place.path, 'two'), { force: true })
+
+    expect(imported).toMatchObject({ title: 'Two', overwritten: true })
+    expect(tree(join(store, 'benchmarks'))).toEqual(['ama-memory', 'ama-memory/manifest.json'])
+  })
+
+  it('keeps the earlier pack when the new one is refused', async () => {
+    using place = temporaryDirectory()
+    const store = join(place.path, 'store')
+    plant(place.path, { 'one/manifest.json': aManifest(), 'two/manifest.json': aManifest({ cases: [] }) })
+    await importPack(store, join(place.path, 'one'))
+    const before = tree(store)
+
+    await expect(importPack(store, join(place.path, 'two'), { force: true })).rejects.toMatchObject({
+      code: 'invalid',
+      message:
+        'The benchmark manifest is not valid. manifest.json: cases is a list of 0; it must have at least 1 item.',
+    })
+
+    expect(tree(store)).toEqual(before)
+  })
+
+  it('lets several at once succeed and ends with one whole pack', async () => {
+    using place = temporaryDirectory()
+    const store = join(place.path, 'store')
+    for (const name of ['a', 'b', 'c', 'd']) {
+      plant(place.path, { [`${name}/manifest.json`]: aManifest({ title: name }), [`${name}/${name}.txt`]: name })
+    }
+
+    await Promise.all(['a', 'b', 'c', 'd'].map((name) => importPack(store, join(place.path, name), { force: true })))
+
+    const [manifest, extra] = ['manifest.json', /^ama-memory\/([a-d])\.txt$/u] as const
+    const files = tree(join(store, 'benchmarks'))
+    const { title } = JSON.parse(readFileSync(join(store, 'benchmarks', 'ama-memory', manifest), 'utf8'))
+    expect(files).toHaveLength(3)
+    expect(files.find((file) => extra.test(file))).toBe(`ama-memory/${title}.txt`)
+  })
+
+  it.each([
+    ['a link to a file', (at: string) => symlinkSync('/etc/hostname', join(at, 'link'))],
+    ['a link to a folder', (at: string) => symlinkSync('/etc', join(at, 'link'))],
+    ['a link in place of the manifest', (at: string) => symlinkSync('other.json', join(at, 'deep.json'))],
+    ['a pipe', (at: string) => spawnSync('mkfifo', [join(at, 'pipe')])],
+    ['a huge file', (at: string) => hugeFile(join(at, 'huge.bin'))],
+    ['folders without end', (at: string) => mkdirSync(join(at, ...'abcdefghij'), { recursive: true })],
+  ])('refuses %s', async (_name, spoil) => {
+    using place = temporaryDirectory()
+    plant(place.path, { 'in/manifest.json': aManifest() })
+    spoil(join(place.path, 'in'))
+
+    await expect(importPack(join(place.path, 'store'), join(place.path, 'in'))).rejects.toMatchObject({
+      code: 'invalid',
+    })
+    await expect(validatePack(join(place.path, 'in'))).rejects.toMatchObject({ code: 'invalid' })
+    expect(tree(place.path).filter((file) => file.startsWith('store/benchmarks/'))).toEqual([])
+  })
+
+  it.each(['../escape', 'a/b', '..', '.hidden', 'x'.repeat(129)])('refuses the id %j', async (benchmarkId) => {
+    using place = temporaryDirectory()
+    plant(place.path, { 'in/manifest.json': aManifest({ benchmarkId }) })
+
+    await expect(importPack(join(place.path, 'store'), join(place.path, 'in'))).rejects.toMatchObject({
+      code: 'invalid',
+    })
+    expect(tree(join(place.path))).toEqual(['in', 'in/manifest.json', 'store', 'store/benchmarks'])
+  })
+
+  it('refuses a pack that lacks a file it names, or that is not what it says it is', async () => {
+    using place = temporaryDirectory()
+    plant(place.path, {
+      'lacking/manifest.json': aManifest({ files: { cases: 'cases.json' } }),
+      'changed/manifest.json': aManifest({ contentHash: `sha256:${'0'.repeat(64)}` }),
+    })
+
+    await expect(validatePack(join(place.path, 'lacking'))).rejects.toThrow('files.cases is "cases.json"')
+    await expect(validatePack(join(place.path, 'changed'))).rejects.toThrow('contentHash is sha256:000')
+    await expect(validatePack(join(place.path, 'nowhere'))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(validatePack(place.path)).rejects.toThrow('has no manifest.json at its root')
+    await expect(validatePack(' ')).rejects.toThrow('is empty')
+  })
+})
+
+describe("a pack's hash", () => {
+  it('depends on what is asked and on the files named, and on nothing else', async () => {
+    using place = temporaryDirectory()
+    const named = { files: { cases: 'cases.json' } }
+    const hashOf = async (manifest: object, files: Readonly<Record<string, string>>) => {
+      const name = `pack-${readdirSync(place.path).length}`
+      plant(join(place.path, name), { 'manifest.json': manifest, ...files })
+      return (await validatePack(join(place.path, name))).packHash
+    }
+
+    const hash = await hashOf(aManifest(named), { 'cases.json': '[]' })
+    const retitled = await hashOf(
+      { ...named, ...aManifest({ title: 'Other', tags: [] }) },
+      { 'cases.json': '[]', x: 'y' },
+    )
+    const otherFile = await hashOf(aManifest(named), { 'cases.json': '[ ]' })
+    const otherCase = await hashOf(aManifest({ ...named, cases: [{ id: 'case-1', prompt: 'Other' }] }), {
+      'cases.json': '[]',
+    })
+
+    expect(retitled).toBe(hash)
+    expect(new Set([hash, otherFile, otherCase]).size).toBe(3)
+  })
+})
+
+function hugeFile(path: string): void {
+  writeFileSync(path, '')
+  truncateSync(path, packLimits.fileBytes + 1)
+}

@@ -1,0 +1,128 @@
+import type { PackRun } from '../kinds/retrieval/run-pack.ts'
+import type { Interval } from '../score/statistics.ts'
+import { type Summary, summarise } from '../score/summary.ts'
+
+/** One backend with all its runs, or the reason why it did not run. */
+export type BackendResult =
+  | { readonly backend: string; readonly runs: readonly PackRun[] }
+  | { readonly backend: string; readonly skipped: string }
+
+/** Passes of something: `60/60`. */
+export type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
+
+/** One line of the table of results. */
+export type ComparisonRow = {
+  readonly backend: string
+  readonly description: string
+  readonly static: Tally | null
+  readonly session: Tally | null
+  readonly total: Tally
+  readonly passRateInterval95: Interval | null
+  readonly meanPrecision: number | null
+  readonly meanRecall: number | null
+  readonly meanDriftScore: number | null
+  readonly p50LatencyMs: number | null
+  readonly packs: readonly (Tally & { readonly id: string })[]
+}
+
+export function comparisonRow(backend: string, runs: readonly PackRun[]): ComparisonRow {
+  const entriesOf = (some: readonly PackRun[]) => some.flatMap((run) => run.records.map(({ entry }) => entry))
+  const tallyOf = (some: readonly PackRun[]): Tally | null => (some.length === 0 ? null : summarise(entriesOf(some)))
+  const all = summarise(entriesOf(runs))
+  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = all
+  return {
+    backend,
+    description: runs[0]?.subject.description ?? '',
+    static: tallied(tallyOf(runs.filter((run) => run.pack.kind !== 'session'))),
+    session: tallied(tallyOf(runs.filter((run) => run.pack.kind === 'session'))),
+    total: { totalPassed: all.totalPassed, totalCases: all.totalCases, errors: all.errors },
+    passRateInterval95,
+    meanPrecision,
+    meanRecall,
+    meanDriftScore,
+    p50LatencyMs,
+    packs: runs.map((run) => ({ id: run.pack.id, ...(tallied(tallyOf([run])) as Tally) })),
+  }
+}
+
+const tallied = (tally: Tally | null): Tally | null =>
+  tally === null ? null : { totalPassed: tally.totalPassed, totalCases: tally.totalCases, errors: tally.errors }
+
+/** What every table says of a pack that the default system passes whole: it shows that nothing broke, and no more. */
+export const saturated = 'regression suite (saturated)'
+
+type Column = { readonly title: string; readonly cell: (row: ComparisonRow) => string }
+
+const columns: readonly Column[] = [
+  { title: 'Backend', cell: ({ backend }) => backend },
+  { title: 'Static', cell: (row) => tallyText(row.static) },
+  { title: 'Session', cell: (row) => tallyText(row.session) },
+  { title: 'Total', cell: (row) => tallyText(row.total) },
+  { title: '95 % interval', cell: ({ passRateInterval95 }) => intervalText(passRateInterval95) },
+  { title: 'Precision', cell: ({ meanPrecision }) => decimal(meanPrecision) },
+  { title: 'Recall', cell: ({ meanRecall }) => decimal(meanRecall) },
+  { title: 'Drift', cell: ({ meanDriftScore }) => decimal(meanDriftScore) },
+]
+
+/** Backends down, passes across, with the uncertainty that a pass count leaves out. */
+export function overallTable(rows: readonly ComparisonRow[]): Table {
+  const notes = rows.map(({ backend, total }) => (isSaturated(backend, total) ? saturated : ''))
+  if (notes.every((note) => note === '')) return tableOf(columns, rows)
+  return tableOf([...columns, { title: 'Evidence', cell: (row) => notes[rows.indexOf(row)] ?? '' }], rows)
+}
+
+/** Only the default system decides: a control is meant to fail, or to pass everything. */
+const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
+  backend === 'bm25' && totalPassed === totalCases
+
+/** The same by pack. */
+export function packTable(rows: readonly ComparisonRow[]): Table {
+  const ids = [...new Set(rows.flatMap(({ packs }) => packs.map(({ id }) => id)))]
+  const byPack = ids.map((id) => ({
+    title: id,
+    cell: ({ packs }: ComparisonRow) => tallyText(packs.find((pack) => pack.id === id) ?? null),
+  }))
+  const table = tableOf([{ title: 'Backend', cell: ({ backend }) => backend }, ...byPack], rows)
+  const ours = rows.find(({ backend }) => backend === 'bm25')
+  const evidence = ids.map((id) => {
+    const own = ours?.packs.find((pack) => pack.id === id)
+    return own !== undefined && isSaturated('bm25', own) ? saturated : ''
+  })
+  return evidence.every((note) => note === '') ? table : { ...table, rows: [...table.rows, ['evidence', ...evidence]] }
+}
+
+export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
+
+const tableOf = (shown: readonly Column[], rows: readonly ComparisonRow[]): Table => ({
+  titles: shown.map(({ title }) => title),
+  rows: rows.map((row) => shown.map(({ cell }) => cell(row))),
+})
+
+/** For a terminal: the first column to the left, numbers to the right. */
+export function tableText({ titles, rows }: Table): string {
+  const lines = [titles, ...rows]
+  const widths = titles.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
+    )
+    .join('\n')
+}
+
+export const tableMarkdown = ({ titles, rows }: Table): string =>
+  [titles, titles.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
+    .map((line) => `| ${line.join(' | ')} |`)
+    .join('\n')
+
+const tallyText = (tally: Tally | null): string => {
+  if (tally === null) return '–'
+  const errors = tally.errors === 0 ? '' : ` (${tally.errors} ${tally.errors === 1 ? 'error' : 'errors'})`
+  return `${tally.totalPassed}/${tally.totalCases}${errors}`
+}
+
+const intervalText = (interval: Interval | null): string =>
+  interval === null ? '–' : `${(interval.low * 100).toFixed(1)}–${(interval.high * 100).toFixed(1)} %`
+
+/** Two decimals; what is not quite perfect is not rounded up to it. */
+const decimal = (value: number | null): string =>
+  value === null ? '–' : value < 1 && value >= 0.995 ? '0.99' : value.toFixed(2)

@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
+import { MemoryError } from '../../errors.ts'
+import { readRecords } from '../../memory/read-records.ts'
+import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
+import { explainCase } from '../kinds/retrieval/explain-case.ts'
+import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
+import { casesHolding } from '../kinds/retrieval/read-folder.ts'
+import type { PackRun } from '../kinds/retrieval/run-pack.ts'
+import { compareBackends } from '../run/compare-backends.ts'
+import type { BackendName } from '../system/backends.ts'
+import { comparisonRow, overallTable, packTable, tableMarkdown, tableText } from './comparison.ts'
+import { measuredIn, measuredMarkdown, withMeasured } from './docs-table.ts'
+import { reportFileName, reportsOf } from './retrieval-report.ts'
+
+const packs = new URL('../../../packs', import.meta.url).pathname
+const backends = backendsFor(packs)
+
+const pack: RetrievalPack = {
+  kind: 'retrieval',
+  id: 'boats',
+  title: 'Boats',
+  beliefs: readRecords(
+    { now: () => new Date(0), newId: () => 'unused' },
+    {
+      text: JSON.stringify([
+        belief('b-anchor', { aliases: ['ground tackle'] }),
+        belief('b-sail'),
+        belief('b-jib', { scope: ['domain:cars'] }),
+      ]),
+      source: 'b',
+      user: 'ann',
+      scopes: [],
+    },
+  ).records.map(({ record }) => record),
+  recall: {},
+  hash: 'h',
+  warnings: ['a warning'],
+  cases: readRetrievalCases('c', [
+    staticCase(
+      'named',
+      'how heavy is the anchor, and the ground tackle?',
+      { relevantBeliefs: { shouldOnlyInclude: ['b-anchor'] } },
+      { category: 'Alias resolution' },
+    ),
+    staticCase(
+      'elsewhere',
+      'the jib',
+      { relevantBeliefs: { shouldOnlyInclude: [], mustExclude: ['b-jib'] } },
+      { category: 'Scope disambiguation' },
+    ),
+    staticCase('wrong', 'the sail', { relevantBeliefs: { shouldOnlyInclude: ['b-anchor'], minCount: 1 } }),
+  ]).cases.map((one) => ({ ...one, user: 'ann' })),
+}
+
+const runsOf = async (backend: BackendName, explain?: string): Promise<readonly PackRun[]> => {
+  const [result] = await compareBackends(backends, {
+    packs: [pack],
+    backends: [backend],
+    ...(explain === undefined ? {} : { explain }),
+  })
+  if (result === undefined || !('runs' in result)) throw new Error('did not run')
+  return result.runs
+}
+
+describe('a report', () => {
+  it('has an entry for every case, as documented', async () => {
+    const [made] = reportsOf(await runsOf('bm25'))
+
+    expect(made?.name).toBe('retrieval-report.json')
+    expect(made?.report).toMatchObject({
+      provider: 'bm25',
+      suppliedTiers: false,
+      warnings: ['a warning'],
+      packs: [{ id: 'boats', hash: 'h', totalPassed: 2, totalCases: 3 }],
+    })
+    expect(made?.report.cases[0]).toEqual({
+      pack: 'boats',
+      caseId: 'named',
+      category: 'Alias resolution',
+      description: 'About named.',
+      expandedQuery: 'how heavy is the anchor, and the ground tackle?',
+      pinnedBeliefs: [],
+      relevantBeliefs: ['b-anchor'],
+      retrievedQuestions: [],
+      personaPrelude: null,
+      searchScores: [
+        {
+          id: 'b-anchor',
+          score: expect.any(Number),
+          clauses: [
+            { path: 'canonical_name', term: 'anchor', score: expect.any(Number) },
+            { path: 'aliases', term: 'ground tackle', score: expect.any(Number) },
+          ],
+        },
+      ],
+      retrievalPrecision: 1,
+      retrievalRecall: 1,
+      pinnedCoverage: null,
+      questionPrecision: null,
+      questionRecall: null,
+      passed: true,
+      failures: [],
+      status: 'passed',
+      passType: 'activeRetrieval',
+      error: null,
+      retrievalLatencyMs: 1,
+    })
+  })
+
+  it('sums up by category and kind of pass', async () => {
+    const [made] = reportsOf(await runsOf('bm25'))
+
+    expect(made?.report.retrieval).toMatchObject({
+      totalCases: 3,
+      totalPassed: 2,
+      errors: 0,
+      passRate: 0.6667,
+      meanPrecision: 0.5,
+      meanRecall: 0.5,
+      activeRetrievalPasses: 1,
+      passTypes: { activeRetrieval: 1, structural: 1, triviallyEmpty: 0 },
+      p50LatencyMs: 1,
+      categories: [
+        { category: 'Alias resolution', caseCount: 1, passed: 1, failed: 0 },
+        { category: 'Scope disambiguation', caseCount: 1, passed: 1, failed: 0 },
+        { category: 'uncategorised', caseCount: 1, passed: 0, failed: 1 },
+      ],
+    })
+  })
+
+  it('of the vector backend has scores without clauses, and says what the protocol means', async () => {
+    const [made] = reportsOf(await runsOf('vector'))
+
+    expect(made?.name).toBe('retrieval-report-vector.json')
+    expect(made?.report.cases[0]?.searchScores[0]).toEqual({ id: 'b-anchor', score: expect.any(Number) })
+    expect(JSON.stringify(made?.report)).not.toContain('clauses')
+    expect(made?.report.notes).toContain(
+      'vector: the top 20 of a scope with fewer beliefs are all of them, whatever the model.',
+    )
+    expect(made?.report.suppliedTiers).toBe(true)
+  })
+
+  it('is named after backend and kind', () => {
+    expect(reportFileName({ provider: 'bm25' }, 'session')).toBe('session-retrieval-report.json')
+    expect(reportFileName({ provider: 'vector' }, 'session')).toBe('session-retrieval-report-vector.json')
+    expect(reportFileName({ provider: '../evil name' }, 'retrieval')).toBe('retrieval-report-..-evil-name.json')
+  })
+})
+
+describe('a comparison', () => {
+  it('shows backends and controls side by side, and the same figures each time', async () => {
+    const names = ['bm25', 'none', 'everything', 'exact', 'oracle'] as const
+    const rows = async () =>
+      (await compareBackends(backends, { packs: [pack], backends: names })).flatMap((result) =>
+        'runs' in result ? [comparisonRow(result.backend, result.runs)] : [],
+      )
+
+    const measured = await rows()
+
+    expect(tableText(overallTable(measured))).toBe(
+      [
+        'Backend     Static  Session  Total  95 % interval  Precision  Recall  Drift',
+        'bm25           2/3        –    2/3    20.8–93.9 %       0.50    0.50      –',
+        'none           1/3        –    1/3     6.1–79.2 %       0.00    0.00      –',
+        'everything     0/3        –    0/3     0.0–56.1 %       0.33    1.00      –',
+        'exact          2/3        –    2/3    20.8–93.9 %       0.50    0.50      –',
+        'oracle         3/3        –    3/3   43.9–100.0 %       1.00    1.00      –',
+      ].join('\n'),
+    )
+    expect(tableMarkdown(packTable(measured)).split('\n')[2]).toBe('| bm25 | 2/3 |')
+    expect(await rows()).toEqual(measured)
+  })
+
+  it('skips a backend whose model is missing, with the reason, unless it is required', async () => {
+    const without = backendsFor(packs, async () => {
+      throw new MemoryError('unavailable', 'There is no model.', { hint: 'Install one.' })
+    })
+
+    const results = await compareBackends(without, { packs: [pack], backends: ['vector', 'none'] })
+
+    expect(results).toMatchObject([
+      { backend: 'vector', skipped: 'There is no model. Install one.' },
+      { backend: 'none' },
+    ])
+    await expect(
+      compareBackends(without, { packs: [pack], backends: ['vector', 'none'], required: ['vector'] }),
+    ).rejects.toThrow('There is no model.')
+  })
+
+  it('counts its progress over all backends', async () => {
+    const seen: string[] = []
+
+    await compareBackends(backends, {
+      packs: [pack],
+      backends: ['none', 'exact'],
+      onProgress: ({ backend, done, total }) => seen.push(`${backend} ${done}/${total}`),
+    })
+
+    expect(seen).toEqual([
+      'none 0/6',
+      'none 1/6',
+      'none 2/6',
+      'none 3/6',
+      'exact 3/6',
+      'exact 4/6',
+      'exact 5/6',
+      'exact 6/6',
+    ])
+  })
+
+  it('can be narrowed to some cases', async () => {
+    expect([...casesHolding(pack, 'SCOPE')]).toEqual(['elsewhere'])
+    expect(casesHolding(pack, 'nothing of the kind').size).toBe(0)
+    const [result] = await compareBackends(backends, {
+      packs: [pack],
+      backends: ['bm25'],
+      isWanted: (_, id) => id === 'named',
+    })
+    expect(result && 'runs' in result ? result.runs[0]?.records.map(({ id }) => id) : []).toEqual(['named'])
+  })
+})
+
+describe('the explanation of a case', () => {
+  const explained = async (id: string) => {
+    const [run] = await runsOf('bm25', id)
+    return explainCase(run as PackRun, id, (words) => `<${words}>`)
+  }
+
+  it('shows the words that matched, the arithmetic and what held', async () => {
+    const text = await explained('named')
+
+    expect(text).toContain('bm25: named (boats, Alias resolution): passed')
+    expect(text).toContain('how heavy is the <anchor>, and the <ground tackle>?')
+    expect(text).toMatch(/1\. b-anchor \(anchor\) {2}[\d.]+/u)
+    expect(text).toMatch(/"anchor" is its name "anchor": idf .+ × tf .+ × name boost 2 × edit 1 = [\d.]+/u)
+    expect(text).toContain('relevantBeliefs.shouldOnlyInclude ["b-anchor"]: held')
+  })
+
+  it('shows what was left out and why, and what failed', async () => {
+    expect(await explained('elsewhere')).toContain('b-jib: belongs to domain:cars')
+    expect(await explained('wrong')).toMatch(
+      /FAILED[\s\S]*shouldOnlyInclude \["b-anchor"\]: FAILED: relevant beliefs: b-anchor is missing\./u,
+    )
+    expect(await explained('wrong')).toContain('relevantBeliefs.minCount 1: held')
+  })
+
+  it('is not made up for a case that was not run', async () => {
+    expect(await explained('no-such-case')).toBeNull()
+  })
+})
+
+describe('the table in the documentation', () => {
+  const document = 'before\n<!-- measured: start -->\nold\n<!-- measured: end -->\nafter\n'
+
+  it('stands between its markers, and nothing else changes', async () => {
+    const rows = [comparisonRow('bm25', await runsOf('bm25'))]
+    const measured = measuredMarkdown(rows, ['A note.'])
+
+    const changed = withMeasured(document, 'doc.md', measured)
+
+    expect(changed).toBe(`before\n<!-- measured: start -->\n${measured}\n<!-- measured: end -->\nafter\n`)
+    expect(measuredIn(changed, 'doc.md')).toBe(measured)
+    expect(measured).toContain('| bm25 | 2/3 |')
+    expect(measured).toContain('- A note.')
+  })
+
+  it('needs its markers', () => {
+    expect(() => withMeasured('no markers', 'doc.md', 'x')).toThrow(/doc.md: has no/u)
+  })
+})

@@ -1,0 +1,280 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { auditRun } from '../gate/latest-runs.ts'
+import { casesOf } from '../store/case-log.ts'
+import { readEnvironment, readRun } from '../store/documents.ts'
+import {
+  type CaseOutcome,
+  type ExecutionRequest,
+  type RunContext,
+  type RunnableBenchmark,
+  resumeBenchmark,
+  runBenchmark,
+} from './run.ts'
+
+const cases = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, prompt: `prompt of ${id}` }))
+
+const outcome = (caseId: string, verdict: 'pass' | 'fail' = 'pass'): CaseOutcome => ({
+  caseId,
+  verdict,
+  scores: { f1: verdict === 'pass' ? 1 : 0.5, drift: null },
+  returned: [],
+  failures: verdict === 'pass' ? [] : ['wrong'],
+  timings: { recall: 2 },
+})
+
+/** A benchmark that answers with what `judge` says and remembers what it was asked. */
+function aBenchmark(judge: (id: string, request: ExecutionRequest) => CaseOutcome = (id) => outcome(id)) {
+  const asked: string[] = []
+  const benchmark: RunnableBenchmark = {
+    manifest: { benchmarkId: 'pack', cases },
+    packHash: `sha256:${'a'.repeat(64)}`,
+    packFiles: {},
+    system: { name: 'bm25', version: '1' },
+    async *execute(request) {
+      for (const { id } of cases) {
+        if (request.signal.aborted) return
+        if (!request.wanted.has(id)) continue
+        asked.push(`${id}${request.repeat}`)
+        yield judge(id, request)
+      }
+    },
+  }
+  return { benchmark, asked }
+}
+
+function context(root: string, fields: Partial<RunContext> = {}): RunContext {
+  let minute = 0
+  return {
+    root,
+    now: () => new Date(Date.UTC(2026, 2, 6, 10, minute++)),
+    signal: new AbortController().signal,
+    surroundings: {
+      given: { seed: 7 },
+      settings: { seed: 7, repeats: 1 },
+      git: { commit: 'abc', dirty: false },
+      node: 'v24',
+      os: { platform: 'linux', release: '6', arch: 'x64' },
+    },
+    ...fields,
+  }
+}
+
+const options = { repeats: 1, seed: 7 }
+
+describe('running a benchmark', () => {
+  it('derives its summary from the cases it kept', async () => {
+    using store = temporaryDirectory()
+    const { benchmark } = aBenchmark((id) => outcome(id, id === 'b' ? 'fail' : 'pass'))
+    const progress: string[] = []
+
+    const summary = await runBenchmark(
+      benchmark,
+      'run-1',
+      options,
+      context(store.path, { onProgress: (done, total) => progress.push(`${done}/${total}`) }),
+    )
+
+    expect(summary).toMatchObject({
+      runId: 'run-1',
+      benchmarkId: 'pack',
+      status: 'completed',
+      startedAt: '2026-03-06T10:00:00.000Z',
+      completedAt: '2026-03-06T10:01:00.000Z',
+      totalCases: 5,
+      passedCases: 4,
+      failedCases: 1,
+      errorCases: 0,
+      pendingCases: 0,
+      metrics: { f1: 0.9 },
+      latency: { p50Ms: 2, p95Ms: 2 },
+      system: { name: 'bm25', version: '1' },
+      seed: 7,
+    })
+    expect(summary.metrics).not.toHaveProperty('drift')
+    expect(readRun(store.path, 'run-1')).toEqual({ ok: true, value: summary })
+    expect((await auditRun(store.path, summary)).problems).toEqual([])
+    expect(readEnvironment(store.path, 'run-1')).toMatchObject({ ok: true, value: { git: { commit: 'abc' } } })
+    expect(progress).toEqual(['1/5', '2/5', '3/5', '4/5', '5/5'])
+  })
+
+  it('counts a case as passed when every repeat passed, and names what is flaky', async () => {
+    using store = temporaryDirectory()
+    const { benchmark, asked } = aBenchmark((id, { repeat }) =>
+      outcome(id, id === 'c' && repeat === 1 ? 'fail' : 'pass'),
+    )
+
+    const summary = await runBenchmark(benchmark, 'run-1', { ...options, repeats: 3 }, context(store.path))
+
+    expect(asked).toHaveLength(15)
+    expect(summary).toMatchObject({ totalCases: 5, passedCases: 4, failedCases: 1, flakyCases: 1, repeats: 3 })
+    expect(new Set((await casesOf(store.path, 'run-1')).records.map(({ seed }) => seed))).toEqual(new Set([7, 8, 9]))
+  })
+
+  it('counts errors apart, and a run of nothing but errors as failed', async () => {
+    using store = temporaryDirectory()
+    const error = { class: 'system', message: 'no answer' }
+    const broken = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'error', scores: {}, error })
+
+    const some = await runBenchmark(
+      aBenchmark((id) => (id === 'a' ? broken(id) : outcome(id))).benchmark,
+      'run-1',
+      options,
+      context(store.path),
+    )
+    const all = await runBenchmark(aBenchmark(broken).benchmark, 'run-2', options, context(store.path))
+
+    expect(some).toMatchObject({
+      status: 'completed',
+      passedCases: 4,
+      failedCases: 0,
+      errorCases: 1,
+      metrics: { f1: 1 },
+    })
+    expect(all).toMatchObject({ status: 'failed', errorCases: 5 })
+    expect(all.metrics).toBeUndefined()
+  })
+
+  it('runs only the cases a filter names, and says so', async () => {
+    using store = temporaryDirectory()
+    const { benchmark, asked } = aBenchmark()
+
+    const summary = await runBenchmark(benchmark, 'run-1', { ...options, filter: 'PROMPT of d' }, context(store.path))
+
+    expect(asked).toEqual(['d0'])
+    expect(summary).toMatchObject({ status: 'completed', totalCases: 1, filter: 'PROMPT of d' })
+    await expect(
+      runBenchmark(benchmark, 'run-2', { ...options, filter: 'nothing' }, context(store.path)),
+    ).rejects.toMatchObject({ code: 'invalid' })
+  })
+
+  it('never takes the id of another run', async () => {
+    using store = temporaryDirectory()
+    await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))
+
+    await expect(runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))).rejects.toMatchObject({
+      code: 'conflict',
+    })
+  })
+
+  it('is failed, with the cases it reached, when the executor breaks', async () => {
+    using store = temporaryDirectory()
+    const { benchmark } = aBenchmark((id) => {
+      if (id === 'c') throw new Error('out of memory')
+      return outcome(id)
+    })
+
+    await expect(runBenchmark(benchmark, 'run-1', options, context(store.path))).rejects.toThrow('out of memory')
+
+    expect(readRun(store.path, 'run-1')).toMatchObject({
+      value: { status: 'failed', passedCases: 2, pendingCases: 3, failure: 'out of memory' },
+    })
+  })
+})
+
+describe('resuming a run', () => {
+  it('asks only for what is missing', async () => {
+    using store = temporaryDirectory()
+    const interrupt = new AbortController()
+    const first = aBenchmark((id) => {
+      if (id === 'b') interrupt.abort()
+      return outcome(id)
+    })
+
+    const partial = await runBenchmark(
+      first.benchmark,
+      'run-1',
+      { ...options, repeats: 2 },
+      context(store.path, { signal: interrupt.signal }),
+    )
+    expect(partial).toMatchObject({ status: 'partial', passedCases: 0, pendingCases: 5 })
+    expect(partial.completedAt).toBeUndefined()
+
+    const second = aBenchmark()
+    const resumed = await resumeBenchmark(second.benchmark, 'run-1', context(store.path))
+
+    expect(first.asked).toEqual(['a0', 'b0'])
+    expect(second.asked).toEqual(['c0', 'd0', 'e0', 'a1', 'b1', 'c1', 'd1', 'e1'])
+    expect(resumed).toMatchObject({
+      status: 'completed',
+      passedCases: 5,
+      pendingCases: 0,
+      startedAt: partial.startedAt,
+    })
+  })
+
+  it('leaves a completed run as it is', async () => {
+    using store = temporaryDirectory()
+    const summary = await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))
+    const { benchmark, asked } = aBenchmark()
+
+    expect(await resumeBenchmark(benchmark, 'run-1', context(store.path))).toEqual(summary)
+    expect(asked).toEqual([])
+  })
+
+  it('refuses when the pack or the system is another one', async () => {
+    using store = temporaryDirectory()
+    const interrupt = new AbortController()
+    interrupt.abort()
+    const { benchmark } = aBenchmark()
+    await runBenchmark(benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
+
+    for (const change of [{ packHash: `sha256:${'b'.repeat(64)}` }, { system: { name: 'bm25', version: '2' } }]) {
+      await expect(resumeBenchmark({ ...benchmark, ...change }, 'run-1', context(store.path))).rejects.toMatchObject({
+        code: 'conflict',
+      })
+    }
+    await expect(resumeBenchmark(benchmark, 'run-2', context(store.path))).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('does not let two processes work on one run', async () => {
+    using store = temporaryDirectory()
+    const interrupt = new AbortController()
+    interrupt.abort()
+    await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
+
+    const outcomes = await Promise.allSettled(
+      [1, 2].map(() => resumeBenchmark(aBenchmark().benchmark, 'run-1', context(store.path))),
+    )
+
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  it('completes a run whose process was killed in the middle of a case', async () => {
+    using store = temporaryDirectory()
+    const module = new URL('./run.ts', import.meta.url).href
+    const script = `
+      const { runBenchmark } = await import(${JSON.stringify(module)})
+      const cases = ${JSON.stringify(cases)}
+      await runBenchmark({
+        manifest: { benchmarkId: 'pack', cases }, packHash: 'sha256:${'a'.repeat(64)}', packFiles: {},
+        system: { name: 'bm25', version: '1' },
+        async *execute({ wanted }) {
+          for (const { id } of cases) {
+            if (id === 'd') { console.log('at d'); await new Promise((resolve) => setTimeout(resolve, 1e6)) }
+            yield { caseId: id, verdict: 'pass', scores: {}, returned: [], failures: [], timings: {} }
+          }
+        },
+      }, 'run-1', { repeats: 1, seed: 7 }, {
+        root: ${JSON.stringify(store.path)}, now: () => new Date(), signal: new AbortController().signal,
+        surroundings: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
+      })`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const exit = once(child, 'exit')
+    await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    await exit
+
+    expect(readRun(store.path, 'run-1')).toMatchObject({ ok: true, value: { status: 'running' } })
+    const { benchmark, asked } = aBenchmark()
+    const resumed = await resumeBenchmark(benchmark, 'run-1', context(store.path))
+
+    expect(asked).toEqual(['d0', 'e0'])
+    expect(resumed).toMatchObject({ status: 'completed', passedCases: 5 })
+    expect(readRun(store.path, 'run-1')).toEqual({ ok: true, value: resumed })
+  })
+})

@@ -1,0 +1,162 @@
+import type { BeliefRecord } from '../../memory/belief-record.ts'
+import { mean, percentile } from '../score/statistics.ts'
+import type { Subject } from '../system/subject.ts'
+import type { Answer } from '../system/system.ts'
+import type { LoggedQuery } from './query-log.ts'
+
+/** How two systems answered one query of the log. It holds no text: `query` is its place in the log. */
+export type ReplayedQuery = {
+  readonly query: number
+  readonly overlap: number
+  readonly rankOverlap: number
+  readonly churn: number | null
+  readonly beliefs: Pair<number>
+  readonly contextChars: Pair<number>
+  readonly durationMs: Pair<number>
+  readonly error: string | null
+}
+
+type Pair<Value> = { readonly base: Value; readonly candidate: Value }
+
+export type ReplayReport = {
+  readonly queries: number
+  readonly errors: number
+  readonly identical: number
+  readonly meanOverlap: number | null
+  readonly meanRankOverlap: number | null
+  readonly meanChurn: number | null
+  readonly beliefs: Pair<number | null>
+  readonly contextChars: Pair<number | null>
+  readonly p50Ms: Pair<number | null>
+  readonly p95Ms: Pair<number | null>
+  /** Least alike first. */
+  readonly mostChanged: readonly ReplayedQuery[]
+}
+
+export type ReplayOptions = {
+  readonly beliefs: readonly BeliefRecord[]
+  readonly queries: readonly LoggedQuery[]
+  readonly base: Subject
+  readonly candidate: Subject
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+const mostShown = 20
+
+/** Asks two systems with the same beliefs the same queries again, and says how far apart their answers are. */
+export async function replayQueries(options: ReplayOptions): Promise<ReplayReport> {
+  const { beliefs, queries, base, candidate, onProgress } = options
+  const lengths = new Map(
+    beliefs.map((belief) => [belief.id, belief.name.length + belief.content.length + belief.why.length]),
+  )
+  for (const subject of [base, candidate]) await subject.begin({ beliefs, idsToCome: [], salt: 'replay' })
+  const replayed: ReplayedQuery[] = []
+  for (const [index, query] of queries.entries()) {
+    const [before, after] = [await asked(base, query), await asked(candidate, query)]
+    replayed.push(compared(index + 1, before, after, lengths))
+    onProgress?.(replayed.length, queries.length)
+  }
+  return reportOf(replayed)
+}
+
+type Reply = { readonly answer: Answer | null; readonly ms: number; readonly error: string | null }
+
+async function asked(subject: Subject, { user, scopes, message }: LoggedQuery): Promise<Reply> {
+  try {
+    const { value, ms } = await subject.answer({ user, scopes, message, budget: {}, recall: {} }, {})
+    return { answer: value, ms, error: null }
+  } catch (error) {
+    return { answer: null, ms: 0, error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function compared(query: number, base: Reply, candidate: Reply, lengths: ReadonlyMap<string, number>): ReplayedQuery {
+  const [before, after] = [rankedIds(base), rankedIds(candidate)]
+  const size = (ids: readonly string[]): number => ids.reduce((total, id) => total + (lengths.get(id) ?? 0), 0)
+  return {
+    query,
+    overlap: jaccard(before, after),
+    rankOverlap: rankBiasedOverlap(before, after),
+    churn: rankChurn(before, after),
+    beliefs: { base: before.length, candidate: after.length },
+    contextChars: { base: size(before), candidate: size(after) },
+    durationMs: { base: base.ms, candidate: candidate.ms },
+    error: base.error ?? candidate.error,
+  }
+}
+
+/** Only what was found for the message: pins are there whatever it says. */
+const rankedIds = ({ answer }: Reply): readonly string[] => [...new Set(answer?.relevant.map(({ id }) => id) ?? [])]
+
+function reportOf(replayed: readonly ReplayedQuery[]): ReplayReport {
+  const answered = replayed.filter(({ error }) => error === null)
+  const pair = (read: (one: ReplayedQuery) => Pair<number>, reduce: (values: readonly number[]) => number | null) => ({
+    base: reduce(answered.map((one) => read(one).base)),
+    candidate: reduce(answered.map((one) => read(one).candidate)),
+  })
+  return {
+    queries: replayed.length,
+    errors: replayed.length - answered.length,
+    identical: answered.filter(({ rankOverlap, overlap }) => overlap === 1 && rankOverlap > 1 - 1e-9).length,
+    meanOverlap: mean(answered.map(({ overlap }) => overlap)),
+    meanRankOverlap: mean(answered.map(({ rankOverlap }) => rankOverlap)),
+    meanChurn: mean(answered.map(({ churn }) => churn)),
+    beliefs: pair(({ beliefs }) => beliefs, mean),
+    contextChars: pair(({ contextChars }) => contextChars, mean),
+    p50Ms: pair(
+      ({ durationMs }) => durationMs,
+      (values) => percentile(values, 50),
+    ),
+    p95Ms: pair(
+      ({ durationMs }) => durationMs,
+      (values) => percentile(values, 95),
+    ),
+    mostChanged: answered
+      .filter(({ rankOverlap, overlap }) => overlap < 1 || rankOverlap < 1 - 1e-9)
+      .sort((one, other) => one.rankOverlap - other.rankOverlap || one.query - other.query)
+      .slice(0, mostShown),
+  }
+}
+
+/** How much two sets have in common: 1 when they are the same, also when both are empty. */
+export function jaccard(one: readonly string[], other: readonly string[]): number {
+  const [mine, its] = [new Set(one), new Set(other)]
+  const union = new Set([...mine, ...its]).size
+  return union === 0 ? 1 : [...mine].filter((id) => its.has(id)).length / union
+}
+
+/** How much less each further rank counts. */
+const persistence = 0.9
+
+/**
+ * How alike two rankings are, the top weighing most: 1 for the same, 0 for disjoint ones. The overlap at each depth,
+ * weighted as in rank-biased overlap (Webber, Moffat and Zobel, 2010); but what is not returned is known to be missing,
+ * so a ranking that ends early is not assumed to go on like the other. Ids occur once in each.
+ */
+export function rankBiasedOverlap(one: readonly string[], other: readonly string[]): number {
+  const depth = Math.max(one.length, other.length)
+  if (depth === 0) return 1
+  const [mine, its] = [new Set<string>(), new Set<string>()]
+  let [overlap, weighted, weights] = [0, 0, 0]
+  for (let rank = 0; rank < depth; rank += 1) {
+    const [left, right] = [one[rank], other[rank]]
+    if (left !== undefined) mine.add(left)
+    if (right !== undefined) its.add(right)
+    if (left !== undefined && its.has(left)) overlap += 1
+    if (right !== undefined && right !== left && mine.has(right)) overlap += 1
+    const weight = persistence ** rank
+    weighted += weight * (overlap / Math.max(mine.size, its.size))
+    weights += weight
+  }
+  return weighted / weights
+}
+
+/** Over ids that both rankings have, by how many places each moved, on average; null when they share none. */
+export function rankChurn(one: readonly string[], other: readonly string[]): number | null {
+  const places = new Map(other.map((id, index) => [id, index]))
+  const moves = one.flatMap((id, index) => {
+    const place = places.get(id)
+    return place === undefined ? [] : [Math.abs(place - index)]
+  })
+  return moves.length === 0 ? null : moves.reduce((total, move) => total + move, 0) / moves.length
+}

@@ -1,0 +1,260 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { aShadow, plant } from '../../../test/harness/eval-store.ts'
+import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { memoryFrom } from '../../memory/memory.ts'
+import { openMemoryStore } from '../../store/memory-store.ts'
+import { storeStatus } from '../store/status.ts'
+import { pruneShadows, shadowKey } from './shadow.ts'
+import { type ShadowOptions, withShadow } from './shadow-memory.ts'
+import { Histogram, summariseShadows } from './shadow-summary.ts'
+
+const message = 'Shall we take the Albatross out on Sunday?'
+
+async function aMemory() {
+  let ids = 0
+  const workshop = {
+    store: openMemoryStore({ random: randomBytes }),
+    now: () => new Date('2026-03-06T10:00:00Z'),
+    newId: () => `b-${++ids}`,
+  }
+  const scopes = ['domain:sea']
+  const memory = memoryFrom(workshop, {
+    user: 'local',
+    scopes,
+    agent: null,
+    author: { actor: 'person', origin: 'test' },
+  })
+  await memory.remember({ name: 'Albatross', content: 'A wooden dinghy with a red hull.', type: 'entity' })
+  return memory
+}
+
+const shadowed = (root: string, options: Partial<ShadowOptions> = {}): ShadowOptions => ({
+  root,
+  sessionKey: 'agent:main',
+  now: () => new Date('2026-03-06T10:00:00Z'),
+  clock: () => 0,
+  onProblem: (error) => {
+    throw error
+  },
+  ...options,
+})
+
+const files = (root: string): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+
+describe('a shadow record', () => {
+  it('is kept for every recall, and recall answers the same', async () => {
+    using store = temporaryDirectory()
+    const memory = await aMemory()
+    const times = [100, 122.25]
+    const watched = withShadow(memory, shadowed(store.path, { clock: () => times.shift() ?? 0 }))
+
+    const context = await watched.recall(message)
+
+    expect(context).toEqual(await memory.recall(message))
+    await watched.close()
+    const { latestShadow, shadows } = await storeStatus(store.path)
+    expect(shadows).toMatchObject({ total: 1, invalid: 0 })
+    expect(latestShadow).toMatchObject({
+      promptLength: message.length,
+      retrievalQueryLength: message.length,
+      recallMode: 'full',
+      recallResultLimit: 20,
+      source: 'bm25',
+      recalledMemoryCount: 1,
+      injected: true,
+      memoryIds: ['b-1'],
+      durationMs: 22.25,
+      relevantCount: 1,
+    })
+    expect(latestShadow?.contextChars).toBeGreaterThan(0)
+    expect(latestShadow?.retrievalQueryHash).toBe(latestShadow?.promptHash)
+  })
+
+  it('is kept for a recall that found nothing', async () => {
+    using store = temporaryDirectory()
+    const watched = withShadow(await aMemory(), shadowed(store.path))
+
+    await watched.recall('What is the weather like?')
+    await watched.close()
+
+    expect((await storeStatus(store.path)).latestShadow).toMatchObject({
+      source: 'none',
+      injected: false,
+      recalledMemoryCount: 0,
+      memoryIds: [],
+      contextChars: 0,
+    })
+  })
+
+  it('holds no text of the message, the memory or the session', async () => {
+    using store = temporaryDirectory()
+    const watched = withShadow(await aMemory(), shadowed(store.path))
+
+    await watched.recall(message)
+    await watched.close()
+
+    const [file] = files(store.path)
+    const text = readFileSync(join(store.path, file ?? ''), 'utf8')
+    for (const word of ['albatross', 'sunday', 'dinghy', 'red hull', 'agent:main']) {
+      expect(text.toLowerCase()).not.toContain(word)
+    }
+  })
+
+  it('unsalted prompt hash: a hash cannot be found by trying texts without the secret of the store', async () => {
+    using one = temporaryDirectory()
+    using other = temporaryDirectory()
+    for (const store of [one, other]) {
+      const watched = withShadow(await aMemory(), shadowed(store.path))
+      await watched.recall(message)
+      await watched.close()
+    }
+
+    const hashes = [(await storeStatus(one.path)).latestShadow, (await storeStatus(other.path)).latestShadow]
+    const plain = createHash('sha256').update(message).digest('hex')
+
+    expect(hashes[0]?.promptHash).not.toBe(hashes[1]?.promptHash)
+    expect(hashes.map((record) => record?.promptHash).join()).not.toContain(plain)
+    if (process.platform !== 'win32') expect(statSync(join(one.path, 'shadow.key')).mode & 0o777).toBe(0o600)
+  })
+
+  it('raw session key: conversations can be told apart, but not recognised', async () => {
+    using store = temporaryDirectory()
+    for (const sessionKey of ['agent:main', 'agent:main', 'agent:other']) {
+      const watched = withShadow(await aMemory(), shadowed(store.path, { sessionKey }))
+      await watched.recall(message)
+      await watched.close()
+    }
+
+    const keys = files(store.path).map((file) => JSON.parse(readFileSync(join(store.path, file), 'utf8')).sessionKey)
+
+    expect(new Set(keys).size).toBe(2)
+    expect(keys.join()).not.toContain('agent')
+  })
+
+  it('is made with one secret, also when several begin at once', async () => {
+    using store = temporaryDirectory()
+
+    const keys = await Promise.all(Array.from({ length: 8 }, () => shadowKey(store.path)))
+
+    expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1)
+  })
+
+  it.skipIf(process.getuid?.() === 0)('never makes recall fail when the disk does', async () => {
+    using store = temporaryDirectory()
+    chmodSync(store.path, 0o500)
+    const problems: unknown[] = []
+    const watched = withShadow(await aMemory(), shadowed(store.path, { onProblem: (error) => problems.push(error) }))
+
+    await expect(watched.recall(message)).resolves.toMatchObject({ relevant: [{ score: expect.any(Number) }] })
+    await watched.close()
+
+    expect(problems).toHaveLength(1)
+  })
+
+  it('never makes recall fail when the store is no directory', async () => {
+    using place = temporaryDirectory()
+    writeFileSync(join(place.path, 'store'), 'a file')
+    const problems: unknown[] = []
+    const options = shadowed(join(place.path, 'store'), { onProblem: (error) => problems.push(error) })
+    const watched = withShadow(await aMemory(), options)
+
+    await expect(watched.recall(message)).resolves.toMatchObject({ relevant: [{ score: expect.any(Number) }] })
+    await watched.close()
+
+    expect(problems).toHaveLength(1)
+  })
+})
+
+describe('retention of shadow records', () => {
+  const now = new Date('2026-03-10T12:00:00Z')
+
+  it('removes days that are too old, and nothing that is not a record', async () => {
+    using store = temporaryDirectory()
+    plant(store.path, {
+      'shadow/2026-03-07/a.json': aShadow(),
+      'shadow/2026-03-08/b.json': aShadow(),
+      'shadow/2026-03-10/c.json': aShadow(),
+      'shadow/2026-03-07/notes.txt': 'of a person',
+      'shadow/archive/d.json': aShadow(),
+    })
+
+    expect(await pruneShadows(store.path, now, { days: 2, records: 100 })).toBe(1)
+
+    expect(files(store.path).sort()).toEqual([
+      'shadow/2026-03-08/b.json',
+      'shadow/2026-03-10/c.json',
+      'shadow/archive/d.json',
+    ])
+    expect(readdirSync(join(store.path, 'shadow'))).toContain('2026-03-07')
+  })
+
+  it('keeps the newest records when there are too many', async () => {
+    using store = temporaryDirectory()
+    for (const [index, day] of ['2026-03-08', '2026-03-09', '2026-03-10'].entries()) {
+      for (const name of ['a', 'b', 'c']) {
+        const file = `shadow/${day}/${name}.json`
+        plant(store.path, { [file]: aShadow() })
+        const at = new Date(Date.UTC(2026, 2, 8 + index, name.charCodeAt(0) - 96))
+        utimesSync(join(store.path, file), at, at)
+      }
+    }
+
+    expect(await pruneShadows(store.path, now, { days: 30, records: 5 })).toBe(4)
+
+    expect(files(store.path).sort()).toEqual([
+      'shadow/2026-03-09/b.json',
+      'shadow/2026-03-09/c.json',
+      'shadow/2026-03-10/a.json',
+      'shadow/2026-03-10/b.json',
+      'shadow/2026-03-10/c.json',
+    ])
+    expect(readdirSync(join(store.path, 'shadow'))).not.toContain('2026-03-08')
+  })
+
+  it('has nothing to do in a store without records', async () => {
+    using store = temporaryDirectory()
+    mkdirSync(join(store.path, 'shadow'))
+
+    expect(await pruneShadows(store.path, now)).toBe(0)
+    expect(await pruneShadows(join(store.path, 'nowhere'), now)).toBe(0)
+  })
+})
+
+describe('the summary of shadow records', () => {
+  it('counts by day and source and shows what recalls were like', async () => {
+    using store = temporaryDirectory()
+    plant(store.path, {
+      'shadow/2026-03-06/a.json': aShadow({ traceId: 'a', durationMs: 10, contextChars: 100 }),
+      'shadow/2026-03-07/b.json': aShadow({ traceId: 'b', recordedAt: '2026-03-07T00:00:00Z', source: 'bm25' }),
+      'shadow/2026-03-07/c.json': aShadow({ traceId: 'c', recordedAt: '2026-03-07T00:00:00Z', injected: false }),
+      'shadow/2026-03-07/d.json': '{}',
+    })
+
+    expect(await summariseShadows(store.path)).toMatchObject({
+      records: 3,
+      invalid: 1,
+      injectedShare: 2 / 3,
+      byDay: { '2026-03-06': 1, '2026-03-07': 2 },
+      bySource: { bm25: 1, hot_qmd: 2 },
+      durationMs: { mean: 18 },
+    })
+  })
+
+  it('has percentiles that are off by 2.5 % at most', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { minLength: 1 }), (values) => {
+        const histogram = new Histogram()
+        for (const value of values) histogram.add(value)
+        const exact = [...values].sort((one, other) => one - other)[Math.ceil(values.length * 0.95) - 1] ?? 0
+
+        expect(Math.abs((histogram.percentile(95) ?? 0) / exact - 1)).toBeLessThan(0.0251)
+      }),
+    )
+    expect(new Histogram().percentile(50)).toBeNull()
+  })
+})

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import {
+  ContentHash,
+  Count,
+  MetricDeclaration,
+  reportDuplicates,
+  SafeId,
+  SchemaVersion,
+  unprintable,
+  Words,
+} from './primitives.ts'
+
+/** What an attack tries. */
+export const attackClasses = [
+  'provenance-spoofing',
+  'prompt-injection',
+  'memory-poisoning',
+  'extraction',
+  'cross-scope-leak',
+  'resurrection',
+  'denial-of-service',
+] as const
+
+/** What an attack is aimed at. */
+export const targetSurfaces = [
+  'ingest',
+  'extraction',
+  'trust-zone-promotion',
+  'recall',
+  'correction',
+  'import',
+  'maintenance',
+  'mcp',
+  'http',
+  'cli',
+] as const
+
+const ownWord = z.string().regex(/^x-[a-z0-9]+(?:-[a-z0-9]+)*$/u)
+
+const vocabulary = <const Word extends string>(words: readonly [Word, ...Word[]]) =>
+  z.union([z.enum(words), ownWord], {
+    error: `must be one of ${words.join(', ')}, or a word of your own that begins with x-`,
+  })
+
+export const AttackClass = vocabulary(attackClasses)
+export const TargetSurface = vocabulary(targetSurfaces)
+
+export const benchmarkTypes = ['standard', 'memory-red-team'] as const
+
+export const ManifestCase = z.looseObject({
+  id: SafeId,
+  prompt: Words,
+  expectedSignals: z.array(Words).optional(),
+  notes: z.string().optional(),
+})
+
+/** A path inside the pack: relative, with forward slashes, and going down only. */
+export const PackPath = z
+  .string()
+  .max(512)
+  .regex(new RegExp(String.raw`^(?!/)(?!.*(?:^|/)\.{0,2}(?:/|$))[^\\:${unprintable}]+$`, 'u'), {
+    error: 'must be a relative path inside the pack, with forward slashes',
+  })
+
+/** Where the cases come from, so that a reader knows what the figures are worth. */
+export const Provenance = z.looseObject({
+  casesWritten: z
+    .enum(['before the rules', 'with the rules', 'after the rules', 'elsewhere'])
+    .describe(
+      'When the cases were written, relative to the rules they measure. `elsewhere`: by people who never saw them.',
+    ),
+  by: Words.describe('Who wrote them.'),
+  firstSight: z
+    .looseObject({ passed: Count, total: Count, system: Words, date: Words, commit: Words })
+    .nullable()
+    .describe(
+      'What the system reached before anything was changed because of these cases; null when nobody measured it.',
+    ),
+  notes: z.string().optional(),
+})
+export type Provenance = z.infer<typeof Provenance>
+
+/** A benchmark as data: what is asked, and what a runner needs to ask it. */
+export const Manifest = z
+  .looseObject({
+    schemaVersion: SchemaVersion,
+    benchmarkId: SafeId,
+    benchmarkType: z.enum(benchmarkTypes).default('standard'),
+    title: Words,
+    description: z.string().optional(),
+    tags: z.array(Words).optional(),
+    sourceLinks: z.array(Words).optional(),
+    attackClass: Words.optional(),
+    targetSurface: Words.optional(),
+    cases: z.array(ManifestCase).min(1),
+    runner: Words.optional().describe(
+      'Which runner executes the cases; without one the pack can be kept and compared but not run.',
+    ),
+    files: z
+      .record(z.string(), PackPath)
+      .optional()
+      .describe("The files the runner reads. They are part of the pack's hash, other files are not."),
+    deterministic: z
+      .boolean()
+      .optional()
+      .describe('Whether the same system must give the same results every time. Default true.'),
+    metrics: z.array(MetricDeclaration).optional(),
+    contentHash: ContentHash.optional(),
+    licence: z.string().optional(),
+    defaultUser: Words.optional().describe('Whose beliefs are asked for where a case does not say.'),
+    recall: z
+      .looseObject({ editedPins: z.enum(['in-scope', 'everywhere']).optional() })
+      .optional()
+      .describe('How recall differs from its defaults.'),
+    ablations: z
+      .array(Words)
+      .optional()
+      .describe('Parts of the system without which the pack must fail, such as `recall off`.'),
+    provenance: Provenance.optional(),
+    split: Words.optional().describe('Which part of a larger set this is, such as `oracle` or `small`.'),
+  })
+  .superRefine((manifest, context) => {
+    reportDuplicates(context, ['cases'], manifest.cases, 'id')
+    reportDuplicates(context, ['metrics'], manifest.metrics ?? [], 'name')
+    if (manifest.benchmarkType === 'standard') return
+    for (const [field, Vocabulary] of [
+      ['attackClass', AttackClass],
+      ['targetSurface', TargetSurface],
+    ] as const) {
+      const given = manifest[field]
+      if (given === undefined) {
+        context.addIssue({ code: 'custom', path: [field], message: 'must be there in a memory-red-team pack' })
+        continue
+      }
+      const reason = Vocabulary.safeParse(given).error?.issues[0]?.message
+      if (reason !== undefined) context.addIssue({ code: 'custom', path: [field], message: reason, input: given })
+    }
+  })
+
+export type Manifest = z.infer<typeof Manifest>

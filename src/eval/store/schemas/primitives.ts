@@ -1,0 +1,97 @@
+import { z } from 'zod'
+
+/**
+ * Control characters, line separators and halves of surrogate pairs, for use inside a character class. Spelled out,
+ * because readers of the published schemas do not all know `\p{…}`.
+ */
+export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff`
+
+/** Longest id, in characters; with its ending it must still fit into a file name. */
+export const longestId = 128
+const mostIdBytes = 200
+
+/**
+ * An id that may become part of a path: no separator, no `..`, no leading dot (those names are the store's own), no
+ * control character, no half of a surrogate pair, nothing that a file system would trim.
+ */
+export const SafeId = z
+  .string()
+  .min(1)
+  .max(longestId)
+  .regex(new RegExp(String.raw`^(?!\.)(?!.*\.\.)(?!\s)(?!.*\s$)[^/\\${unprintable}]+$`, 'u'), {
+    error:
+      'must be a safe id: no / or \\, no "..", no control characters, no dot at its beginning, no space at its ends',
+  })
+  .refine((id) => Buffer.byteLength(id) <= mostIdBytes, { error: `must fit into ${mostIdBytes} bytes of UTF-8` })
+
+export const isSafeId = (id: string): boolean => SafeId.safeParse(id).success
+
+/** A date with time and zone that exists, such as `2026-03-06T10:00:00.000Z`. */
+export const Timestamp = z.iso.datetime({
+  offset: true,
+  error: 'must be an ISO 8601 date and time with its zone, such as 2026-03-06T10:00:00.000Z',
+})
+
+export const Count = z.int({ error: 'must be a whole number' }).nonnegative()
+
+/** Text that says something. */
+export const Words = z.string().regex(/\S/u, { error: 'must not be blank' })
+
+export const SchemaVersion = z.literal(1)
+
+/** The digest of a file or of a pack. */
+export const ContentHash = z.string().regex(/^sha256:[0-9a-f]{64}$/u, {
+  error: 'must be sha256: followed by 64 hexadecimal digits',
+})
+
+export const MetricName = z
+  .string()
+  .min(1)
+  .max(longestId)
+  .regex(new RegExp(String.raw`^[^\s${unprintable}]+$`, 'u'), { error: 'must be a metric name without spaces' })
+
+/** Any metric may be there; each must be a number, for what could not be measured is left out and never null. */
+export const Metrics = z.record(MetricName, z.number())
+
+/** What is evaluated, and which build of it. */
+export const SystemIdentity = z.looseObject({ name: Words, version: Words })
+
+/** One issue for each item whose `field` an earlier item has already. */
+export function reportDuplicates<Field extends string>(
+  context: z.core.$RefinementCtx,
+  path: readonly PropertyKey[],
+  items: readonly Readonly<Record<Field, string>>[],
+  field: Field,
+): void {
+  const first = new Map<string, number>()
+  for (const [index, item] of items.entries()) {
+    const earlier = first.get(item[field])
+    if (earlier === undefined) {
+      first.set(item[field], index)
+      continue
+    }
+    const message = `must be unique, but item ${earlier} has it too`
+    context.addIssue({ code: 'custom', path: [...path, index, field], message, input: item[field] })
+  }
+}
+
+/** What a pack says about one of its metrics. */
+export const MetricDeclaration = z
+  .looseObject({
+    name: MetricName,
+    direction: z.enum(['higher', 'lower']).describe('Which way is better.'),
+    unit: Words.optional(),
+    range: z.tuple([z.number(), z.number()]).optional().describe('Lowest and highest possible value.'),
+    minEffect: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe('The smallest change that matters. A smaller one is neither a regression nor an improvement.'),
+    primary: z.boolean().optional().describe('The figure to look at first.'),
+  })
+  .refine(({ range }) => range === undefined || range[0] < range[1], {
+    path: ['range'],
+    error: 'must go from the lowest to the highest value',
+  })
+
+export type MetricDeclaration = z.infer<typeof MetricDeclaration>

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import {
+  ContentHash,
+  Count,
+  MetricDeclaration,
+  MetricName,
+  Metrics,
+  reportDuplicates,
+  SafeId,
+  SchemaVersion,
+  SystemIdentity,
+  Timestamp,
+  Words,
+} from './primitives.ts'
+
+/** `error`: it broke. `skipped`: left out on purpose. `unjudged`: answered, but nothing could tell whether rightly. */
+export const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
+export const Verdict = z.enum(verdicts)
+export type Verdict = (typeof verdicts)[number]
+
+/** Null says that a score does not apply to the case; it is left out of means and comparisons. */
+export const Scores = z.record(MetricName, z.number().nullable())
+
+export const ReturnedItem = z.looseObject({
+  id: z.string().min(1),
+  score: z.number().nullable().describe('Null for a system that does not score.'),
+  rank: z.int().positive(),
+  tier: Words.optional().describe('Which part of the answer it stood in.'),
+})
+
+/** What happened in one repeat of one case: one line of `cases.jsonl`. */
+export const CaseRecord = z
+  .looseObject({
+    schemaVersion: SchemaVersion,
+    caseId: SafeId,
+    repeat: Count.describe('0 is the first.'),
+    seed: z.int(),
+    verdict: Verdict,
+    scores: Scores,
+    returned: z.array(ReturnedItem),
+    failures: z.array(z.string()).describe('What was expected and did not happen, in sentences for a person.'),
+    timings: z.record(MetricName, z.number().nonnegative()).describe('Milliseconds by stage.'),
+    explanation: z
+      .unknown()
+      .optional()
+      .describe("How the answer was reached, stage by stage, in the system's own terms."),
+    error: z.looseObject({ class: Words, message: z.string() }).optional(),
+  })
+  .superRefine((record, context) => {
+    const issue = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    if (record.verdict === 'error' && record.error === undefined)
+      issue('error', 'must be there when the verdict is error')
+    if (record.verdict !== 'error' && record.error !== undefined)
+      issue('error', 'must not be there unless the verdict is error')
+    if (record.verdict === 'pass' && record.failures.length > 0)
+      issue('failures', 'must be empty when the verdict is pass')
+  })
+
+export type CaseRecord = z.infer<typeof CaseRecord>
+
+export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
+export type RunStatus = (typeof runStatuses)[number]
+
+/** Counted apart from passed and failed, so that what was not measured never looks like a zero. */
+const otherCounts = ['errorCases', 'skippedCases', 'unjudgedCases', 'pendingCases'] as const
+
+export const Latency = z.looseObject({
+  p50Ms: z.number().nonnegative(),
+  p95Ms: z.number().nonnegative(),
+  ingestMs: z.number().nonnegative().optional(),
+})
+
+/** What one execution of a benchmark came to. */
+export const RunSummary = z
+  .looseObject({
+    schemaVersion: SchemaVersion,
+    runId: SafeId,
+    benchmarkId: SafeId,
+    status: z.enum(runStatuses),
+    startedAt: Timestamp,
+    completedAt: Timestamp.optional(),
+    totalCases: Count,
+    passedCases: Count,
+    failedCases: Count,
+    errorCases: Count.optional().describe('The system or the harness broke.'),
+    skippedCases: Count.optional().describe('Left out on purpose.'),
+    unjudgedCases: Count.optional().describe('Answered, but nothing could tell whether it is right.'),
+    pendingCases: Count.optional().describe('Not reached yet.'),
+    flakyCases: Count.optional().describe('Passed in some repeats and failed in others; counted as failed too.'),
+    metrics: Metrics.optional(),
+    intervals: z
+      .record(MetricName, z.looseObject({ low: z.number(), high: z.number() }))
+      .optional()
+      .describe('Where each metric lies with 95 % confidence: its mean over cases and 1.96 standard errors.'),
+    latency: Latency.optional().describe(
+      'Time is measured but not compared unless the pack declares it as a metric: it differs between machines.',
+    ),
+    notes: z.string().optional(),
+    gitRef: z.string().optional(),
+    packHash: ContentHash.optional(),
+    system: SystemIdentity.optional(),
+    seed: z.int().optional(),
+    repeats: z.int().positive().optional(),
+    deterministic: z.boolean().optional(),
+    filter: Words.optional().describe(
+      'Set when only some cases were wanted. Such a run is never a baseline and never gated.',
+    ),
+    shard: z
+      .looseObject({ index: z.int().positive(), count: z.int().positive() })
+      .optional()
+      .describe(
+        'Set when only a part of the cases was run, to be merged. Such a run is never a baseline and never gated.',
+      ),
+    role: z
+      .enum(['control', 'ablation'])
+      .optional()
+      .describe(
+        'Set when the run shows what the cases are worth, and not what a memory is. Such a run is never gated.',
+      ),
+    metricDeclarations: z.array(MetricDeclaration).optional(),
+  })
+  .superRefine((run, context) => {
+    const issue = (field: string, message: string, input?: unknown) =>
+      context.addIssue({ code: 'custom', path: [field], message, input })
+    reportDuplicates(context, ['metricDeclarations'], run.metricDeclarations ?? [], 'name')
+
+    const counted = run.passedCases + run.failedCases + otherCounts.reduce((sum, name) => sum + (run[name] ?? 0), 0)
+    const isComplete = run.status === 'completed' || otherCounts.some((name) => run[name] !== undefined)
+    if (counted > run.totalCases || (isComplete && counted !== run.totalCases)) {
+      const parts = ['passedCases', 'failedCases', ...otherCounts.filter((name) => run[name] !== undefined)]
+      issue('totalCases', `must equal ${parts.join(' + ')}, which is ${counted}`, run.totalCases)
+    }
+    if ((run.flakyCases ?? 0) > run.failedCases) {
+      issue('flakyCases', `must not exceed failedCases, which is ${run.failedCases}`, run.flakyCases)
+    }
+    if (run.status !== 'completed') return
+    if (run.totalCases === 0) issue('totalCases', 'must be at least 1 in a completed run', 0)
+    if (run.pendingCases !== undefined && run.pendingCases > 0) {
+      issue('pendingCases', 'must be 0 in a completed run', run.pendingCases)
+    }
+    if (run.completedAt === undefined) issue('completedAt', 'must be there in a completed run')
+    else if (Date.parse(run.completedAt) < Date.parse(run.startedAt)) {
+      issue('completedAt', `must not be before startedAt, which is ${run.startedAt}`, run.completedAt)
+    }
+  })
+
+export type RunSummary = z.infer<typeof RunSummary>
+
+/** Where a run took place: all that is needed to tell whether two runs may be compared, and to repeat one. */
+export const Environment = z.looseObject({
+  schemaVersion: SchemaVersion,
+  runId: SafeId,
+  benchmarkId: SafeId,
+  recordedAt: Timestamp,
+  packHash: ContentHash,
+  packFiles: z.record(z.string(), ContentHash).describe("The digest of each file behind the pack's hash."),
+  system: SystemIdentity,
+  given: z.record(z.string(), z.unknown()).describe('The options as they were given.'),
+  settings: z.record(z.string(), z.unknown()).describe('The settings the run was really made with, defaults included.'),
+  seed: z.int(),
+  git: z.looseObject({ commit: Words, dirty: z.boolean() }).nullable().describe('Null outside a repository.'),
+  node: Words,
+  os: z.looseObject({ platform: Words, release: Words, arch: Words }),
+  shard: z
+    .looseObject({
+      index: z.int().positive(),
+      count: z.int().positive(),
+      caseIds: z.array(SafeId).describe('The cases of this shard in the order of the pack.'),
+      isShuffled: z.boolean().describe('Whether the seed decides the order of the cases.'),
+    })
+    .optional()
+    .describe('Which part of a run this is, so that the parts can be merged.'),
+})
+
+export type Environment = z.infer<typeof Environment>

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { openStore } from '../../../test/eval/sample-corpus.ts'
+import { loadPack } from '../kinds/retrieval/read-folder.ts'
+import { bm25System } from './bm25.ts'
+
+const { pack } = loadPack(new URL('../../../packs/retrieval-hard', import.meta.url).pathname)
+const users = [...new Set(pack.beliefs.map(({ user }) => user))]
+const scopes = [...new Set(pack.beliefs.flatMap((belief) => belief.scopes))]
+
+const formsOf = (user: string): readonly string[] =>
+  pack.beliefs
+    .filter((belief) => belief.user === user)
+    .flatMap(({ name, aliases }) => [name.replaceAll('_', ' '), ...aliases])
+
+/** A form with one letter doubled: often a slip that is forgiven. */
+const slipOf = (form: string, at: number): string => {
+  const place = at % form.length
+  return form.slice(0, place + 1) + form.slice(place)
+}
+
+/** A person, and a message made of what their beliefs are called by. */
+const question = fc.constantFrom(...users).chain((user) => {
+  const form = fc.constantFrom(...formsOf(user))
+  const slip = fc.tuple(form, fc.nat()).map(([written, at]) => slipOf(written, at))
+  const word = fc.oneof(form, slip, fc.constantFrom('the', 'and', '.', '?'))
+  return fc.record({ user: fc.constant(user), words: fc.array(word, { maxLength: 12 }) })
+})
+
+it('every score is the sum of its clauses, whatever the message', async () => {
+  const system = bm25System({ openStore, version: 'test' })
+  await system.ingest(pack.beliefs)
+  let scored = 0
+
+  await fc.assert(
+    fc.asyncProperty(question, fc.subarray(scopes, { minLength: 4 }), async ({ user, words }, active) => {
+      const { relevant } = await system.recall({
+        user,
+        scopes: active,
+        message: words.join(' '),
+        budget: {},
+        recall: {},
+      })
+
+      for (const { score, clauses = [] } of relevant) {
+        expect(clauses.reduce((total, clause) => total + clause.score, 0)).toBe(score)
+        if (clauses.length > 1) scored += 1
+      }
+    }),
+    { numRuns: 300 },
+  )
+
+  // Otherwise the law would have been shown of single clauses only.
+  expect(scored).toBeGreaterThan(50)
+})

@@ -1,0 +1,120 @@
+import { MemoryError } from '../../errors.ts'
+import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { Context, MatchedForm, NearMissReason } from '../../memory/context.ts'
+import { importRecords } from '../../memory/import.ts'
+import { recall } from '../../memory/recall.ts'
+import type { Store } from '../../memory/store.ts'
+import { Corpus } from './corpus.ts'
+import type { Answer, AnswerClause, System } from './system.ts'
+
+export type Bm25Options = {
+  /** A new, empty store each time. */
+  readonly openStore: () => Store
+  readonly version: string
+}
+
+/** A fixture is taken in as a person would write it, so that what it says of edits by a person stands. */
+const author = { actor: 'person', origin: 'corpus' } as const
+
+/** Credence's own recall, through the same use cases that serve everybody. */
+export function bm25System({ openStore, version }: Bm25Options): System {
+  let store: Store | null = null
+  let corpus = new Corpus()
+  const opened = (): Store => {
+    store ??= openStore()
+    return store
+  }
+  const workshop = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
+  const takeIn = (beliefs: readonly BeliefRecord[]) =>
+    importRecords(
+      workshop(),
+      { user: '', author },
+      beliefs.map((record) => ({ place: `belief ${record.id}`, record })),
+    )
+
+  const reset = async () => {
+    await store?.close()
+    store = null
+    corpus = new Corpus()
+  }
+
+  return {
+    name: 'bm25',
+    version,
+    description: 'Credence: entity linking by name and alias, alias-weighted BM25',
+    tiers: 'all',
+    reset,
+    ingest: async (beliefs) => {
+      corpus = new Corpus(beliefs)
+      const { added } = await takeIn(beliefs)
+      const merged = beliefs.length - added
+      return merged === 0
+        ? []
+        : [
+            `${merged} of ${beliefs.length} beliefs say something again or anew under a name already taken in their scope.`,
+          ]
+    },
+    update: async (update) => {
+      await takeIn([corpus.apply(update)])
+    },
+    recall: async ({ user, scopes, message, budget, recall: options, explain = false }) => {
+      const request = { user, scopes, message, budget, nearMisses: explain, ...options }
+      return answerOf(await recall(workshop(), request), explain)
+    },
+    close: reset,
+  }
+}
+
+function answerOf(context: Context, explain: boolean): Answer {
+  return {
+    prelude: context.prelude?.text ?? null,
+    pinned: context.pinned.map(({ id }) => id),
+    relevant: context.relevant.map(({ belief, score, matches }) => ({
+      id: belief.id,
+      score,
+      clauses: matches.map(clauseOf),
+      ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
+    })),
+    questions: context.questions.map(({ id }) => id),
+    ...(context.nearMisses === undefined
+      ? {}
+      : {
+          nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: sentenceFor(reason) })),
+        }),
+  }
+}
+
+const clauseOf = ({ field, form, explanation }: MatchedForm): AnswerClause => ({
+  path: field === 'name' ? 'canonical_name' : 'aliases',
+  term: form.toLowerCase(),
+  score: explanation.value,
+})
+
+function sentenceFor(reason: NearMissReason): string {
+  switch (reason.kind) {
+    case 'other-scope':
+      return `belongs to ${reason.scopes.join(' ')}`
+    case 'superseded':
+      return reason.by === null ? 'superseded' : `superseded by ${reason.by}`
+    case 'resolved':
+      return 'resolved'
+    case 'pinned-already':
+      return 'shown by its pin'
+    case 'open-question':
+      return 'an open question, shown only when pinned'
+    case 'expertise':
+      return 'expertise, shown in the prelude only'
+    case 'over-budget':
+      return `did not fit: ${reason.limit}`
+    case 'other-agent':
+      return `belongs to the agent ${reason.agent}`
+    case 'proposed':
+      return `only proposed, for ${reason.for}`
+    case 'candidate':
+      return 'a candidate, not confirmed yet'
+  }
+}
+
+function refuseNewId(): never {
+  throw new MemoryError('conflict', 'Taking in the corpus would have to make beliefs that are not in it.')
+}

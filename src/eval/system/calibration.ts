@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Embedder } from '../../search/embedder.ts'
+import { invalid } from '../kinds/retrieval/case-file.ts'
+import { expectedRelevant } from '../kinds/retrieval/metrics.ts'
+import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
+import { parseJsonFile, readTextFile } from '../pack/read-file.ts'
+import { mean } from '../score/statistics.ts'
+import { Corpus } from './corpus.ts'
+import type { System } from './system.ts'
+import { vectorSystem } from './vector.ts'
+import type { KnownVectors } from './vector-file.ts'
+
+/** What was chosen for a model, and on what. */
+export type Calibration = z.infer<typeof calibration>
+
+const calibration = z.strictObject({
+  schemaVersion: z.literal(1),
+  model: z.string().min(1),
+  k: z.int().min(1),
+  threshold: z.number(),
+  /** The mean F1 reached by the choice, and by the paper's protocol on the same cases. */
+  meanF1: z.number(),
+  uncalibratedMeanF1: z.number(),
+  pack: z.string(),
+  packHash: z.string(),
+  cases: z.int(),
+})
+
+const fileName = 'calibrated.json'
+
+/** The protocol of the paper that the comparison comes from. */
+export const paperProtocol = { k: 20, threshold: null } as const
+
+const kTried = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20]
+const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
+
+/**
+ * Chooses k and threshold where the mean F1 over the calibration cases is highest. Of equally good choices it takes
+ * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
+ */
+export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors): Promise<Calibration> {
+  const options = { name: 'ranking', description: '', embedder, known, ...everything, notes: [] }
+  const rankings = await rankingsOf(pack, vectorSystem(options))
+  return {
+    schemaVersion: 1,
+    model: embedder.model,
+    ...bestCut(rankings, thresholdsTried),
+    uncalibratedMeanF1: meanF1Of(rankings, paperProtocol.k, paperProtocol.threshold),
+    pack: pack.id,
+    packHash: pack.hash,
+    cases: rankings.length,
+  }
+}
+
+/** Everything in view, however unlike. */
+export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
+
+/** What one case wants, and what a system finds for it, best first. */
+export type Ranking = {
+  readonly expected: readonly string[]
+  readonly hits: readonly { readonly id: string; readonly score: number }[]
+}
+
+const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number | null): number =>
+  mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
+
+/** The k and the threshold with the highest mean F1. */
+export function bestCut(
+  rankings: readonly Ranking[],
+  thresholds: readonly number[],
+): { readonly k: number; readonly threshold: number; readonly meanF1: number } {
+  const tried = kTried.flatMap((k) =>
+    thresholds.map((threshold) => ({ k, threshold, meanF1: meanF1Of(rankings, k, threshold) })),
+  )
+  const best = Math.max(...tried.map(({ meanF1 }) => meanF1))
+  const equals = tried.filter(({ meanF1 }) => meanF1 === best)
+  const k = Math.min(...equals.map((choice) => choice.k))
+  const plateau = equals.filter((choice) => choice.k === k)
+  return plateau[Math.floor(plateau.length / 2)] as (typeof plateau)[number]
+}
+
+/** What a system that returns everything in view finds, for every case that says what is relevant. */
+export async function rankingsOf(pack: RetrievalPack, system: System): Promise<readonly Ranking[]> {
+  const corpus = new Corpus(pack.beliefs)
+  await system.ingest(pack.beliefs)
+  const rankings: Ranking[] = []
+  for (const asked of pack.cases) {
+    const query = { ...asked, recall: pack.recall }
+    const expected = expectedRelevant(asked.expect, corpus.pinnedIds(query))
+    if (expected === null) continue
+    const { relevant } = await system.recall(query)
+    rankings.push({ expected, hits: relevant.map(({ id, score }) => ({ id, score: score ?? 0 })) })
+  }
+  return rankings
+}
+
+/** The harmonic mean of precision and recall; silence where silence was expected is perfect. */
+function f1({ expected, hits }: Ranking, k: number, threshold: number | null): number {
+  const returned = hits.filter(({ score }) => threshold === null || score >= threshold).slice(0, k)
+  if (expected.length === 0 && returned.length === 0) return 1
+  const right = returned.filter(({ id }) => expected.includes(id)).length
+  return (2 * right) / (expected.length + returned.length)
+}
+
+/** What was chosen for a model. Null when there is no choice for it, or the calibration pack has changed since. */
+export function readCalibration(
+  directory: string,
+  { model }: Pick<Embedder, 'model'>,
+  packHash: string,
+): Calibration | null {
+  const file = join(directory, fileName)
+  if (!existsSync(file)) return null
+  const parsed = calibration.safeParse(parseJsonFile(file, readTextFile(file)))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw invalid(`${file}: ${issue?.path.join('.')}: ${issue?.message}.`, 'Make it again with `credence eval embed`.')
+  }
+  return parsed.data.model === model && parsed.data.packHash === packHash ? parsed.data : null
+}
+
+/** What to keep beside the calibration pack. */
+export const calibrationFile = (
+  directory: string,
+  chosen: Calibration,
+): { readonly file: string; readonly text: string } => ({
+  file: join(directory, fileName),
+  text: `${JSON.stringify(chosen, null, 2)}\n`,
+})

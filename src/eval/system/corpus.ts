@@ -1,0 +1,97 @@
+import { isCurrent } from '../../beliefs/belief.ts'
+import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
+import { visibleScopes } from '../../beliefs/scope.ts'
+import { MemoryError } from '../../errors.ts'
+import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefUpdate, SystemQuery } from './system.ts'
+
+type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
+
+/**
+ * The beliefs of a run with the boundaries that hold for every backend compared: user, scope, life cycle, type and
+ * pins. Systems that only differ in how they match share it, so that nothing else differs.
+ */
+export class Corpus {
+  readonly #beliefs = new Map<string, BeliefRecord>()
+
+  constructor(beliefs: readonly BeliefRecord[] = []) {
+    for (const belief of beliefs) this.#beliefs.set(belief.id, belief)
+  }
+
+  get(id: string): BeliefRecord | undefined {
+    return this.#beliefs.get(id)
+  }
+
+  all(): readonly BeliefRecord[] {
+    return [...this.#beliefs.values()]
+  }
+
+  /** Does what a case says, and returns the belief as it reads now. */
+  apply(update: BeliefUpdate): BeliefRecord {
+    const belief = update.kind === 'create' ? update.belief : this.#updated(update)
+    this.#beliefs.set(belief.id, belief)
+    return belief
+  }
+
+  /** Everything that may be shown as relevant from here, whatever the message: current, in view, not pinned, not a question. */
+  candidates(from: Standpoint): readonly BeliefRecord[] {
+    const pinned = this.pinnedIds(from)
+    return this.all().filter(
+      (belief) => isShowable(belief, from) && belief.subtype !== 'expertise' && !pinned.has(belief.id),
+    )
+  }
+
+  /** Everything that is shown by its pin from here, whether or not it fits the budget. */
+  pinnedIds({ user, scopes, recall }: Standpoint): ReadonlySet<string> {
+    const visible = visibleScopes(scopes)
+    const isPinned = (belief: BeliefRecord): boolean =>
+      belief.user === user &&
+      belief.agent === null &&
+      belief.pinned &&
+      isCurrent(asBelief(belief)) &&
+      (isIn(belief, visible) || (recall.editedPins === 'everywhere' && belief.editedByPerson))
+    return new Set(
+      this.all()
+        .filter(isPinned)
+        .map(({ id }) => id),
+    )
+  }
+
+  /** One hop from every relation among the beliefs: participants that may be shown and are not there yet. */
+  participantsOf(found: readonly BeliefRecord[], from: Standpoint): readonly BeliefRecord[] {
+    const present = new Set([...found.map(({ id }) => id), ...this.pinnedIds(from)])
+    const showable = this.all().filter((belief) => isShowable(belief, from))
+    const wanted = found.filter(({ type }) => type === 'relation').flatMap(({ participants }) => participants)
+    return wanted
+      .flatMap((participant) => showable.filter((belief) => belief.id === participant || isCalled(belief, participant)))
+      .filter(({ id }) => !present.has(id) && present.add(id) !== null)
+  }
+
+  #updated({ beliefId, addAliases, setContent, setName }: Extract<BeliefUpdate, { kind: 'update' }>): BeliefRecord {
+    const belief = this.#beliefs.get(beliefId)
+    if (belief === undefined) throw new MemoryError('not_found', `There is no belief "${beliefId}" to update.`)
+    const name = setName ?? belief.name
+    return {
+      ...belief,
+      name,
+      aliases: mergeAliases(name, belief.aliases, addAliases),
+      content: setContent ?? belief.content,
+    }
+  }
+}
+
+const isIn = (belief: BeliefRecord, visible: readonly string[]): boolean =>
+  belief.scopes.some((scope) => visible.includes(scope))
+
+const isShowable = (belief: BeliefRecord, { user, scopes }: Standpoint): boolean =>
+  belief.user === user &&
+  belief.agent === null &&
+  belief.type !== 'open_question' &&
+  isCurrent(asBelief(belief)) &&
+  isIn(belief, visibleScopes(scopes))
+
+const isCalled = (belief: BeliefRecord, name: string): boolean =>
+  [belief.name, ...belief.aliases].some((form) => nameKey(form) === nameKey(name))
+
+/** The version says how often a belief was changed, and no boundary depends on it. */
+const asBelief = (record: BeliefRecord) => ({ ...record, version: 1 })

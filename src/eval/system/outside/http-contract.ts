@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { BeliefRecord } from '../../../memory/belief-record.ts'
+import { defaultBudget } from '../../../memory/context.ts'
+import { embeddedText } from '../vector-file.ts'
+
+/**
+ * What a harness and a memory under evaluation say to each other over HTTP. Our harness speaks one side of it to other
+ * systems (`http-system.ts`), and `credence eval serve` the other side to other harnesses.
+ */
+export const routes = {
+  reset: { method: 'DELETE', path: '/reset' },
+  add: { method: 'POST', path: '/add' },
+  update: { method: 'PUT', path: '/update' },
+  search: { method: 'POST', path: '/search' },
+} as const
+
+const id = z.string().min(1).max(128)
+const user = z.string().min(1).max(200)
+const scope = z.string().min(1).max(200)
+
+/** One belief: a text with what is known about it. Whoever sends little metadata leaves the rest to the text. */
+export const beliefMessage = z.object({
+  text: z.string().min(1, 'must not be empty'),
+  user_id: user,
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  aliases: z.array(z.string()).optional(),
+  beliefId: id.optional(),
+  id: id.optional(),
+})
+export type BeliefMessage = z.infer<typeof beliefMessage>
+
+/** How many results are asked for when nobody says. */
+const usualLimit = defaultBudget.maxBeliefs
+export const mostResults = 1000
+
+export const searchMessage = z.object({
+  query: z.string(),
+  user_id: user,
+  limit: z.int().min(0).max(mostResults).default(usualLimit),
+  /** The first active scope, for systems that know one only. */
+  scope: z.union([scope, z.array(scope)]).nullish(),
+  /** All active scopes. */
+  scopes: z.array(scope).optional(),
+})
+export type SearchMessage = z.input<typeof searchMessage>
+
+const clause = z.object({ path: z.enum(['canonical_name', 'aliases']), term: z.string(), score: z.number() })
+
+const foundBelief = z.object({
+  // Other systems may mean something else by these words, which alone is no reason to refuse their answer.
+  id: z.string().min(1).optional().catch(undefined),
+  score: z.number().nullish(),
+  clauses: z.array(clause).optional().catch(undefined),
+  metadata: z
+    .object({ beliefId: z.string().min(1).optional() })
+    .nullish()
+    .catch(undefined),
+})
+export type FoundBelief = z.infer<typeof foundBelief>
+
+const found = z.array(foundBelief)
+export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
+
+/** A belief as it is sent. `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
+export function messageFor(belief: BeliefRecord, { full }: { readonly full: boolean }): BeliefMessage {
+  return {
+    text: embeddedText(belief),
+    user_id: belief.user,
+    aliases: [...belief.aliases],
+    metadata: full ? fullMetadata(belief) : leanMetadata(belief),
+  }
+}
+
+const leanMetadata = ({ id: beliefId, scopes }: BeliefRecord) => ({ beliefId, scope: scopes[0] ?? null })
+
+/** Spelt as the belief files of published suites are, where they have a word for it. */
+export const fullMetadata = (belief: BeliefRecord) => ({
+  ...leanMetadata(belief),
+  name: belief.name,
+  content: belief.content,
+  why: belief.why,
+  type: belief.type,
+  subtype: belief.subtype,
+  scopes: belief.scopes,
+  status: belief.status,
+  confidence: belief.confidence,
+  pinned: belief.pinned,
+  user_edited: belief.editedByPerson,
+  agent_id: belief.agent,
+  superseded_by: belief.supersededBy,
+  proposedFor: belief.proposedFor,
+  resolved_at: belief.resolvedAt,
+  resolved_by: belief.resolvedBy,
+  participants: belief.participants,
+  relation_type: belief.relation,
+  expertise_domain: belief.expertise?.domain ?? null,
+  expertise_depth: belief.expertise?.depth ?? null,
+  reinforcement_count: belief.reinforcement.count,
+  last_reinforced_at: belief.reinforcement.at,
+  created_at: belief.createdAt,
+  updated_at: belief.updatedAt,
+})

@@ -1,0 +1,177 @@
+import { MemoryError } from '../../../errors.ts'
+import type { BeliefRecord } from '../../../memory/belief-record.ts'
+import { defaultBudget } from '../../../memory/context.ts'
+import { Corpus } from '../corpus.ts'
+import type { AnswerHit, System } from '../system.ts'
+import { type FoundBelief, messageFor, routes, type SearchMessage, searchAnswer } from './http-contract.ts'
+
+export type HttpSystemOptions = {
+  /** Where the routes of the contract begin. Only http and https. */
+  readonly url: string
+  /** Whether everything known of a belief is sent, or only its text, aliases, id and first scope. Default true. */
+  readonly fullMetadata?: boolean
+  /** How long one request may take. Default 30 seconds. */
+  readonly timeoutMs?: number
+  readonly fetch?: typeof fetch
+}
+
+/** Any memory that speaks the HTTP contract of docs/systems.md. */
+export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemOptions): System {
+  const base = baseOf(url)
+  const request = requestTo(base, options)
+  const told = fullMetadata ? 'all that is known of each belief' : 'the text, aliases and first scope of each belief'
+  let corpus = new Corpus()
+
+  const add = (belief: BeliefRecord) => request(routes.add, messageFor(belief, { full: fullMetadata }))
+  const replace = async (belief: BeliefRecord): Promise<void> => {
+    const message = { beliefId: belief.id, ...messageFor(belief, { full: fullMetadata }) }
+    const { status } = await request(routes.update, message, missingRoute)
+    // Who has no route for it takes a belief with a known id for the same belief, as published suites expect.
+    if (missingRoute.includes(status)) await add(belief)
+  }
+
+  return {
+    name: nameOf(base, fullMetadata),
+    version: 'unknown',
+    description: `the memory at ${base}, told ${told}`,
+    tiers: 'relevant',
+    reset: async () => {
+      corpus = new Corpus()
+      await request(routes.reset)
+    },
+    ingest: async (beliefs) => {
+      for (const belief of beliefs) {
+        corpus.apply({ kind: 'create', belief })
+        // One after the other: the order of beliefs is part of the corpus, and a system may merge.
+        await add(belief)
+      }
+      return []
+    },
+    update: async (update) => {
+      const belief = corpus.apply(update)
+      await (update.kind === 'create' ? add(belief) : replace(belief))
+    },
+    recall: async ({ user, scopes, message, budget }) => {
+      const question: SearchMessage = {
+        query: message,
+        user_id: user,
+        limit: budget.maxBeliefs ?? defaultBudget.maxBeliefs,
+        scope: scopes[0] ?? null,
+        ...(fullMetadata ? { scopes: [...scopes] } : {}),
+      }
+      const answer = await request(routes.search, question)
+      return { prelude: null, pinned: [], relevant: hitsIn(answer), questions: [] }
+    },
+    close: async () => {},
+  }
+}
+
+type Route = (typeof routes)[keyof typeof routes]
+type Reply = { readonly what: string; readonly status: number; readonly body: string }
+
+const missingRoute: readonly number[] = [404, 405, 501]
+const usualPatienceMs = 30_000
+/** Far more than any answer of the contract has, and little enough to be held. */
+const longestBody = 8_000_000
+
+/** Sends one request at a time and gives every way of going wrong a name. */
+function requestTo(
+  base: string,
+  { timeoutMs = usualPatienceMs, fetch: send = fetch }: Pick<HttpSystemOptions, 'timeoutMs' | 'fetch'>,
+) {
+  return async ({ method, path }: Route, body?: unknown, tolerated: readonly number[] = []): Promise<Reply> => {
+    const what = `${method} ${base}${path}`
+    const signal = AbortSignal.timeout(timeoutMs)
+    let status: number
+    let text: string
+    try {
+      const response = await send(`${base}${path}`, {
+        method,
+        signal,
+        // Wherever it leads, it was not what should be measured.
+        redirect: 'manual',
+        headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      status = response.status
+      text = await bodyOf(response, what)
+    } catch (cause) {
+      if (cause instanceof MemoryError) throw cause
+      if (signal.aborted) throw unavailable(`${what} did not answer within ${timeoutMs} ms.`, { cause })
+      throw unavailable(`${what} failed: ${reasonIn(cause)}.`, { hint: 'Is the system running there?', cause })
+    }
+    const isFine = (status >= 200 && status < 300) || tolerated.includes(status)
+    if (isFine) return { what, status, body: text }
+    const redirected = status >= 300 && status < 400 ? ' Redirects are not followed.' : ''
+    throw unavailable(`${what} answered ${status}: ${excerptOf(text)}${redirected}`)
+  }
+}
+
+async function bodyOf(response: Response, what: string): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > longestBody) throw unavailable(`${what} answered with more than ${longestBody} bytes.`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch (cause) {
+    throw unavailable(`${what} answered ${status} with something other than JSON: ${excerptOf(body)}`, { cause })
+  }
+  const parsed = searchAnswer.safeParse(value)
+  if (!parsed.success) throw wrongShape(what, status, body)
+  return parsed.data.map((one): AnswerHit => {
+    const id = idOf(one)
+    if (id === undefined) throw wrongShape(what, status, body)
+    return { id, score: one.score ?? null, ...(one.clauses === undefined ? {} : { clauses: one.clauses }) }
+  })
+}
+
+/** A system with ids of its own gives ours back in the metadata. */
+const idOf = ({ id, metadata }: FoundBelief): string | undefined => metadata?.beliefId ?? id
+
+const wrongShape = (what: string, status: number, body: string): MemoryError =>
+  unavailable(`${what} answered ${status} with another shape: ${excerptOf(body)}`, {
+    hint: 'Answer {"results": [{"id": "<beliefId>"}]}, or the list alone.',
+  })
+
+const excerptOf = (body: string): string => (body === '' ? '(nothing)' : body.slice(0, 200))
+
+/** The network's own reason, which fetch hides one level down. */
+function reasonIn(cause: unknown): string {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner.name) : String(inner)
+}
+
+function baseOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null
+  const isUsable =
+    url !== null &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    url.username === '' &&
+    url.password === '' &&
+    url.search === '' &&
+    url.hash === ''
+  if (!isUsable)
+    throw new MemoryError('invalid', `"${given.slice(0, 200)}" is not the address of a system.`, {
+      hint: 'Write http:// or https:// with a host, without name, password, ? or #, for example http://127.0.0.1:8080.',
+    })
+  return url.href.replace(/\/+$/u, '')
+}
+
+/** Fit for the name of a report file, and another for every address. */
+const nameOf = (base: string, fullMetadata: boolean): string => {
+  const address = base.replace(/^https?:/u, '').toLowerCase()
+  return `${fullMetadata ? 'http' : 'http-lean'}-${address.match(/[a-z0-9]+/gu)?.join('-')}`
+}
+
+const unavailable = (message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) =>
+  new MemoryError('unavailable', message, details)

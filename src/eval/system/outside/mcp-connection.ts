@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CallToolResult, Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { MemoryError } from '../../../errors.ts'
+import type { McpMapping, ToolCall } from './mcp-mapping.ts'
+import { fillTemplate, fillText, type TemplateValues } from './mcp-template.ts'
+
+/** A running server with a directory of its own, which goes away with it. */
+export type McpConnection = {
+  /** What the server calls itself, and the protocol that was agreed on. */
+  readonly server: string
+  readonly stateDir: string
+  call(call: ToolCall, values: TemplateValues): Promise<CallToolResult>
+  close(): Promise<void>
+}
+
+/** Starts the server of a mapping in an empty state and checks that it has the tools the mapping names. */
+export async function openMcpConnection(mapping: McpMapping): Promise<McpConnection> {
+  const { name, timeoutMs } = mapping
+  const stateDir = mkdtempSync(join(tmpdir(), 'credence-mcp-'))
+  const process = new ServerProcess(mapping, stateDir)
+  const close = async (): Promise<void> => {
+    try {
+      await process.stop()
+    } finally {
+      rmSync(stateDir, { recursive: true, force: true })
+    }
+  }
+
+  let client: Client
+  try {
+    client = await process.start()
+    const { tools } = await client.listTools(undefined, { timeout: timeoutMs })
+    refuseMissingTools(mapping, new Set(tools.map((tool) => tool.name)))
+  } catch (cause) {
+    const failure = cause instanceof MemoryError ? cause : process.failure('the server', cause)
+    await close()
+    throw failure
+  }
+
+  const { name: ownName = 'nameless', version: ownVersion = '' } = client.getServerVersion() ?? {}
+  return {
+    server: `${ownName} ${ownVersion}, MCP ${client.getNegotiatedProtocolVersion() ?? 'of unknown version'}`,
+    stateDir,
+    call: async ({ tool, arguments: given }, values) => {
+      const filled = Object.entries(given).map(([key, inner]) => [key, fillTemplate(inner, values)])
+      let result: CallToolResult
+      try {
+        result = await client.callTool({ name: tool, arguments: Object.fromEntries(filled) }, { timeout: timeoutMs })
+      } catch (cause) {
+        throw process.failure(`the tool ${tool}`, cause)
+      }
+      if (result.isError !== true) return result
+      throw new MemoryError('unavailable', `${name}: the tool ${tool} failed: ${textIn(result).slice(0, 200)}`)
+    },
+    close,
+  }
+}
+
+/** All text of a result. */
+export const textIn = ({ content }: CallToolResult): string =>
+  content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+
+/** The end of what a server says about itself is the part that says why it failed. */
+const longestComplaint = 400
+
+/** The program behind a mapping, and what it said before it failed. */
+class ServerProcess {
+  readonly #mapping: McpMapping
+  readonly #stateDir: string
+  #client: Client | null = null
+  #complaint = ''
+  #hasEnded = false
+
+  constructor(mapping: McpMapping, stateDir: string) {
+    this.#mapping = mapping
+    this.#stateDir = stateDir
+  }
+
+  /** Nearly every server knows the handshake of 2025; one that refuses it may know only the one that came after. */
+  async start(): Promise<Client> {
+    try {
+      return await this.#startIn('legacy')
+    } catch (cause) {
+      if (!(cause instanceof ProtocolError)) throw cause
+      await this.stop()
+      return this.#startIn('auto')
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#client?.close()
+    this.#client = null
+  }
+
+  /** One sentence for whatever went wrong. */
+  failure(what: string, cause: unknown): MemoryError {
+    const { name, command, args } = this.#mapping
+    const said = this.#complaint.trim()
+    const reason = `${name}: ${what} ${this.#reasonOf(cause)}.${said === '' ? '' : ` It said: ${said}`}`
+    return new MemoryError('unavailable', reason, {
+      hint: `Does \`${[command, ...args].join(' ')}\` run, and print nothing but MCP on standard output?`,
+      cause,
+    })
+  }
+
+  async #startIn(mode: 'legacy' | 'auto'): Promise<Client> {
+    const { command, args, env, timeoutMs } = this.#mapping
+    const fill = (text: string): string => fillText(text, { stateDir: this.#stateDir })
+    const transport = new StdioClientTransport({
+      command,
+      args: args.map(fill),
+      // The transport adds what a program needs to run, such as PATH, and nothing else of this process's environment.
+      env: Object.fromEntries(Object.entries(env).map(([key, text]) => [key, fill(text)])),
+      stderr: 'pipe',
+    })
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-longestComplaint)
+    })
+    const client = new Client(
+      { name: 'credence-eval', version: '1' },
+      { versionNegotiation: { mode, probe: { timeoutMs } } },
+    )
+    this.#client = client
+    this.#hasEnded = false
+    client.onclose = () => {
+      this.#hasEnded = true
+    }
+    await client.connect(transport, { timeout: timeoutMs })
+    return client
+  }
+
+  #reasonOf(cause: unknown): string {
+    if (cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout)
+      return `did not answer within ${this.#mapping.timeoutMs} ms`
+    // A program that could not be started has ended too, but its own error says more.
+    const isSystemError = cause instanceof Error && 'syscall' in cause
+    if (this.#hasEnded && !isSystemError) return 'has ended'
+    return `failed: ${(cause instanceof Error ? cause.message : String(cause)).slice(0, 200)}`
+  }
+}
+
+function refuseMissingTools({ name, reset = [], add, update = [], search }: McpMapping, known: ReadonlySet<string>) {
+  const missing = [...reset, ...add, ...update, search].find(({ tool }) => !known.has(tool))
+  if (missing === undefined) return
+  throw new MemoryError('invalid', `${name}: the server has no tool "${missing.tool}".`, {
+    hint: known.size === 0 ? 'It has no tools at all.' : `It has ${[...known].sort().join(', ')}.`,
+  })
+}

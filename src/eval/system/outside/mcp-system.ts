@@ -1,0 +1,185 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import { MemoryError } from '../../../errors.ts'
+import type { BeliefRecord } from '../../../memory/belief-record.ts'
+import { defaultBudget } from '../../../memory/context.ts'
+import { Corpus } from '../corpus.ts'
+import type { AnswerHit, System, SystemQuery } from '../system.ts'
+import { embeddedText } from '../vector-file.ts'
+import { fullMetadata } from './http-contract.ts'
+import { type JsonPath, valuesAt } from './json-path.ts'
+import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
+import type { McpMapping, ToolCall } from './mcp-mapping.ts'
+import type { TemplateValues } from './mcp-template.ts'
+
+/** Any memory that is an MCP server on standard input and output, used through its own tools. */
+export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System {
+  const { name, version, search } = mapping
+  let corpus = new Corpus()
+  let connection: McpConnection | null = null
+
+  const stop = async (): Promise<void> => {
+    const open = connection
+    connection = null
+    corpus = new Corpus()
+    await open?.close()
+  }
+  const start = async (): Promise<McpConnection> => {
+    const opened = await openMcpConnection(mapping)
+    connection = opened
+    await callAll(opened, mapping.reset ?? [], { stateDir: opened.stateDir })
+    return opened
+  }
+  const running = async (): Promise<McpConnection> => connection ?? start()
+  const add = async (belief: BeliefRecord): Promise<void> => callAll(await running(), mapping.add, beliefValues(belief))
+
+  return {
+    name,
+    version,
+    description: mapping.description ?? `the MCP server ${name}`,
+    tiers: 'relevant',
+    notes: mapping.notes.map((note) => `${name}: ${note}`),
+    // A new process in a new directory: whatever a server keeps, it cannot keep it from one run to the next.
+    reset: async () => {
+      await stop()
+      await start()
+    },
+    ingest: async (beliefs) => {
+      for (const belief of beliefs) {
+        corpus.apply({ kind: 'create', belief })
+        await add(belief)
+      }
+      return [`${name} is ${(await running()).server}.`]
+    },
+    update: async (update) => {
+      const belief = corpus.apply(update)
+      if (update.kind === 'create') return add(belief)
+      if (mapping.update === undefined)
+        throw new MemoryError('unavailable', `${name}: its mapping names no tool to update a belief with.`, {
+          hint: 'Add "update" to the mapping.',
+        })
+      await callAll(await running(), mapping.update, beliefValues(belief))
+    },
+    recall: async (query) => {
+      const ids = new Set(corpus.all().map(({ id }) => id))
+      const server = await running()
+      const ask = async (text: string): Promise<readonly AnswerHit[]> =>
+        hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)
+      const relevant = search.perWord
+        ? await mostFound(wordsOf(query.message), ask)
+        : withoutRepeats(await ask(query.message))
+      return { prelude: null, pinned: [], relevant, questions: [] }
+    },
+    close: stop,
+  }
+}
+
+async function callAll(server: McpConnection, calls: readonly ToolCall[], values: TemplateValues): Promise<void> {
+  for (const call of calls) await server.call(call, values)
+}
+
+const beliefValues = (belief: BeliefRecord): TemplateValues => ({
+  id: belief.id,
+  text: embeddedText(belief),
+  name: belief.name.replaceAll('_', ' '),
+  aliases: belief.aliases,
+  content: belief.content,
+  why: belief.why,
+  type: belief.type,
+  user: belief.user,
+  scope: belief.scopes[0] ?? '',
+  scopes: belief.scopes,
+  metadata: fullMetadata(belief),
+})
+
+const queryValues = ({ user, scopes, budget }: SystemQuery, query: string): TemplateValues => ({
+  query,
+  user,
+  limit: budget.maxBeliefs ?? defaultBudget.maxBeliefs,
+  scope: scopes[0] ?? '',
+  scopes,
+})
+
+/** Distinct words of a message, as written. */
+const wordsOf = (message: string): readonly string[] => {
+  const words = message.match(/[\p{L}\p{N}]+/gu) ?? []
+  return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
+}
+
+/** What most words find first, then what is found first. */
+async function mostFound(
+  words: readonly string[],
+  ask: (word: string) => Promise<readonly AnswerHit[]>,
+): Promise<readonly AnswerHit[]> {
+  const found = new Map<string, number>()
+  for (const word of words) {
+    for (const { id } of withoutRepeats(await ask(word))) found.set(id, (found.get(id) ?? 0) + 1)
+  }
+  return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
+}
+
+const withoutRepeats = (hits: readonly AnswerHit[]): readonly AnswerHit[] => {
+  const seen = new Set<string>()
+  return hits.filter(({ id }) => !seen.has(id) && seen.add(id) !== null)
+}
+
+/** The beliefs a result speaks of, in its order. */
+function hitsIn(
+  result: CallToolResult,
+  { name, search: { tool, results } }: McpMapping,
+  ids: ReadonlySet<string>,
+): readonly AnswerHit[] {
+  if ('idsInText' in results) return idsIn(textIn(result), ids).map((id) => ({ id, score: null }))
+  const value = structureOf(result, `${name}: the tool ${tool}`)
+  const found = stringsAt(value, results.ids, `${name}: the ids in the result of ${tool}`)
+  const scores = results.scores === undefined ? null : valuesAt(value, results.scores)
+  if (scores !== null && scores.length !== found.length)
+    throw unusable(`${name}: the result of ${tool} has ${found.length} ids and ${scores.length} scores.`)
+  return found.map((text, at) => {
+    const score = scores?.[at]
+    // A value that speaks of no belief we gave is an answer all the same, and a wrong one.
+    return { id: idsIn(text, ids)[0] ?? text, score: typeof score === 'number' ? score : null }
+  })
+}
+
+/** Structured content where the server gives it, else its text, read as JSON. */
+function structureOf(result: CallToolResult, what: string): unknown {
+  if (result.structuredContent !== undefined) return result.structuredContent
+  const text = textIn(result)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw unusable(`${what} answered with something other than JSON: ${text.slice(0, 200)}`, cause)
+  }
+}
+
+function stringsAt(value: unknown, path: JsonPath, what: string): readonly string[] {
+  return valuesAt(value, path).map((one) => {
+    if (typeof one === 'string') return one
+    throw unusable(`${what} are not texts: ${JSON.stringify(one).slice(0, 200)}`)
+  })
+}
+
+/** Ids that occur in a text as a whole, by where they first do. */
+function idsIn(text: string, ids: ReadonlySet<string>): readonly string[] {
+  if (ids.has(text)) return [text]
+  return [...ids]
+    .map((id) => ({ id, at: placeOf(id, text) }))
+    .filter(({ at }) => at >= 0)
+    .sort((one, other) => one.at - other.at)
+    .map(({ id }) => id)
+}
+
+/** Where an id stands that is not merely part of a longer one; -1 for nowhere. */
+function placeOf(id: string, text: string): number {
+  const isPartOfId = (character: string | undefined): boolean => character !== undefined && /[\w-]/u.test(character)
+  for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1)) {
+    if (!isPartOfId(text[at - 1]) && !isPartOfId(text[at + id.length])) return at
+  }
+  return -1
+}
+
+const unusable = (message: string, cause?: unknown): MemoryError =>
+  new MemoryError('unavailable', message, {
+    hint: 'Does "results" in the mapping say where the ids are?',
+    ...(cause === undefined ? {} : { cause }),
+  })

@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest'
+import { belief, openStore, staticCase, tickingClock } from '../../../test/eval/sample-corpus.ts'
+import { readRecords } from '../../memory/read-records.ts'
+import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
+import type { Pack } from '../kinds/retrieval/pack.ts'
+import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'
+import { runPack } from '../kinds/retrieval/run-pack.ts'
+import { bm25System } from './bm25.ts'
+import { noneSystem } from './controls.ts'
+import { opaqueIds } from './opaque-ids.ts'
+import { systemSubject } from './subject.ts'
+import type { Answer, AnswerHit, System } from './system.ts'
+
+const ours = () => bm25System({ openStore, version: 'test' })
+const parts = { ours, clock: tickingClock() }
+
+const recordsOf = (...beliefs: unknown[]) =>
+  readRecords(
+    { now: () => new Date(0), newId: () => 'unused' },
+    { text: JSON.stringify(beliefs), source: 'secret-file.json', user: 'ann', scopes: [] },
+  ).records.map(({ record }) => record)
+
+/** Keeps everything it is ever given, as text, and answers with `respond`. */
+function spySystem(
+  tiers: System['tiers'],
+  respond: (given: readonly string[]) => Answer = () => empty,
+): System & { readonly seen: string[] } {
+  const seen: string[] = []
+  const keep = (given: unknown): void => {
+    seen.push(JSON.stringify(given))
+  }
+  return {
+    ...noneSystem(),
+    name: 'spy',
+    tiers,
+    seen,
+    ingest: async (beliefs) => {
+      keep(beliefs)
+      return []
+    },
+    update: async (update) => keep(update),
+    recall: async (query) => {
+      keep(query)
+      return respond(seen)
+    },
+  }
+}
+const empty: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
+const hit = (id: string): AnswerHit => ({ id, score: null })
+
+const markedPack = (): Pack => {
+  const beliefs = recordsOf(
+    belief('fixture-anchor', {
+      canonical_name: 'anchor',
+      content: 'Heavy.',
+      provenance: { turn_id: 'fixture-turn', source_model: 'seed' },
+    }),
+    belief('fixture-old', {
+      canonical_name: 'kedge',
+      content: 'Light.',
+      epistemic_status: 'superseded',
+      superseded_by: 'fixture-anchor',
+    }),
+    belief('fixture-tackle', {
+      canonical_name: 'tackle',
+      content: 'All of it.',
+      type: 'relation',
+      participants: ['fixture-anchor', 'kedge'],
+    }),
+  )
+  const turns = [
+    {
+      turnIndex: 0,
+      label: 'fixture-label',
+      scope: ['domain:boats'],
+      userMessage: 'how heavy is the anchor?',
+      assistantMessage: 'fixture-answer',
+      topics: ['fixture-topic'],
+      notes: 'fixture-notes',
+      createBeliefAtTurn: belief('fixture-new', { canonical_name: 'windlass', content: 'New.' }),
+      expect: {
+        relevantBeliefs: { shouldOnlyInclude: ['fixture-anchor'] },
+        personaPrelude: { mustNotContain: ['fixture-text'] },
+      },
+    },
+    {
+      turnIndex: 1,
+      label: 'fixture-label',
+      scope: ['domain:boats'],
+      userMessage: 'and the windlass?',
+      updateBeliefAtTurn: { beliefId: 'fixture-new', addAliases: ['winch'], _note: 'fixture-note' },
+      expect: { noiseCheck: { mustNotSurface: ['fixture-old'] } },
+    },
+  ]
+  const { cases } = readSessionCases('cases.json', [
+    { caseId: 'fixture-case', description: 'fixture-description', turns },
+  ])
+  const ready = cases.map((session) => ({
+    ...session,
+    turns: session.turns.map(({ createBelief, updateBelief, ...turn }) => ({
+      ...turn,
+      user: 'ann',
+      updates: [
+        ...(createBelief === null
+          ? []
+          : [{ kind: 'create' as const, belief: recordsOf(createBelief)[0] as (typeof beliefs)[number] }]),
+        ...(updateBelief === null
+          ? []
+          : [{ kind: 'update' as const, beliefId: updateBelief.beliefId, addAliases: updateBelief.addAliases ?? [] }]),
+      ],
+    })),
+  }))
+  return {
+    kind: 'session',
+    id: 'fixture-pack',
+    title: 'fixture-title',
+    beliefs,
+    recall: {},
+    hash: 'fixture-hash',
+    warnings: [],
+    sessions: ready,
+  }
+}
+
+describe('a system under test', () => {
+  it.each(['all', 'relevant'] as const)(
+    'with %s tiers sees nothing of the fixture but texts and messages',
+    async (tiers) => {
+      const spy = spySystem(tiers)
+
+      await runPack(markedPack(), systemSubject(spy, parts))
+
+      const everything = spy.seen.join('\n')
+      expect(everything).toContain('how heavy is the anchor?')
+      expect(everything).toContain('winch')
+      expect(everything).not.toMatch(/fixture|secret-file|expect|shouldOnly|mustNot|turnIndex|caseId/u)
+    },
+  )
+
+  it.each(findPacks(new URL('../../../packs', import.meta.url).pathname))(
+    'sees no id, case or description of %s',
+    async (directory) => {
+      const { pack } = loadPack(directory)
+      const spy = spySystem('relevant')
+
+      await runPack(pack, systemSubject(spy, parts))
+
+      const everything = spy.seen.join('\n')
+      const cases = pack.kind === 'retrieval' ? pack.cases : pack.sessions
+      const created =
+        pack.kind === 'retrieval'
+          ? []
+          : pack.sessions.flatMap(({ turns }) =>
+              turns.flatMap(({ updates }) =>
+                updates.flatMap((update) => (update.kind === 'create' ? [update.belief] : [])),
+              ),
+            )
+      const secrets = [
+        ...[...pack.beliefs, ...created].map(({ id }) => id),
+        ...cases.flatMap(({ caseId, description }) => [caseId, description]),
+      ]
+      expect(secrets.length).toBeGreaterThan(15)
+      expect(secrets.filter((secret) => everything.includes(JSON.stringify(secret).slice(1, -1)))).toEqual([])
+    },
+  )
+
+  it('keeps references between beliefs, under their opaque ids', async () => {
+    const spy = spySystem('all')
+
+    await runPack(markedPack(), systemSubject(spy, parts))
+
+    const [anchor, old, tackle] = JSON.parse(spy.seen[0] as string)
+    expect(old.supersededBy).toBe(anchor.id)
+    expect(tackle.participants).toEqual([anchor.id, 'kedge'])
+    const update = JSON.parse(spy.seen.at(-1) as string)
+    const created = JSON.parse(spy.seen[2] as string)
+    expect(update.beliefId).toBe(created.belief.id)
+  })
+
+  it('cannot pass by knowing the fixture: ids that were not given to it are noise', async () => {
+    const cheat = spySystem('relevant', () => ({ ...empty, relevant: [hit('fixture-anchor')] }))
+
+    const { records } = await runPack(markedPack(), systemSubject(cheat, parts))
+
+    expect(records[0]?.entry).toMatchObject({
+      passed: false,
+      retrievedBeliefIds: ['unknown:fixture-anchor'],
+      retrievalPrecision: 0,
+    })
+  })
+
+  it('is told apart from one that answers with what it was given', async () => {
+    const honest = spySystem('relevant', ([corpus]) => ({
+      ...empty,
+      relevant: [hit(JSON.parse(corpus as string)[0].id)],
+    }))
+
+    const { records } = await runPack(markedPack(), systemSubject(honest, parts))
+
+    expect(records[0]?.entry).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
+  })
+})
+
+describe('a system that only finds relevant beliefs', () => {
+  const beliefs = recordsOf(
+    belief('a', { canonical_name: 'anchor' }),
+    belief('b', { canonical_name: 'bow' }),
+    belief('p', { canonical_name: 'pin', pinned: true }),
+    belief('q', { canonical_name: 'question', type: 'open_question', pinned: true }),
+    belief('u', {
+      ...{ canonical_name: 'brevity', type: 'preference', scope: ['user:universal'], content: 'Wants short answers.' },
+    }),
+  )
+  const packWith = (fields: Readonly<Record<string, unknown>>): Pack => {
+    const { cases } = readRetrievalCases('cases.json', [
+      staticCase('c', 'all of it', { relevantBeliefs: { maxCount: 9 } }, fields),
+    ])
+    return {
+      kind: 'retrieval',
+      id: 'p',
+      title: 'P',
+      beliefs,
+      recall: {},
+      hash: 'h',
+      warnings: [],
+      cases: cases.map((one) => ({ ...one, user: 'ann' })),
+    }
+  }
+  /** Returns every belief it was given. */
+  const greedy = () =>
+    spySystem('relevant', ([corpus]) => ({
+      ...empty,
+      relevant: JSON.parse(corpus as string).map(({ id }: { id: string }) => hit(id)),
+    }))
+
+  it('gets prelude, pins and questions from our own recall, and its pinned hits are dropped', async () => {
+    const { records, subject } = await runPack(packWith({}), systemSubject(greedy(), parts))
+
+    expect(subject.hasSuppliedTiers).toBe(true)
+    expect(records[0]?.entry).toMatchObject({
+      pinnedBeliefs: ['p'],
+      retrievedQuestions: ['q'],
+      relevantBeliefs: ['a', 'b', 'u'],
+    })
+    expect(records[0]?.entry.personaPrelude).toContain('Wants short answers.')
+  })
+
+  it('is held to the same budget as ours, by count and by length', async () => {
+    const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), systemSubject(greedy(), parts))
+    const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), systemSubject(greedy(), parts))
+
+    expect(byCount.records[0]?.entry).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(byLength.records[0]?.entry).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+  })
+})
+
+describe('opaqueIds', () => {
+  it('are the same for the same salt and others for another', () => {
+    const [one] = recordsOf(belief('b-anchor'))
+    if (one === undefined) throw new Error('no belief')
+    const hide = (salt: string) => opaqueIds(['b-anchor'], salt).hideBelief(one).id
+
+    expect(hide('x')).toBe(hide('x'))
+    expect(hide('x')).not.toBe(hide('y'))
+    expect(hide('x')).not.toContain('anchor')
+  })
+
+  it('come back as they were, once each, with strangers marked', () => {
+    const [one] = recordsOf(belief('b-anchor'))
+    if (one === undefined) throw new Error('no belief')
+    const ids = opaqueIds(['b-anchor'], 'salt')
+    const { id } = ids.hideBelief(one)
+
+    const revealed = ids.revealAnswer({
+      prelude: null,
+      pinned: [id, id],
+      relevant: [hit(id), hit('x'), hit(id)],
+      questions: [],
+      nearMisses: [{ id, reason: `superseded by ${id}` }],
+    })
+
+    expect(revealed).toMatchObject({
+      pinned: ['b-anchor'],
+      relevant: [{ id: 'b-anchor' }, { id: 'unknown:x' }],
+      nearMisses: [{ id: 'b-anchor', reason: 'superseded by b-anchor' }],
+    })
+  })
+})

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { BeliefRecord } from '../../memory/belief-record.ts'
+import { readRecords } from '../../memory/read-records.ts'
+import type { Answer, System, SystemQuery } from './system.ts'
+
+const scopes = ['domain:boats']
+const record = (id: string, name: string, fields: object = {}) => ({
+  id,
+  user: 'ann',
+  name,
+  content: `All about the ${name}.`,
+  scopes,
+  createdAt: '2026-01-01T00:00:00Z',
+  ...fields,
+})
+
+const corpus: readonly BeliefRecord[] = readRecords(
+  { now: () => new Date(0), newId: () => 'unused' },
+  {
+    text: JSON.stringify([
+      record('m-1', 'anchor', { aliases: ['kedge'] }),
+      record('m-2', 'mainsail', { type: 'decision' }),
+      record('m-3', 'jib', { status: 'superseded', supersededBy: 'm-2' }),
+      record('m-4', 'radio', { pinned: true }),
+      record('m-5', 'berth', { type: 'open_question', pinned: true }),
+      record('m-6', 'oven', { scopes: ['domain:kitchen'] }),
+      record('m-7', 'anchor', { user: 'bob' }),
+      record('m-8', 'ground tackle', { type: 'relation', participants: ['m-1', 'm-3'] }),
+    ]),
+    source: 'corpus',
+    user: 'ann',
+    scopes,
+  },
+).records.map(({ record: read }) => read)
+
+const query = (message: string, fields: Partial<SystemQuery> = {}): SystemQuery => ({
+  user: 'ann',
+  scopes,
+  message,
+  budget: {},
+  recall: {},
+  ...fields,
+})
+
+const messages = [
+  'Is the anchor big enough?',
+  'the mainsail, the jib, the radio, the berth and the oven',
+  'ground tackle',
+  'nothing of the kind',
+  '',
+  '¿?',
+]
+
+/**
+ * What holds for everything behind `System`, whatever it finds and however: the same harness must be able to trust
+ * them all in the same way.
+ */
+export function describeSystem(name: string, open: () => Promise<System>): void {
+  describe(`${name} is a System`, () => {
+    let system: System
+    beforeEach(async () => {
+      system = await open()
+      await system.reset()
+      return () => system.close()
+    })
+
+    const idsOf = ({ relevant }: Answer): readonly string[] => relevant.map(({ id }) => id)
+    const askAll = async (): Promise<readonly Answer[]> => {
+      const answers: Answer[] = []
+      for (const message of messages) answers.push(await system.recall(query(message)))
+      return answers
+    }
+
+    it('says what it is', () => {
+      expect(system.name).toMatch(/^[a-z0-9-]+$/u)
+      expect(system.description).not.toBe('')
+      expect(system.version).not.toBe('')
+    })
+
+    it('returns only beliefs it was given, each once', async () => {
+      await system.ingest(corpus)
+      const given = new Set(corpus.map(({ id }) => id))
+
+      for (const answer of await askAll()) {
+        expect(idsOf(answer).filter((id) => !given.has(id))).toEqual([])
+        expect(new Set(idsOf(answer)).size).toBe(answer.relevant.length)
+      }
+    })
+
+    it('never shows what belongs to another user, another scope or the past', async () => {
+      await system.ingest(corpus)
+
+      for (const answer of await askAll())
+        expect(idsOf(answer).filter((id) => ['m-3', 'm-6', 'm-7'].includes(id))).toEqual([])
+    })
+
+    it('keeps to the tiers it claims', async () => {
+      await system.ingest(corpus)
+
+      const answers = await askAll()
+
+      for (const answer of answers) {
+        if (system.tiers === 'relevant') expect(answer).toMatchObject({ prelude: null, pinned: [], questions: [] })
+        else expect(answer).toMatchObject({ pinned: ['m-4'], questions: ['m-5'] })
+        expect(idsOf(answer)).not.toContain('m-5')
+      }
+    })
+
+    it('has nothing to say to a stranger, or with nothing taken in', async () => {
+      expect(idsOf(await system.recall(query('anchor')))).toEqual([])
+      await system.ingest(corpus)
+      expect(idsOf(await system.recall(query('anchor', { user: 'eve' })))).toEqual([])
+    })
+
+    it('answers the same question in the same way, however often it is asked', async () => {
+      await system.ingest(corpus)
+
+      expect(await askAll()).toEqual(await askAll())
+    })
+
+    it('does not depend on the order in which beliefs came in', async () => {
+      await system.ingest(corpus)
+      const before = (await askAll()).map((answer) => [...idsOf(answer)].sort())
+
+      await system.reset()
+      await system.ingest([...corpus].reverse())
+
+      expect((await askAll()).map((answer) => [...idsOf(answer)].sort())).toEqual(before)
+    })
+
+    it('forgets everything when it is reset', async () => {
+      await system.ingest(corpus)
+      await system.reset()
+
+      for (const answer of await askAll())
+        expect(answer).toMatchObject({ prelude: null, pinned: [], relevant: [], questions: [] })
+    })
+
+    it('answers as if an update had been in the corpus from the start', async () => {
+      const [anchor, ...others] = corpus as readonly [BeliefRecord, ...BeliefRecord[]]
+      const created: BeliefRecord = {
+        ...anchor,
+        id: 'm-9',
+        name: 'windlass',
+        aliases: [],
+        content: 'All about the windlass.',
+      }
+      const renamed: BeliefRecord = { ...anchor, name: 'bower', aliases: ['kedge', 'hook'], content: 'New.' }
+      const asked = [query('a windlass'), query('the bower'), query('which hook?'), query('anchor'), query('kedge')]
+
+      await system.ingest(corpus)
+      await system.update({ kind: 'create', belief: created })
+      await system.update({
+        kind: 'update',
+        beliefId: 'm-1',
+        addAliases: ['hook'],
+        setName: 'bower',
+        setContent: 'New.',
+      })
+      const updated: (readonly string[])[] = []
+      for (const one of asked) updated.push(idsOf(await system.recall(one)))
+      await system.reset()
+      await system.ingest([renamed, ...others, created])
+
+      for (const [at, one] of asked.entries()) expect(idsOf(await system.recall(one))).toEqual(updated[at])
+    })
+
+    it('gives scores that fall, and clauses that add up to them where it has any', async () => {
+      await system.ingest(corpus)
+
+      for (const { relevant } of await askAll()) {
+        // A score with clauses and one without are not on the same scale.
+        for (const own of [relevant.filter((hit) => hit.clauses), relevant.filter((hit) => !hit.clauses)]) {
+          const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
+          expect(scores).toEqual([...scores].sort((one, other) => other - one))
+        }
+        for (const { score, clauses } of relevant) {
+          if (clauses !== undefined)
+            expect(clauses.reduce((total, clause) => total + clause.score, 0)).toBeCloseTo(score ?? Number.NaN, 12)
+        }
+      }
+    })
+  })
+}

@@ -1,0 +1,92 @@
+import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { Budget } from '../../memory/context.ts'
+import type { RecallRequest } from '../../memory/recall.ts'
+import type { Explanation } from '../../search/explanation.ts'
+
+/** What a pack or the command line may change about recall itself. */
+export type RecallOptions = Pick<RecallRequest, 'editedPins'>
+
+/** One question to a system. It holds nothing of the case it comes from but this. */
+export type SystemQuery = {
+  readonly user: string
+  readonly scopes: readonly string[]
+  readonly message: string
+  readonly budget: Partial<Budget>
+  readonly recall: RecallOptions
+  /** Asks for the optional parts of the answer that say how it was reached. */
+  readonly explain?: boolean
+}
+
+/** A change of the corpus between two questions. */
+export type BeliefUpdate =
+  | { readonly kind: 'create'; readonly belief: BeliefRecord }
+  | {
+      readonly kind: 'update'
+      readonly beliefId: string
+      readonly addAliases: readonly string[]
+      readonly setContent?: string
+      readonly setName?: string
+    }
+
+/** What one matched form adds to a score. The clauses of a hit add up to its score. */
+export type AnswerClause = {
+  readonly path: 'canonical_name' | 'aliases'
+  readonly term: string
+  readonly score: number
+}
+
+/** The words of the message behind a clause, for a person to read. */
+export type AnswerMatch = {
+  readonly form: string
+  readonly words: readonly {
+    readonly start: number
+    readonly end: number
+    readonly text: string
+    readonly typo: { readonly written: string; readonly meant: string } | null
+  }[]
+  readonly explanation: Explanation
+}
+
+export type AnswerHit = {
+  readonly id: string
+  /** Null for a system that does not score. */
+  readonly score: number | null
+  /** Absent for a system whose scores have no parts, such as a cosine. */
+  readonly clauses?: readonly AnswerClause[]
+  readonly matches?: readonly AnswerMatch[]
+}
+
+/** What a system puts into the context for one message. */
+export type Answer = {
+  readonly prelude: string | null
+  readonly pinned: readonly string[]
+  /** Best first. */
+  readonly relevant: readonly AnswerHit[]
+  readonly questions: readonly string[]
+  /** The text that was really searched for, when it is not the message. */
+  readonly expandedQuery?: string
+  readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
+}
+
+/**
+ * A memory under evaluation. Whatever it is, it sees beliefs and messages only: never a case, a label or an
+ * expectation, and belief ids only in an opaque form. Every method may reject; that is counted as an error.
+ */
+export type System = {
+  readonly name: string
+  readonly version: string
+  /** One line that is printed under every table. */
+  readonly description: string
+  /** `relevant`: it only finds relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
+  readonly tiers: 'all' | 'relevant'
+  /** What a reader of its figures must know, such as the protocol it was run under. */
+  readonly notes?: readonly string[]
+
+  /** Forgets everything. */
+  reset(): Promise<void>
+  /** Takes in a whole corpus. Says in one sentence each what it could not take in as given. */
+  ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>
+  update(update: BeliefUpdate): Promise<void>
+  recall(query: SystemQuery): Promise<Answer>
+  close(): Promise<void>
+}
