@@ -42,7 +42,7 @@ export type RankingConstants = { readonly [Name in keyof typeof rankingConstants
 /** A time that more of the sessions belong to tells nothing. */
 const widestShare = 0.6
 /** So many units are looked at by their own words, and so many of them with their text. */
-const mostCandidates = 150
+const mostCandidates = 120
 const mostTexts = 50
 /** The farthest neighbour whose words count, and how far from a unit found by its own words others are looked at. */
 const windowReach = 3
