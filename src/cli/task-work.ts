@@ -31,10 +31,10 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
     return openChatModel({ ...wanted, env })
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
-    reference: async () => {
+    reference: async ({ hasMemory }) => {
       const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
       const { openMemory } = await import('../open-memory.ts')
-      const agent = referenceAgent({ openMemory: async (dir) => change(await openMemory({ dir, mirror: true })) })
+      const agent = referenceAgent({ openMemory: async (dir) => change(await openMemory({ dir })), hasMemory })
       return { ...agent, version: packageVersion() }
     },
     openModel,
@@ -69,8 +69,9 @@ const forgetful = (memory: Memory): Memory => ({
     pinned: [],
     relevant: [],
     questions: [],
+    quotes: [],
   }),
-  search: async (query, options) => ({ ...(await memory.search(query, options)), hits: [] }),
+  search: async () => ({ beliefs: [], total: 0, quotes: [] }),
 })
 
 const packageVersion = (): string => {

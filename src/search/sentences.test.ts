@@ -14,6 +14,11 @@ describe('sentences', () => {
       'Dr. Rao is on ward 3.5 now.',
       'Ask J. Smith, e.g. by mail.',
     ])
+    expect(textsOf('It is in box HH.d. 21407. See p.m. notes.')).toEqual([
+      'It is in box HH.d. 21407.',
+      'See p.m. notes.',
+    ])
+    expect(textsOf('Read example.com. It is 3.5. Go.')).toEqual(['Read example.com.', 'It is 3.5.', 'Go.'])
     expect(textsOf('It is you and I. She left.')).toEqual(['It is you and I.', 'She left.'])
   })
 

@@ -57,5 +57,7 @@ function isAbbreviated(text: string, sentenceStart: number, stop: number): boole
   while (start > sentenceStart && stop - start <= longestAbbreviation && !isSpace(text, start - 1)) start -= 1
   const word = text.slice(start, stop).replace(/^[("'“‘[]+/u, '')
   if (/^\p{Lu}$/u.test(word)) return word !== 'I'
+  // Letters between full stops: "p.m.", "HH.d."
+  if (/^\p{L}{1,2}(?:\.\p{L}{1,2})+$/u.test(word)) return true
   return abbreviations.has(word.toLowerCase())
 }

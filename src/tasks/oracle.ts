@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { noUsage } from '../models/chat-model.ts'
 import type { Agent, Turn } from './agent.ts'
-import { inProcess } from './agents/in-process.ts'
+import { inProcess, toolUse } from './agents/in-process.ts'
 import { checksOf } from './grade/answer-checks.ts'
 import type { AnswerCheck, Task } from './task.ts'
 import type { TranscriptMessage } from './transcript.ts'
@@ -49,19 +48,11 @@ async function turnOf({ workspace, heard, checks }: Moment): Promise<Turn> {
   await writeFile(file, content)
   const answer = answerTo(checks)
   const messages: TranscriptMessage[] = [
-    ...(before === null ? [] : used('read_file', { path: memoryFile }, before)),
-    ...used('write_file', { path: memoryFile, content }, 'written'),
+    ...(before === null ? [] : toolUse('read_file', { path: memoryFile }, before)),
+    ...toolUse('write_file', { path: memoryFile, content }, 'written'),
     { role: 'assistant', content: [{ type: 'text', text: answer }], stopReason: 'stop' },
   ]
   return { messages, answer, usage: noUsage }
-}
-
-function used(name: string, args: Readonly<Record<string, unknown>>, result: string): readonly TranscriptMessage[] {
-  const id = randomUUID()
-  return [
-    { role: 'assistant', content: [{ type: 'toolCall', id, name, arguments: args, params: args }] },
-    { role: 'toolResult', toolCallId: id, toolName: name, content: [{ type: 'text', text: result }], isError: false },
-  ]
 }
 
 function answerTo(checks: readonly AnswerCheck[]): string {

@@ -73,7 +73,8 @@ export const taskKind = (parts: TaskKindParts): Kind =>
   })
 
 /** Agents that do the same every time. */
-export const isDeterministic = ({ name }: Agent): boolean => ['reference', 'none', 'scripted'].includes(name)
+export const isDeterministic = ({ name }: Agent): boolean =>
+  ['reference', 'reference:no-memory', 'none', 'scripted'].includes(name)
 
 function readContent(place: PackPlace): TaskContent {
   const tasks = loadTasks([place.directory], { workingDirectory: place.directory, packs: [] })

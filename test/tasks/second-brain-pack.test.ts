@@ -19,7 +19,9 @@ const python = await findPython()
 const sandbox = await openSandbox({ python, allowUnsafe: true })
 const tasks = loadTasks([join('packs', 'second-brain')], { workingDirectory: '.', packs: [] })
 
-const reference = referenceAgent({ openMemory: async (dir) => openMemory({ dir, mirror: true }) })
+const open = async (dir: string) => openMemory({ dir })
+const reference = referenceAgent({ openMemory: open })
+const withoutMemory = referenceAgent({ openMemory: open, hasMemory: false })
 
 /** Does all that the reference agent does, and says something else in every conversation but the first. */
 const liar: Agent = {
@@ -126,6 +128,10 @@ describe.skipIf(python === null)(`graded by Python${python === null ? ', which i
       const forgetful = await graded(task, reference, { control: 'no-memory' })
       expect(forgetful).toMatchObject({ answers: 0, recall: 0 })
       expect(recalledIn(forgetful)).toEqual(recalledIn(forgetful).map(() => 0))
+
+      const ablated = await graded(task, withoutMemory)
+      expect(ablated).toMatchObject({ answers: 0, recall: 0 })
+      expect(recalledIn(ablated)).toEqual(recalledIn(ablated).map(() => 0))
 
       const lied = await graded(task, liar)
       expect(lied).toMatchObject({ answers: 0, recall: 0 })

@@ -1,5 +1,5 @@
 import { analyse } from '../analyse.ts'
-import { isAskingTerm, termOf, termsOf } from './terms.ts'
+import { isAskingTerm, termsOf } from './terms.ts'
 
 /** What the words of a question say about what is asked for. Nothing else routes a search. */
 export type Question = {
@@ -86,5 +86,3 @@ const timeWords =
 export const tellsNumber = (text: string): boolean => numberWords.test(text)
 const numberWords =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/iu
-
-export { termOf }

@@ -9,7 +9,7 @@ export const stopWords: ReadonlySet<string> = new Set(
 )
 
 /** Words of asking ("do you recall how many …"). They stand in many questions and say little about what is asked for. */
-const askingWords =
+export const askingWords: readonly string[] =
   `able advice ago amount ask asked average back chat check combined conversation current currently day days discuss
   discussed discussing earlier exactly first follow following gave get give go going got help idea ideas initially kind
   know last lately list long look looking many mention mentioned month months much name need next number often old order
@@ -39,5 +39,3 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
 )
 
 export const baseForm = (word: string): string => irregularForms.get(word) ?? word
-
-export { askingWords }

@@ -97,16 +97,3 @@ export function readPostings(connection: Connection, scopes: readonly number[], 
   }
   return { rows, counts }
 }
-
-/** Every entry of the index, one by one, for comparing it with what the turns say. */
-export function* everyPosting(
-  connection: Connection,
-): Generator<{ readonly scope: number; readonly term: string; readonly row: number; readonly count: number }> {
-  const statement = connection.statement<[], { scope: number; term: string; block: number; entries: Buffer }>(
-    'SELECT scope, term, block, entries FROM turn_postings',
-  )
-  for (const { scope, term, block, entries } of statement.iterate()) {
-    for (let at = 0; at < entries.length; at += entryBytes)
-      yield { scope, term, row: (block << blockBits) + entries.readUInt16LE(at), count: entries[at + 2] as number }
-  }
-}

@@ -6,7 +6,7 @@ import { noneAgent } from './in-process.ts'
 
 const wanted: unknown[] = []
 const parts: AgentParts = {
-  reference: () => ({ ...noneAgent, name: 'reference' }),
+  reference: ({ hasMemory }) => ({ ...noneAgent, name: hasMemory ? 'reference' : 'reference:no-memory' }),
   openModel: (asked): ChatModel => {
     wanted.push(asked)
     return { provider: asked.provider, model: asked.model, reply: () => Promise.reject(new Error('not asked')) }
@@ -19,6 +19,7 @@ const parts: AgentParts = {
 describe('naming an agent', () => {
   it.each([
     ['reference', 'reference', null],
+    ['reference:no-memory', 'reference:no-memory', null],
     ['none', 'none', null],
     ['scripted:runs/one', 'scripted', null],
     ['command:sh -c "cat {file}"', 'command:sh', null],
@@ -38,7 +39,7 @@ describe('naming an agent', () => {
   })
 
   it.each([
-    ['refrence', 'Did you mean reference?'],
+    ['refrence', 'Did you mean reference[:no-memory]?'],
     ['claude', 'Did you mean claude-code[:<model>]?'],
     ['gpt', agentForms.scripted],
     ['openai', 'Write openai:<model>'],
@@ -46,6 +47,7 @@ describe('naming an agent', () => {
     ['openai:model@http://elsewhere', 'Use https, or http://127.0.0.1.'],
     ['scripted:', 'Write scripted:<evidence folder>.'],
     ['none:really', 'Write none.'],
+    ['reference:no-memories', 'Write reference[:no-memory].'],
     ['command:', 'Write for example'],
     ['', 'There are reference'],
   ])('says of %s how it is written', async (spec, hint) => {

@@ -10,8 +10,8 @@ import type { UsedMemory } from './tool-loop/tools.ts'
 
 /** What agents are made of. Only the composition root has it all. */
 export type AgentParts = {
-  /** The agent that needs no model. */
-  readonly reference: () => Agent | Promise<Agent>
+  /** The agent that needs no model, with its memory or without. */
+  readonly reference: (options: { readonly hasMemory: boolean }) => Agent | Promise<Agent>
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -23,7 +23,7 @@ export type AgentParts = {
 
 /** The agents that `--agent` knows, and how each is written. */
 export const agentForms = {
-  reference: 'reference',
+  reference: 'reference[:no-memory]',
   none: 'none',
   scripted: 'scripted:<evidence folder>',
   command: "'command:<program> <words with {prompt}, {file}, {session}, {workspace}>'",
@@ -47,9 +47,11 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
   checkPassed(name, parts)
   switch (name) {
     case 'reference':
+      if (wanted !== '' && wanted !== 'no-memory') throw wrongForm(name, spec)
+      return parts.reference({ hasMemory: wanted === '' })
     case 'none':
       if (wanted !== '') throw wrongForm(name, spec)
-      return name === 'none' ? noneAgent : parts.reference()
+      return noneAgent
     case 'scripted': {
       if (wanted === '') throw wrongForm(name, spec)
       const { scriptedAgent } = await import('./scripted.ts')

@@ -1,17 +1,23 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { openMemory } from '../../../open-memory.ts'
 import type { Turn } from '../../agent.ts'
 import { referenceAgent } from './reference-agent.ts'
 
-const agent = referenceAgent({ openMemory: async (dir) => openMemory({ dir, mirror: true }) })
+const open = async (dir: string) => openMemory({ dir })
+const agent = referenceAgent({ openMemory: open })
 const patient = new AbortController().signal
 
-/** Says prompts to the agent; a list of prompts is one conversation, and each list begins a new one. */
-async function told(workspace: string, ...conversations: readonly (readonly string[])[]): Promise<readonly Turn[]> {
-  const atWork = await agent.start({ workspace, signal: patient })
+/** Says prompts to an agent; a list of prompts is one conversation, and each list begins a new one. */
+async function told(
+  workspace: string,
+  conversations: readonly (readonly string[])[],
+  who = agent,
+): Promise<readonly Turn[]> {
+  const atWork = await who.start({ workspace, signal: patient })
   const turns: Turn[] = []
   for (const prompts of conversations) {
     const conversation = await atWork.open()
@@ -23,191 +29,239 @@ async function told(workspace: string, ...conversations: readonly (readonly stri
   return turns
 }
 
+/** What is answered to the last prompt, each prompt in a conversation of its own. */
+async function answered(...prompts: readonly string[]): Promise<string> {
+  using directory = temporaryDirectory()
+  const turns = await told(
+    directory.path,
+    prompts.map((prompt) => [prompt]),
+  )
+  return (turns.at(-1)?.answer ?? '').replaceAll(/You told me on \d{4}-\d\d-\d\d: /gu, '')
+}
+
+const notesIn = (workspace: string, path = 'memory/MEMORY.md'): string => readFileSync(join(workspace, path), 'utf8')
 const toolsOf = ({ messages }: Turn): readonly string[] =>
   messages.flatMap(({ role, content }) =>
     role === 'assistant' ? content.flatMap((block) => (block.type === 'toolCall' ? [block.name] : [])) : [],
   )
-const last = (turns: readonly Turn[]): string => turns.at(-1)?.answer ?? ''
+const unknown = 'I do not know: I was not told.'
 
-describe('the reference agent', () => {
-  it('keeps what it is told in memory/MEMORY.md, and says so in the same words', async () => {
+describe('what the reference agent writes down', () => {
+  it('goes into memory/MEMORY.md where no file is named, and the answer says so in the same words', async () => {
     using directory = temporaryDirectory()
-    const [turn] = await told(directory.path, [
-      ['Please remember: my trainer is Selim and my shoe size is 43.'].join(''),
+    const [turn] = await told(directory.path, [['Please remember: my trainer is Selim and my shoe size is 43.']])
+
+    expect(notesIn(directory.path)).toBe('my trainer is Selim and my shoe size is 43.\n')
+    expect(turn?.answer).toContain('Saved in memory/MEMORY.md:\n\nmy trainer is Selim and my shoe size is 43.')
+    expect(turn && toolsOf(turn)).toEqual(['memory_hear', 'read_file', 'write_file'])
+  })
+
+  it('goes into the file that is named, newest first, and what was there stays', async () => {
+    using directory = temporaryDirectory()
+    writeFileSync(join(directory.path, 'log.txt'), 'Written by hand.\n')
+    await told(directory.path, [
+      ['Put this in log.txt: the pump was serviced.'],
+      ['Add this to log.txt: the lid is new.'],
     ])
 
-    const file = readFileSync(join(directory.path, 'memory', 'MEMORY.md'), 'utf8')
-    expect(file).toContain('my trainer is Selim')
-    expect(turn?.answer).toMatch(/stored this in memory\/MEMORY\.md:[\s\S]*my trainer is Selim[\s\S]*43/u)
-    expect(turn?.usage).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
-    expect(turn && toolsOf(turn)).toContain('memory_remember')
+    expect(notesIn(directory.path, 'log.txt')).toBe('the lid is new.\n\nthe pump was serviced.\n\nWritten by hand.\n')
+    expect(existsSync(join(directory.path, 'memory', 'MEMORY.md'))).toBe(false)
   })
 
-  it('answers in a fresh conversation, having read the file, with what was said', async () => {
+  it('never lands outside the workspace', async () => {
     using directory = temporaryDirectory()
-    const turns = await told(directory.path, ['Remember that my vet is Dr. Anders Lund.'], ['Who is my vet?'])
+    using elsewhere = temporaryDirectory()
+    symlinkSync(elsewhere.path, join(directory.path, 'out'))
+    const [turn] = await told(directory.path, [['Please save this in out/notes.md: the pump is dead.']])
 
-    expect(last(turns)).toBe('You told me: my vet is Dr. Anders Lund.')
-    const recall = turns[1] as Turn
-    expect(toolsOf(recall)).toEqual(['read_file', 'memory_search'])
-    const read = recall.messages.find(({ role }) => role === 'toolResult')
-    expect(read).toMatchObject({ toolName: 'read_file', isError: false })
-    expect(JSON.stringify(read)).toContain('Anders Lund')
-    expect(recall.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: last(turns) }] })
+    expect(turn?.answer).toBe('out/notes.md could not be written.')
+    expect(readdirSync(elsewhere.path)).toEqual([])
   })
 
-  it('gives every tool call its arguments twice, and a result under the same id', async () => {
+  it('is not what is only said, and not what is asked', async () => {
     using directory = temporaryDirectory()
-    const turns = await told(directory.path, ['Remember that my vet is Dr. Anders Lund. Who is my vet?'])
+    await told(directory.path, [['My brother plays the trombone.', 'What does my brother play?']])
 
-    const calls = turns[0]?.messages.flatMap((message) =>
-      message.role === 'assistant' ? message.content.filter((block) => block.type === 'toolCall') : [],
+    expect(existsSync(join(directory.path, 'memory', 'MEMORY.md'))).toBe(false)
+  })
+
+  it('keeps blocks, lists and tables as they stand', async () => {
+    using directory = temporaryDirectory()
+    const body = [
+      '## House',
+      'My postal address:\n\nIda Berg\nStorgata 14 B\n7012 Trondheim',
+      '```sh\nssh admin@10.0.0.1  "reboot; exit"\n```',
+      '| Room | Colour |\n|------|--------|\n| Kitchen | sage |',
+      '- Ola: 555-0101\n- Kari: 555-0102',
+    ].join('\n\n')
+    await told(directory.path, [[`Please save all of this in memory/MEMORY.md.\n\n${body}\n\nThank you!`]])
+
+    expect(notesIn(directory.path)).toContain(body)
+  })
+
+  it('is the same character for character, in the file and in the answer, whatever a block of code holds', async () => {
+    const line = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).filter((text) => {
+      return !/[`~\r\n\0\u2028\u2029]/u.test(text) && text.isWellFormed() && text.trim() !== ''
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 4 }), async (lines) => {
+        using directory = temporaryDirectory()
+        const code = `\`\`\`\n${lines.join('\n')}\n\`\`\``
+        const [, turn] = await told(directory.path, [
+          [`Please keep this in memory/MEMORY.md.\n\nThe incantation of the wizard:\n\n${code}`],
+          ['What is the incantation of the wizard?'],
+        ])
+
+        expect(notesIn(directory.path)).toContain(code)
+        expect(turn?.answer).toContain(code)
+      }),
+      { numRuns: 25, seed: 11 },
     )
-    const results = turns[0]?.messages.flatMap((message) => (message.role === 'toolResult' ? [message.toolCallId] : []))
-    expect(calls?.every((call) => call.arguments === call.params)).toBe(true)
-    expect(calls?.map(({ id }) => id)).toEqual(results)
-    expect(new Set(results).size).toBe(results?.length)
+  })
+})
+
+describe('what the reference agent answers', () => {
+  it('is what was told, with the day, after a search of the memory', async () => {
+    using directory = temporaryDirectory()
+    const [, turn] = await told(directory.path, [['Remember that my vet is Dr. Anders Lund.'], ['Who is my vet?']])
+
+    expect(turn?.answer).toMatch(/^You told me on \d{4}-\d\d-\d\d: my vet is Dr\. Anders Lund\.$/u)
+    expect(turn && toolsOf(turn)).toEqual(['memory_hear', 'memory_search'])
+    expect(JSON.stringify(turn?.messages)).toContain('Anders Lund')
   })
 
-  it('knows nothing and makes nothing where nothing was told', async () => {
-    using directory = temporaryDirectory()
-    const turns = await told(directory.path, ['What is my blood type?'])
+  const facts =
+    "Please remember these:\n- Ana's desk is 3A.\n- The code of Tom's bike lock is 4417.\n- My dog is called Biscuit."
 
-    expect(last(turns)).toMatch(/I don't know/u)
-    expect(existsSync(join(directory.path, 'memory'))).toBe(false)
-    expect(turns[0]?.messages.find(({ role }) => role === 'toolResult')).toMatchObject({ isError: true })
+  it.each([
+    ['What is my dog called?', 'My dog is called Biscuit.'],
+    [
+      "Where is Ana's desk, and what is the code of Tom's bike lock?",
+      "Ana's desk is 3A.\nThe code of Tom's bike lock is 4417.",
+    ],
+    [
+      "1. Tom's bike lock\n2. Ana's desk\n\nTell me these.",
+      "1. The code of Tom's bike lock is 4417.\n2. Ana's desk is 3A.",
+    ],
+    ['What is my blood type?', unknown],
+    ["Where is Tom's desk?", unknown],
+    ["What is the code of Ana's bike lock?", unknown],
+    [
+      'What is my dog called, and who is my accountant?',
+      'My dog is called Biscuit.\nI do not know who is my accountant: I was not told.',
+    ],
+  ])('to %s is %s', async (question, expected) => {
+    expect(await answered(facts, question)).toBe(expected)
   })
 
-  it('knows nothing once its memory is gone', async () => {
-    using directory = temporaryDirectory()
-    await told(directory.path, ['Remember that my vet is Dr. Anders Lund.'])
-    rmSync(join(directory.path, 'memory'), { recursive: true })
-    const turns = await told(directory.path, ['Who is my vet?'])
+  it('is the newest of what was told about a thing, without the old value', async () => {
+    const corrected = 'Actually, the release date of Paperboat is May 21, not May 7.'
 
-    expect(last(turns)).toMatch(/I don't know/u)
-    expect(last(turns)).not.toContain('Lund')
+    expect(
+      await answered('The release date of Paperboat is May 7.', corrected, 'What is the release date of Paperboat?'),
+    ).toBe('Actually, the release date of Paperboat is May 21.')
   })
 
-  it('gives what holds now, and not what was corrected', async () => {
-    using directory = temporaryDirectory()
-    const turns = await told(
-      directory.path,
-      ['Remember: the release date is May 7.', 'Actually, the release date is May 21, not May 7.'],
-      ['What is the release date?'],
-    )
+  it('is the older one too where the question asks for it', async () => {
+    const answer = await answered('My editor is Vim.', 'My editor is Helix now.', 'Which editor did I use before?')
 
-    expect(last(turns)).toContain('May 21')
-    expect(last(turns)).not.toContain('May 7')
+    expect(answer).toBe('My editor is Helix now.\nMy editor is Vim.')
   })
 
-  it('keeps nothing of what is not to be kept, in no file, and says so', async () => {
-    using directory = temporaryDirectory()
-    const turns = await told(
-      directory.path,
-      ['Remember that my gym is Nord.', 'Please do not store this: my locker code is heron-5582.'],
-      ['What is my locker code?'],
-    )
-
-    expect(turns[1]?.answer).toMatch(/left out/u)
-    expect(turns[1]?.answer).not.toContain('5582')
-    expect(last(turns)).toMatch(/I don't know/u)
-    expect(last(turns)).not.toContain('5582')
+  it('is not what somebody else said of themselves, nor the preface of an earlier question', async () => {
+    expect(
+      await answered(
+        'My boat is called Aurelia.',
+        'A colleague wrote to me: "My boat is called Stormvogel." Nice for him.',
+        'I lost the papers of my boat. What is my boat called?',
+        'What is my boat called?',
+      ),
+    ).toBe('My boat is called Aurelia.')
   })
 
-  it('forgets when asked to', async () => {
-    using directory = temporaryDirectory()
-    const turns = await told(
-      directory.path,
-      ['Remember that my shoe size is 44 and my hat size is 58.', 'Please forget my shoe size.'],
-      ['What is my shoe size?', 'What is my hat size?'],
-    )
-
-    expect(turns[2]?.answer).toMatch(/I don't know/u)
-    expect(turns[3]?.answer).toContain('58')
+  it.each([
+    [
+      'a row of a table with its header',
+      '| Room | Colour |\n|---|---|\n| Kitchen | sage |\n| Bedroom | ochre |',
+      'What colour is the bedroom?',
+      '| Room | Colour | | Bedroom | ochre |',
+    ],
+    [
+      'an address with what announces it',
+      'My postal address:\n\nIda Berg\nStorgata 14 B',
+      'What is my postal address?',
+      'My postal address:\n\nIda Berg\nStorgata 14 B',
+    ],
+    [
+      'a whole list by what announces it',
+      'Emergency contacts:\n- Ola\n- Kari',
+      'Who are my emergency contacts?',
+      'Emergency contacts:\n- Ola\n- Kari',
+    ],
+    [
+      'a sentence and the one that goes on with it',
+      'The regatta cannot be on Sunday. It is on 20 June.',
+      'When is the regatta?',
+      'The regatta cannot be on Sunday. It is on 20 June.',
+    ],
+    [
+      'the clause that is meant',
+      "Ana's birthday is August 9, and Tom's birthday is November 30.",
+      "When is Tom's birthday?",
+      "Tom's birthday is November 30.",
+    ],
+  ])('may be %s', async (_, statement, question, expected) => {
+    expect(await answered(statement, question)).toBe(expected)
   })
+})
 
-  it('forgets all that was told about something, and says how much that was', async () => {
+describe('what is not to be kept', () => {
+  it.each([
+    'Between us, please do not store this: my locker code is heron-5582.',
+    "My locker code is heron-5582. Please don't save that.",
+    'My locker code is heron-5582. It does not go in the file!',
+    'One thing must not go in the file: my locker code is heron-5582.',
+    "Don't write this one down, my locker code is heron-5582.",
+  ])('is in no file, and the rest of the message is kept: %s', async (secret) => {
     using directory = temporaryDirectory()
-    const turns = await told(
-      directory.path,
-      [
-        'Remember that my landlord is Mr. Quill, my therapist is Dr. Amadi and my therapist works on Mondays.',
-        'You can forget what I said about my therapist.',
-      ],
-      ['Who is my therapist?', 'Who is my landlord?'],
-    )
-
-    expect(turns[1]?.answer).toContain('2 statements')
-    expect(turns[2]?.answer).not.toContain('Amadi')
-    expect(turns[3]?.answer).toContain('Quill')
-    expect(readFileSync(join(directory.path, 'memory', 'MEMORY.md'), 'utf8')).not.toMatch(/Amadi|therapist/u)
-  })
-
-  it('keeps what a correction does not repeat', async () => {
-    using directory = temporaryDirectory()
-    const turns = await told(
-      directory.path,
-      ['Remember that I take 75 mg of levothyroxine in the morning.', 'The levothyroxine is 95 mg now.'],
-      ['How much levothyroxine do I take, and when?'],
-    )
-
-    expect(last(turns)).toContain('95 mg')
-    expect(last(turns)).toContain('in the morning')
-    expect(last(turns)).not.toContain('75 mg')
-  })
-
-  it("reads somebody else's memory file", async () => {
-    using directory = temporaryDirectory()
-    mkdirSync(join(directory.path, 'memory'))
-    const file = join(directory.path, 'memory', 'MEMORY.md')
-    writeFileSync(file, '# About Priya\n\nPriya works at Northwind. The project codename is **Black Kite**.\n')
-    const turns = await told(directory.path, ['What is the project codename, and where does Priya work?'])
-
-    expect(last(turns)).toContain('Black Kite')
-    expect(last(turns)).toContain('Northwind')
-    expect(readFileSync(file, 'utf8')).toContain('Priya works at Northwind.')
-  })
-
-  it('reads a file that the prompt names, and writes the answer where it is wanted', async () => {
-    using directory = temporaryDirectory()
-    writeFileSync(join(directory.path, 'notes.md'), 'Alpha release: March 15\nBeta release: June 1, 2024\n')
-    await told(directory.path, ['Read notes.md. When is the beta release? Write the answer to `out/answer.txt`.'])
-
-    expect(readFileSync(join(directory.path, 'out', 'answer.txt'), 'utf8')).toBe('Beta release: June 1, 2024\n')
-  })
-
-  it('writes nothing outside of its workspace', async () => {
-    using directory = temporaryDirectory()
-    const workspace = join(directory.path, 'workspace')
-    mkdirSync(workspace)
-    symlinkSync(directory.path, join(workspace, 'out'))
-    await told(workspace, [
-      'Remember that my gym is Nord.',
-      'What is my gym? Write the answer to ../answer.txt and save it to out/answer.txt.',
+    const turns = await told(directory.path, [
+      [`Please save this in memory/MEMORY.md.\n\nMy gym is Kraftwerk Nord.\n\n${secret}`],
+      ['What is my gym? What is my locker code?'],
     ])
 
-    expect(existsSync(join(directory.path, 'answer.txt'))).toBe(false)
+    expect(turns[0]?.answer).toContain('I left out what you asked me not to keep.')
+    expect(turns[1]?.answer).toMatch(/Kraftwerk Nord\.\nI do not know: I was not told\.$/u)
+    const files = readdirSync(directory.path, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
+    const leaks = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes('5582'))
+    expect(leaks.map(({ name }) => name)).toEqual([])
   })
 
-  it('tells everything it knows', async () => {
+  it.each(['I want to sit down.', 'Do not go down that road.', 'The lid is not in the file yet.'])(
+    'is not %s',
+    async (statement) => {
+      using directory = temporaryDirectory()
+      const [turn] = await told(directory.path, [[statement]])
+
+      expect(turn?.answer).not.toContain('left out')
+    },
+  )
+})
+
+describe('without its memory the reference agent', () => {
+  it('writes what it is told to write, and reads and knows nothing', async () => {
     using directory = temporaryDirectory()
+    const forgetful = referenceAgent({ openMemory: open, hasMemory: false })
     const turns = await told(
       directory.path,
-      ['Please remember: I play the oboe. My favourite mountain is Triglav.'],
-      ['List everything you remember about me.'],
+      [['Please remember: my trainer is Selim.'], ['From memory/MEMORY.md: who is my trainer?']],
+      forgetful,
     )
 
-    expect(last(turns)).toMatch(/oboe[\s\S]*Triglav/u)
-  })
-
-  it('stops when time is up', async () => {
-    using directory = temporaryDirectory()
-    const atWork = await agent.start({ workspace: directory.path, signal: patient })
-    const conversation = await atWork.open()
-
-    await expect(
-      conversation.send('Remember that my gym is Nord.', AbortSignal.abort(new Error('late'))),
-    ).rejects.toThrow('late')
-    expect(existsSync(join(directory.path, 'memory'))).toBe(false)
+    expect(notesIn(directory.path)).toBe('my trainer is Selim.\n')
+    expect(turns.flatMap(toolsOf)).toEqual(['write_file'])
+    expect(turns[1]?.answer).toBe(unknown)
+    expect(existsSync(join(directory.path, 'memory', 'credence'))).toBe(false)
   })
 })

@@ -1,38 +1,135 @@
-import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import type { Memory } from '../../../memory/memory.ts'
-import type { Agent } from '../../agent.ts'
-import { noTalk, takeTurn } from './turn.ts'
+import { noUsage } from '../../../models/chat-model.ts'
+import type { Agent, Turn } from '../../agent.ts'
+import type { TranscriptMessage } from '../../transcript.ts'
+import { inProcess, toolUse } from '../in-process.ts'
+import { fileTools } from '../tool-loop/file-tools.ts'
+import { useTool } from '../tool-loop/tools.ts'
+import { type Answer, answersTo, hasTopic, type Told } from './answer.ts'
+import { type Ask, askingPieces, asksOf } from './asks.ts'
+import { asksToStore, filesIn, isStoring, type Piece, piecesOf, statementIn, withoutPrivate } from './pieces.ts'
 
-/** How the agent gets at a memory: the directory it is kept in is made when something is to be remembered. */
-export type ReferenceOptions = { readonly openMemory: (dir: string) => Promise<Memory> }
+export type ReferenceOptions = {
+  readonly openMemory: (dir: string) => Promise<Memory>
+  /** False for the ablation: it hears and searches nothing, and reads no file. Default true. */
+  readonly hasMemory?: boolean
+}
+
+/** Where notes go that no file is named for, and where the memory is kept; both in the workspace. */
+const notesFile = 'memory/MEMORY.md'
+const memoryDirectory = 'memory/credence'
 
 /**
- * An agent without a model. It keeps what it is told in `memory/` of its workspace, answers with what was said, word for
- * word, and says so when it does not know. It does the same for every task, so what it scores is what the memory is worth.
+ * An agent without a model. It hears every prompt, writes down what it is told to write down, word for word, and answers
+ * a question with the statements that a search of the memory brings up, or says that it does not know.
  */
-export const referenceAgent = ({ openMemory }: ReferenceOptions): Agent => ({
-  name: 'reference',
-  version: '1',
+export const referenceAgent = ({ openMemory, hasMemory = true }: ReferenceOptions): Agent => ({
+  name: hasMemory ? 'reference' : 'reference:no-memory',
+  version: '2',
   model: null,
   unavailable: async () => null,
-  start: async ({ workspace }) => ({
-    open: async () => {
-      let talk = noTalk
-      let messages = 0
-      return {
-        id: randomUUID(),
-        process: null,
-        messageCount: () => messages,
-        send: async (prompt, signal) => {
-          signal.throwIfAborted()
-          const after = await takeTurn({ workspace, openMemory }, talk, prompt, signal)
-          talk = after.talk
-          messages += after.turn.messages.length + 1
-          return after.turn
-        },
-        close: async () => {},
+  start: async ({ workspace }) =>
+    inProcess(async (prompt, { id, signal }) => {
+      signal.throwIfAborted()
+      const memory = hasMemory ? await openMemory(join(workspace, memoryDirectory)) : null
+      try {
+        return await takeTurn(prompt, { workspace, memory, session: id })
+      } finally {
+        await memory?.close()
       }
-    },
-    stop: async () => {},
-  }),
+    }),
 })
+
+type Place = { readonly workspace: string; readonly memory: Memory | null; readonly session: string }
+
+async function takeTurn(prompt: string, { workspace, memory, session }: Place): Promise<Turn> {
+  const messages: TranscriptMessage[] = []
+  const open = withoutPrivate(prompt)
+  const pieces = piecesOf(open)
+  const asks = asksOf(pieces).filter(hasTopic)
+  const parts: string[] = []
+  if (memory !== null && open.trim() !== '') {
+    const { turns } = await memory.hear({ text: open, session }, { learn: 'nothing' })
+    messages.push(...toolUse('memory_hear', { text: open }, turns.map(({ outcome }) => outcome).join()))
+  }
+  if (statementsOf(pieces).length > 0 && isStoring(pieces, asks.length > 0)) parts.push(await write())
+  if (open !== prompt) parts.push('I left out what you asked me not to keep.')
+  for (const [, own] of Map.groupBy(asks, ({ place }) => place)) parts.push(await answer(own))
+  const text = parts.join('\n') || 'I heard this. You asked for nothing that I could look up.'
+  messages.push({ role: 'assistant', content: [{ type: 'text', text }], stopReason: 'stop' })
+  return { messages, answer: text, usage: noUsage }
+
+  /** Puts what was told before what is in the file, and says so in the same words. */
+  async function write(): Promise<string> {
+    const [path = notesFile] = pieces.filter((piece) => asksToStore(piece.text)).flatMap((piece) => filesIn(piece.text))
+    const note = noteOf(open, pieces)
+    const before = memory === null ? null : await useFile('read_file', { path })
+    if (before?.includes('\n[cut: ')) return `${path} is too long to be added to.`
+    const written = await useFile('write_file', { path, content: `${note}\n${before === null ? '' : `\n${before}`}` })
+    return written === null ? `${path} could not be written.` : `Saved in ${path}:\n\n${note}\n`
+  }
+
+  /** Answers one sentence or item; what is not known is named where it asks for several things. */
+  async function answer(own: readonly Ask[]): Promise<string> {
+    const found: { readonly ask: Ask; readonly answers: readonly Answer[] }[] = []
+    for (const ask of own) {
+      const told = await search(`${ask.text} ${asks.map(({ text: other }) => other).join(' ')}`)
+      const answers = answersTo(ask, told)
+      found.push({
+        ask,
+        answers: answers.length > 0 ? answers : answersTo({ ...ask, text: ask.lead + ask.text }, told),
+      })
+    }
+    const answers = found.flatMap((one) => one.answers)
+    // "And when is that?" may be answered by what was said just before.
+    const unknown = found.filter((one) => one.answers.length === 0 && (one.ask.about === '' || answers.length === 0))
+    const topics = unknown.map(({ ask }) => (answers.length === 0 ? '' : ` ${ask.text.replace(/[?.!\s]+$/u, '')}`))
+    const said = [...sayAnswers(answers), ...new Set(topics.map((topic) => `I do not know${topic}: I was not told.`))]
+    return `${own[0]?.label == null ? '' : `${own[0].label}. `}${said.join('\n')}`
+  }
+
+  async function search(query: string): Promise<readonly Told[]> {
+    if (memory === null) return []
+    const { quotes } = await memory.search(query, { in: 'turns', roles: ['user'], limit: 20 })
+    const lines = quotes.map(({ at, text: quoted }) => `${at} ${quoted}`)
+    messages.push(...toolUse('memory_search', { query }, lines.join('\n') || 'Nothing found.'))
+    const turns = await Promise.all(quotes.map(({ turn }) => memory.turn(turn)))
+    return turns.flatMap(({ text: said, at }) => {
+      const heard = piecesOf(said)
+      const isAside = askingPieces(heard).size > 0 && !isStoring(heard, true)
+      return statementsOf(heard).map((piece) => ({ ...piece, at, isAside }))
+    })
+  }
+
+  /** What a tool for files gave back; null where it refused. */
+  async function useFile(name: string, given: Readonly<Record<string, unknown>>): Promise<string | null> {
+    const { text: result, isError } = await useTool(fileTools(workspace), name, given)
+    messages.push(...toolUse(name, given, result, isError))
+    return isError ? null : result
+  }
+}
+
+/** What a message tells: neither its questions nor its requests. */
+function statementsOf(pieces: readonly Piece[]): readonly Piece[] {
+  const asking = askingPieces(pieces)
+  return pieces.flatMap((piece) => {
+    const text = piece.kind === 'sentence' ? statementIn(piece.text) : piece.text
+    return asking.has(piece) || text === '' ? [] : [{ ...piece, text, start: piece.end - text.length }]
+  })
+}
+
+/** A message as it was written, without its questions and its requests. */
+function noteOf(message: string, pieces: readonly Piece[]): string {
+  const told = new Map(statementsOf(pieces).map((piece) => [piece.end, piece.start]))
+  return pieces
+    .reduceRight((left, { start, end }) => left.slice(0, start) + left.slice(told.get(end) ?? end), message)
+    .trim()
+}
+
+/** Each statement once, with the day it was told. */
+function sayAnswers(answers: readonly Answer[]): readonly string[] {
+  const texts = [...new Map(answers.map((answer) => [answer.text, answer])).values()]
+  const days = [...Map.groupBy(texts, ({ at }) => at.slice(0, 10))]
+  return days.map(([day, told]) => `You told me on ${day}: ${told.map(({ text }) => text).join('\n')}`)
+}

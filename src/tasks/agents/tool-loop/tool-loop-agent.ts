@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import {
-  addUsage,
-  type ChatMessage,
-  type ChatModel,
-  type ChatReply,
-  noUsage,
-  type ToolCall,
-} from '../../../models/chat-model.ts'
+import { addUsage, type ChatMessage, type ChatModel, type ChatReply, noUsage } from '../../../models/chat-model.ts'
 import { type Agent, AgentFailure, type Conversation } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools } from './file-tools.ts'
-import { memoryTools, type Tool, ToolRefusal, type UsedMemory } from './tools.ts'
+import { memoryTools, type UsedMemory, useTool } from './tools.ts'
 
 type ToolLoopParts = {
   readonly model: ChatModel
@@ -97,24 +90,6 @@ function openConversation({ model, openMemory, maxSteps, workspace }: Place): Co
       opened = null
       if (open !== null) await (await open).close()
     },
-  }
-}
-
-async function useTool(
-  tools: readonly Tool[],
-  name: string,
-  given: ToolCall['arguments'],
-): Promise<{ readonly text: string; readonly isError: boolean }> {
-  const tool = tools.find((one) => one.name === name)
-  if (tool === undefined) {
-    const known = tools.map((one) => one.name).join(', ')
-    return { text: `There is no tool ${name}. There are ${known}.`, isError: true }
-  }
-  try {
-    return { text: await tool.use(given), isError: false }
-  } catch (error) {
-    if (error instanceof ToolRefusal) return { text: error.message, isError: true }
-    throw error
   }
 }
 

@@ -34,6 +34,25 @@ export function defineTool<Given>(tool: {
   }
 }
 
+/** What a tool gave back, or why it refused. */
+export async function useTool(
+  tools: readonly Tool[],
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+): Promise<{ readonly text: string; readonly isError: boolean }> {
+  const tool = tools.find((one) => one.name === name)
+  if (tool === undefined) {
+    const known = tools.map((one) => one.name).join(', ')
+    return { text: `There is no tool ${name}. There are ${known}.`, isError: true }
+  }
+  try {
+    return { text: await tool.use(given), isError: false }
+  } catch (error) {
+    if (error instanceof ToolRefusal) return { text: error.message, isError: true }
+    throw error
+  }
+}
+
 /** The parts of a memory that a model gets to use. */
 export type UsedMemory = Pick<Memory, 'search' | 'remember' | 'correct' | 'forget' | 'close'>
 
