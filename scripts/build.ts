@@ -21,9 +21,17 @@ if (error !== undefined) throw error
 if (status !== 0) process.exit(status ?? 1)
 
 const inSource = (file: string): string => join(root, 'src', file)
-/** What a message costs: `recall` and the hooks that run it for every prompt. */
+/** What a message costs: `recall`, and the hooks that run it for every prompt and keep the prompt. */
 const onRecallPath = staticImports(
-  ['cli/main.ts', 'cli/commands/recall.ts', 'cli/commands/hook.ts', 'memory/render.ts', 'open-memory.ts'].map(inSource),
+  [
+    'cli/main.ts',
+    'cli/commands/recall.ts',
+    'cli/commands/hook.ts',
+    'cli/start-detached.ts',
+    'memory/learn/rules.ts',
+    'memory/render.ts',
+    'open-memory.ts',
+  ].map(inSource),
 )
 const onChangePath = staticImports([inSource('memory/use-cases.ts')])
 

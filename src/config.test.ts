@@ -1,3 +1,4 @@
+import { delimiter } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   environmentName,
@@ -8,6 +9,7 @@ import {
   settingsSchema,
 } from './config.ts'
 import { MemoryError } from './errors.ts'
+import { defaultMaxTurnCharacters } from './memory/conversation/hear.ts'
 import { defaultUser } from './open-memory.ts'
 
 function failureOf(act: () => unknown): { code: string; message: string; hint: string | undefined } {
@@ -42,6 +44,11 @@ describe('parseSettings', () => {
     ['{"user": 7}', 'The setting user in config.json is 7.'],
     ['{"user": ""}', 'The setting user in config.json is "".'],
     ['{"evalHarnessEnabled": "yes"}', 'The setting evalHarnessEnabled in config.json is "yes".'],
+    ['{"keepTurnsDays": -1}', 'The setting keepTurnsDays in config.json is -1.'],
+    ['{"maxTurnCharacters": 0}', 'The setting maxTurnCharacters in config.json is 0.'],
+    ['{"maxTurnCharacters": 1.5}', 'The setting maxTurnCharacters in config.json is 1.5.'],
+    ['{"excludedDirectories": "private"}', 'The setting excludedDirectories in config.json is "private".'],
+    ['{"excludedDirectories": [""]}', 'The setting excludedDirectories in config.json is [""].'],
     ['[]', 'config.json holds [].'],
     ['null', 'config.json holds null.'],
   ])('refuses %s', (text, message) => {
@@ -74,6 +81,16 @@ describe('environmentSettings', () => {
     })
   })
 
+  it('reads numbers, and directories separated like PATH', () => {
+    const env = { CREDENCE_KEEP_TURNS_DAYS: '30', CREDENCE_EXCLUDED_DIRECTORIES: ['/a', '~/b'].join(delimiter) }
+
+    expect(environmentSettings(env)).toEqual({ keepTurnsDays: 30, excludedDirectories: ['/a', '~/b'] })
+    expect(failureOf(() => environmentSettings({ CREDENCE_KEEP_TURNS_DAYS: '30d' }))).toMatchObject({
+      message: 'CREDENCE_KEEP_TURNS_DAYS is "30d".',
+      hint: 'Write a whole number, 0 or more.',
+    })
+  })
+
   it('refuses a flag that is neither true nor false', () => {
     const { message } = failureOf(() => environmentSettings({ CREDENCE_EVAL_HARNESS_ENABLED: 'maybe' }))
 
@@ -92,6 +109,9 @@ describe('resolveSettings', () => {
       benchmarkBaselineSnapshotsEnabled: false,
       benchmarkDeltaReporterEnabled: false,
       evalStoreDir: null,
+      excludedDirectories: [],
+      maxTurnCharacters: 200_000,
+      keepTurnsDays: 0,
     })
   })
 })
@@ -103,7 +123,8 @@ describe('the settings', () => {
     for (const name of settingNames) expect(settingsSchema[name].meaning).toMatch(/\.$/)
   })
 
-  it('have the same default user as the library', () => {
+  it('have the same defaults as the library', () => {
     expect(settingsSchema.user.default).toBe(defaultUser)
+    expect(settingsSchema.maxTurnCharacters.default).toBe(defaultMaxTurnCharacters)
   })
 })

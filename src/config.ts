@@ -1,8 +1,13 @@
+import { delimiter } from 'node:path'
 import { MemoryError } from './errors.ts'
 import { nearest } from './nearest.ts'
 
 /** A setting that is true or false, and false unless said otherwise. */
 const flag = (meaning: string) => ({ kind: 'flag', default: false, defaultText: '`false`', meaning }) as const
+
+/** A setting that is a whole number, at least `min`. */
+const count = (given: number, min: number, meaning: string) =>
+  ({ kind: 'count', default: given, min, defaultText: `\`${given}\``, meaning }) as const
 
 /**
  * Every setting there is. One more must earn its place: someone asked for it, no default suits everyone, and a test
@@ -15,6 +20,19 @@ export const settingsSchema = {
     defaultText: '`local`',
     meaning: 'Whose memory is used when `--user` names nobody.',
   },
+  excludedDirectories: {
+    kind: 'paths',
+    default: [] as readonly string[],
+    defaultText: 'none',
+    meaning:
+      'Directories in which hooks keep nothing of what is said, with everything below them; recall goes on. A list in a file, relative to it; `~/` is your home directory. In the environment separated like `PATH`.',
+  },
+  maxTurnCharacters: count(200_000, 1, 'Longest turn that is kept, in characters. A longer one is refused.'),
+  keepTurnsDays: count(
+    0,
+    0,
+    'How many days turns are kept; 0 keeps them for ever. Older turns are forgotten for good when hooks run and while `credence serve` runs.',
+  ),
   evalHarnessEnabled: flag('Keep benchmark runs on disk, in the evaluation store.'),
   evalShadowModeEnabled: flag(
     'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. What is recalled stays the same.',
@@ -31,7 +49,13 @@ export const settingsSchema = {
 } as const
 
 type Schema = typeof settingsSchema
-type Value<Kind> = Kind extends 'flag' ? boolean : string
+type Value<Kind> = Kind extends 'flag'
+  ? boolean
+  : Kind extends 'count'
+    ? number
+    : Kind extends 'paths'
+      ? readonly string[]
+      : string
 
 export type SettingName = keyof Schema
 /** The settings in force. */
@@ -48,22 +72,46 @@ export const environmentName = (setting: string): string =>
 const otherVariables = ['CREDENCE_DIR', 'CREDENCE_DEBUG']
 
 /** Settings as they stand in one place; what is not set there is absent. */
-export type SomeSettings = Partial<Record<SettingName, string | boolean>>
+export type SomeSettings = Partial<Record<SettingName, string | boolean | number | readonly string[]>>
 
 /** Settings read from the text of a `config.json`; `source` names the file in errors. */
 export function parseSettings(text: string, source: string): SomeSettings {
   const value = parseObject(text, source)
   for (const [name, given] of Object.entries(value)) {
     if (!isSetting(name)) throw unknownSetting(name, settingNames, source)
-    const { kind } = settingsSchema[name]
-    if (typeof given !== (kind === 'flag' ? 'boolean' : 'string') || given === '') {
-      throw invalid(
-        `The setting ${name} in ${source} is ${JSON.stringify(given)?.slice(0, 80)}.`,
-        kind === 'flag' ? 'Write true or false.' : 'Write a text that is not empty.',
-      )
-    }
+    if (!isValue(name, given))
+      throw invalid(`The setting ${name} in ${source} is ${JSON.stringify(given)?.slice(0, 80)}.`, allowedFor(name))
   }
   return value as SomeSettings
+}
+
+function isValue(name: SettingName, given: unknown): boolean {
+  const isText = (one: unknown): boolean => typeof one === 'string' && one !== ''
+  const setting = settingsSchema[name]
+  switch (setting.kind) {
+    case 'flag':
+      return typeof given === 'boolean'
+    case 'count':
+      return Number.isSafeInteger(given) && (given as number) >= setting.min
+    case 'paths':
+      return Array.isArray(given) && given.every(isText)
+    case 'text':
+      return isText(given)
+  }
+}
+
+function allowedFor(name: SettingName): string {
+  const setting = settingsSchema[name]
+  switch (setting.kind) {
+    case 'flag':
+      return 'Write true or false.'
+    case 'count':
+      return `Write a whole number, ${setting.min} or more.`
+    case 'paths':
+      return 'Write a list of directories, such as ["~/private"].'
+    case 'text':
+      return 'Write a text that is not empty.'
+  }
 }
 
 const truths: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
@@ -76,14 +124,26 @@ export function environmentSettings(env: Readonly<Record<string, string | undefi
     if (!variable.startsWith('CREDENCE_') || text === undefined || text === '') continue
     const name = byVariable.get(variable)
     if (name === undefined) refuseMisspelling(variable, [...byVariable.keys(), ...otherVariables])
-    else if (settingsSchema[name].kind === 'text') found[name] = text
     else {
-      const truth = truths[text.toLowerCase()]
-      if (truth === undefined) throw invalid(`${variable} is "${text.slice(0, 80)}".`, 'Write true or false.')
-      found[name] = truth
+      const value = valueIn(settingsSchema[name].kind, text)
+      if (!isValue(name, value)) throw invalid(`${variable} is "${text.slice(0, 80)}".`, allowedFor(name))
+      found[name] = value as string | boolean | number | readonly string[]
     }
   }
   return found
+}
+
+function valueIn(kind: Schema[SettingName]['kind'], text: string): unknown {
+  switch (kind) {
+    case 'flag':
+      return truths[text.toLowerCase()]
+    case 'count':
+      return /^\d+$/.test(text) ? Number(text) : undefined
+    case 'paths':
+      return text.split(delimiter).filter((path) => path !== '')
+    case 'text':
+      return text
+  }
 }
 
 /** What holds when the same setting is made in several places: the first of them that makes it. */

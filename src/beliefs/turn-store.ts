@@ -30,6 +30,9 @@ export type SessionSummary = {
 /** Characters of the opening of a session in lists. */
 export const longestOpening = 200
 
+/** A turn with what only an export needs. */
+export type ExportedTurn = Turn & Pick<NewTurn, 'messageId'>
+
 /** Where turns are read. They are kept and forgotten by a commit, in the same transaction as beliefs. */
 export type TurnStore = {
   /**
@@ -45,4 +48,9 @@ export type TurnStore = {
     filter: TurnFilter,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<Page<SessionSummary>>
+  /** Turns in the order in which they were kept, from behind a place on; `next` is where to go on, null at the end. */
+  exportTurns(
+    user: string,
+    page: { readonly after: number | null; readonly limit: number },
+  ): Promise<{ readonly turns: readonly ExportedTurn[]; readonly next: number | null }>
 }

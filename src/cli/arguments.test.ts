@@ -44,6 +44,20 @@ describe('readRequest', () => {
     expect(request).toMatchObject({ kind: 'command', entry: { name: 'eval session' }, argv: ['--cases', 'eval'] })
   })
 
+  it('takes one word for a command that is also the name of a group, unless the next word names one of the group', () => {
+    const both = ['import', 'import chats'].map(entry)
+
+    expect(readRequest(['import', 'beliefs.jsonl'], both)).toMatchObject({
+      entry: { name: 'import' },
+      argv: ['beliefs.jsonl'],
+    })
+    expect(readRequest(['import', 'chats', 'all.jsonl'], both)).toMatchObject({
+      entry: { name: 'import chats' },
+      argv: ['all.jsonl'],
+    })
+    expect(readRequest(['import', 'x', '--help'], both)).toEqual({ kind: 'help', topic: ['import'] })
+  })
+
   it('asks for help about the program, a group or a command', () => {
     expect(readRequest(['--help'], table)).toEqual({ kind: 'help', topic: [] })
     expect(readRequest(['eval', '-h'], table)).toEqual({ kind: 'help', topic: ['eval'] })

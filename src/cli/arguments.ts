@@ -36,7 +36,12 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   if (first.value === 'help') return { kind: 'help', topic: positionals.slice(1).map(({ value }) => value) }
 
   const isGroup = table.some(({ name }) => name.startsWith(`${first.value} `))
-  const named = isGroup && second !== undefined ? [first, second] : [first]
+  // The first word may be a command by itself too: `import FILE` beside `import chats FILE`.
+  const isInGroup =
+    second !== undefined &&
+    (findCommand(`${first.value} ${second.value}`, table) !== undefined ||
+      findCommand(first.value, table) === undefined)
+  const named = isGroup && isInGroup ? [first, second] : [first]
   const name = named.map(({ value }) => value).join(' ')
   if (has('--help', '-h')) return { kind: 'help', topic: named.map(({ value }) => value) }
   const entry = findCommand(name, table)

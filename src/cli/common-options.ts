@@ -1,5 +1,6 @@
 import { actorKinds } from '../beliefs/belief.ts'
 import { parseScopes } from '../beliefs/scope.ts'
+import { parseTime } from '../memory/parse-time.ts'
 import type { Author } from '../memory/workshop.ts'
 import { type Option, option, text } from './command.ts'
 import { UsageError } from './usage-error.ts'
@@ -33,6 +34,14 @@ export const viewOptions = {
 export const filterOptions = {
   scope: scopes('Only beliefs of this scope. May be given several times.', 'every scope'),
 }
+
+/** When something was said. */
+export const timeOptions = {
+  since: option('<date>', 'Only what was said on this day or later.', (given) => timeIn('since', given)),
+  until: option('<date>', 'Only what was said up to this day.', (given) => timeIn('until', given)),
+}
+
+const timeIn = (what: 'since' | 'until', given: string): string => new Date(parseTime(what, given)).toISOString()
 
 /** Which belief, when several have the name. */
 export const referenceOptions = {
@@ -74,5 +83,5 @@ export function readAuthor(who: string): Author {
   const [, kind, origin] = who.match(/^([a-z]+):(\S.*)$/) ?? []
   const actor = actorKinds.find((known) => known === kind && known !== 'person')
   if (actor !== undefined && origin !== undefined) return { actor, origin }
-  throw new UsageError(`"${who}" is nobody.`, 'Write person, agent:NAME, tool:NAME or import:NAME.')
+  throw new UsageError(`Unknown author "${who}".`, 'Use person, agent:NAME, tool:NAME or import:NAME.')
 }

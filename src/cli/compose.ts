@@ -69,7 +69,7 @@ const namelessUser = (): MemoryError =>
 export function compose(
   surroundings: Surroundings,
   talk: (line: string) => Promise<void>,
-): Session & { readonly close: () => Promise<void> } {
+): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
   const { env, home } = surroundings
   const startedAt = performance.now()
   const open: { readonly close: () => Promise<void> }[] = []
@@ -77,6 +77,9 @@ export function compose(
     open.push(resource)
     return resource
   }
+
+  /** Memory directories that this run makes. */
+  const made = new Set<string>()
 
   let found: { readonly file: ProjectFile | null } | undefined
   const projectFile = (): ProjectFile | null => {
@@ -94,8 +97,8 @@ export function compose(
     })
 
   const settings = ({ dir, user }: PlaceOptions): Settings => {
-    const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map(settingsIn)
-    const fromEnvironment = located(environmentSettings(env), surroundings.workingDirectory)
+    const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map((file) => settingsIn(file, home))
+    const fromEnvironment = located(environmentSettings(env), surroundings.workingDirectory, home)
     return resolveSettings([user === undefined ? {} : { user }, fromEnvironment, ...files])
   }
 
@@ -153,8 +156,9 @@ export function compose(
     directory: (given) => memoryDirectory({ given, env, cwd: surroundings.workingDirectory, home }),
     settings,
     memory: async (options) => {
-      const { openMemory } = await import('../open-memory.ts')
+      const { openMemory, storeFile } = await import('../open-memory.ts')
       const where = place(options)
+      if (!existsSync(storeFile(where.dir))) made.add(where.dir)
       return kept(
         await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
       )
@@ -208,6 +212,7 @@ export function compose(
       (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),
     interruption,
     whenInterrupted,
+    made,
     close: async () => {
       for (const resource of open) await resource.close()
     },
@@ -222,16 +227,21 @@ async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   return memoryFrom(workshop, standpoint)
 }
 
-function settingsIn(file: string): SomeSettings {
+function settingsIn(file: string, home: string): SomeSettings {
   const text = readIfThere(file)
-  return text === null ? {} : located(parseSettings(text, file), () => dirname(file))
+  return text === null ? {} : located(parseSettings(text, file), () => dirname(file), home)
 }
 
-/** A relative path means the place it was written in. */
-const located = (settings: SomeSettings, base: () => string): SomeSettings =>
-  typeof settings.evalStoreDir === 'string'
-    ? { ...settings, evalStoreDir: resolve(base(), settings.evalStoreDir) }
-    : settings
+/** A relative path means the place it was written in, and `~` the home directory. */
+function located(settings: SomeSettings, base: () => string, home: string): SomeSettings {
+  const at = (path: string): string => (/^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : resolve(base(), path))
+  const { evalStoreDir, excludedDirectories } = settings
+  return {
+    ...settings,
+    ...(typeof evalStoreDir === 'string' ? { evalStoreDir: at(evalStoreDir) } : {}),
+    ...(Array.isArray(excludedDirectories) ? { excludedDirectories: excludedDirectories.map(at) } : {}),
+  }
+}
 
 function readIfThere(file: string): string | null {
   try {

@@ -34,7 +34,7 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
     reference: async ({ hasMemory }) => {
       const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
       const { openMemory } = await import('../open-memory.ts')
-      const agent = referenceAgent({ openMemory: async (dir) => change(await openMemory({ dir })), hasMemory })
+      const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })), hasMemory })
       return { ...agent, version: packageVersion() }
     },
     openModel,

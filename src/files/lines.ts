@@ -12,8 +12,8 @@ export type Line = {
 export const longestLine = 16 * 1024 * 1024
 const newline = 0x0a
 
-/** The lines of a file of any size, one at a time. */
-export async function* linesOf(path: string): AsyncGenerator<Line> {
+/** The lines of a file or stream of any size, one at a time. */
+export async function* linesOf(source: string | AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 1
   let parts: Buffer[] = []
   let length = 0
@@ -30,7 +30,7 @@ export async function* linesOf(path: string): AsyncGenerator<Line> {
     else parts = []
   }
 
-  const chunks: AsyncIterable<Buffer> = createReadStream(path)
+  const chunks: AsyncIterable<Buffer> = typeof source === 'string' ? createReadStream(source) : source
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {

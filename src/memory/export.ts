@@ -1,5 +1,6 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import type { BeliefFilter } from '../beliefs/belief-store.ts'
+import type { ExportedTurn } from '../beliefs/turn-store.ts'
 import type { Workshop } from './workshop.ts'
 
 const chunk = 500
@@ -23,3 +24,19 @@ const passes = (belief: Belief, { scopes, types, statuses, pinned, current, prop
   (pinned === undefined || belief.pinned === pinned) &&
   (current === undefined || isCurrent(belief) === current) &&
   (proposals === undefined || (belief.proposedFor !== null) === proposals)
+
+/** Every turn of the scopes, in the order in which they were kept. */
+export async function* exportTurns(
+  { store }: Workshop,
+  { user, scopes }: { readonly user: string; readonly scopes?: readonly string[] },
+): AsyncGenerator<ExportedTurn> {
+  let after: number | null = null
+  do {
+    const { turns, next }: Awaited<ReturnType<typeof store.exportTurns>> = await store.exportTurns(user, {
+      after,
+      limit: chunk,
+    })
+    yield* turns.filter(({ scope }) => scopes === undefined || scopes.includes(scope))
+    after = next
+  } while (after !== null)
+}

@@ -2,7 +2,7 @@ import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefFilter, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
 import type { Turn } from '../beliefs/turn.ts'
-import type { SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
+import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import type { Context } from './context.ts'
 import type { ForgottenTurns, TurnSelection } from './conversation/forget-turns.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
@@ -117,6 +117,8 @@ export type Memory = {
     },
   ): Promise<Imported>
   export(filter?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
+  /** Every turn, in the order in which they were kept. */
+  exportTurns(filter?: { readonly scopes?: readonly string[] }): AsyncIterable<ExportedTurn>
   close(): Promise<void>
 }
 
@@ -210,6 +212,9 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
       (await load()).importBeliefs(workshop, { source: 'import', scopes, ...options, user, author, text }),
     export: async function* (filter = {}) {
       yield* (await load()).exportBeliefs(workshop, { ...filter, user })
+    },
+    exportTurns: async function* (filter = {}) {
+      yield* (await load()).exportTurns(workshop, { ...filter, user })
     },
     close: () => workshop.store.close(),
   }

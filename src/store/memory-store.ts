@@ -181,6 +181,7 @@ export function openMemoryStore({
     getTurn: async (user, id) => saidBy(user).get(id),
     listTurns: async (filter, page) => saidBy(filter.user).list(filter, page),
     listSessions: async (filter, page) => saidBy(filter.user).sessions(filter, page),
+    exportTurns: async (user, page) => saidBy(user).export(page),
     turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
     turnSpeakers: async (view) => saidBy(view.user).speakers(view),
     unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),

@@ -1,6 +1,6 @@
 import type { Page } from '../beliefs/belief-store.ts'
 import { isSameTurn, type NewTurn, type Turn } from '../beliefs/turn.ts'
-import { longestOpening, type SessionSummary, type TurnFilter } from '../beliefs/turn-store.ts'
+import { type ExportedTurn, longestOpening, type SessionSummary, type TurnFilter } from '../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/units.ts'
 import { compareText } from './text-order.ts'
@@ -85,6 +85,12 @@ export class UserTurns {
       items: ordered.slice(offset, offset + limit).map((kept) => this.#turnOf(kept)),
       total: ordered.length,
     }
+  }
+
+  export({ after, limit }: { readonly after: number | null; readonly limit: number }) {
+    const kept = this.#kept.filter(({ row }) => row > (after ?? -1)).slice(0, limit)
+    const turns = kept.map((one): ExportedTurn => ({ ...this.#turnOf(one), messageId: one.turn.messageId }))
+    return { turns, next: kept.length < limit ? null : (kept.at(-1)?.row ?? null) }
   }
 
   sessions(filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Page<SessionSummary> {

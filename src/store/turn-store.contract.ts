@@ -70,6 +70,24 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.lastUndoable('ada')).toBeNull()
     })
 
+    it('and gives them back page by page, in the order in which they were kept, with their message ids', async () => {
+      const store = empty()
+      const later = said('later', { messageId: 'm-2', at: '2026-05-04T10:00:00.000Z' })
+      const gone = said('gone', { session: 's2' })
+      const earlier = said('earlier', { at: '2026-05-03T10:00:00.000Z' })
+      await hear(store, [later, gone])
+      await hear(store, [earlier])
+      await hear(store, [said('of somebody else', { user: 'bob' })], 'bob')
+      await committed(store, commitOf([], { kind: 'forget', user: 'ada', forgottenTurns: [gone.id] }))
+
+      const first = await store.exportTurns('ada', { after: null, limit: 1 })
+      const second = await store.exportTurns('ada', { after: first.next, limit: 5 })
+
+      expect(first.turns).toEqual([{ ...later, index: 1 }])
+      expect(second).toEqual({ turns: [{ ...earlier, index: 0 }], next: null })
+      expect(await store.exportTurns('nobody', { after: null, limit: 5 })).toEqual({ turns: [], next: null })
+    })
+
     it('by session, the last one first, with how it began', async () => {
       const store = empty()
       await hear(store, [

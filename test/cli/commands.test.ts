@@ -13,7 +13,10 @@ describe('init', () => {
     const first = await place.run('init')
     const second = await place.json('init')
 
-    expect(first).toMatchObject({ exitCode: 0, stderr: '' })
+    // Where what is said is kept, and how to stop that.
+    expect(first.exitCode).toBe(0)
+    expect(first.stderr).toContain(`kept word for word on this machine, in ${dir}, with secrets masked.`)
+    expect(first.stderr).toContain('`credence pause` stops that')
     expect(first.stdout).toContain(`Made a memory in ${dir}.`)
     expect(first.stdout).toContain('credence remember')
     expect(statSync(dir).mode & 0o777).toBe(0o700)
@@ -30,7 +33,8 @@ describe('remember', () => {
     const again = await place.run(...terms)
     const corrected = await place.run('remember', 'Invoices are due after 30 days.', '--name', 'Payment Terms')
 
-    expect(remembered).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(remembered).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('`credence pause`') })
+    expect(again.stderr).toBe('')
     expect(remembered.stdout).toMatch(
       /^Remembered "payment terms" \(b-\w+\) in user:universal\.\n {2}Found by: payment terms, due date\n$/,
     )
@@ -364,8 +368,8 @@ describe('search', () => {
     const nothing = await place.run('search', 'kangaroo', '--type', 'decision')
 
     expect(current.total).toBe(1)
-    expect(retired.stderr).toBe('1 more hit; see them with --offset 1.\n')
-    expect(superseded.hits).toMatchObject([{ belief: { content: 'Invoices are due after 14 days.' } }])
+    expect(retired.stderr).toBe('1 more belief; see them with --offset 1.\n')
+    expect(superseded.beliefs).toMatchObject([{ belief: { content: 'Invoices are due after 14 days.' } }])
     expect(nothing).toEqual({ exitCode: 0, stdout: '', stderr: 'Nothing was found for "kangaroo".\n' })
   })
 })
@@ -524,7 +528,7 @@ describe('forget', () => {
     expect(agreed.stdout).toMatch(/^Forgotten: 1 belief /)
   })
 
-  it('refuses where nobody can be asked', async () => {
+  it('refuses where there is no terminal to ask at', async () => {
     using place = workplace()
     await place.run(...terms)
 
@@ -534,7 +538,7 @@ describe('forget', () => {
       exitCode: 2,
       stdout: '',
       stderr:
-        'error: Forgetting cannot be undone, and nobody can be asked here.\nhint: Give --yes to forget without being asked.\n',
+        'error: Forgetting cannot be undone, and there is no terminal to ask at.\nhint: Give --dry-run to see what would be forgotten, and --yes to forget it.\n',
     })
     expect((await place.json('beliefs')).total).toBe(1)
   })

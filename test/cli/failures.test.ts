@@ -40,8 +40,8 @@ describe('a wrong command line', () => {
     ],
     [
       ['remember', 'x', '--name', 'n', '--as', 'robot:x'],
-      '--as: "robot:x" is nobody.',
-      'Write person, agent:NAME, tool:NAME or import:NAME.',
+      '--as: Unknown author "robot:x".',
+      'Use person, agent:NAME, tool:NAME or import:NAME.',
     ],
     [
       ['remember', 'x', '--name', '!!!'],

@@ -14,7 +14,7 @@ type Circumstances = {
   readonly workingDirectory?: () => string
   readonly env?: Readonly<Record<string, string>>
   /** What comes in; without it, nothing does. */
-  readonly stdin?: string
+  readonly stdin?: string | PassThrough
   /** Whether all three streams are a terminal, of this many columns. */
   readonly columns?: number
   /** When the program started, on the clock of `performance.now()`; later than now leaves it more time. */
@@ -41,8 +41,8 @@ export function workplace() {
   ): Promise<Ending> {
     const stdout = new Capture(columns)
     const stderr = new Capture(columns)
-    const input = Object.assign(new PassThrough(), { isTTY: columns !== undefined })
-    input.end(stdin)
+    const input = Object.assign(typeof stdin === 'string' ? new PassThrough() : stdin, { isTTY: columns !== undefined })
+    if (typeof stdin === 'string') input.end(stdin)
     const surroundings = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr, ...more }
     const exitCode = await main(argv, surroundings)
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }

@@ -1,5 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { hookEvents, hookHosts } from '../../src/cli/hooks/hook-event.ts'
@@ -42,7 +53,28 @@ async function withMemory(place: Place): Promise<void> {
   writeFileSync(join(place.work, '.credence.json'), '{"scope": "project:ledger"}')
   await place.json('remember', 'Sessions live in Redis 7.', '--name', 'redis cache', '--alias', 'Redis')
   await place.json('remember', 'Every second Tuesday.', '--name', 'release train', '--pin')
-  await place.json('remember', 'Answer briefly.', '--name', 'answer style', '--scope', 'user:universal')
+  const everywhere = ['--type', 'preference', '--scope', 'user:universal']
+  await place.json('remember', 'Answer briefly.', '--name', 'answer style', ...everywhere)
+}
+
+const queueOf = (place: Place): string => join(ownDir(place), 'state', 'hook-queue')
+const waitingIn = (place: Place) =>
+  existsSync(queueOf(place))
+    ? readdirSync(queueOf(place))
+        .filter((name) => /^\d.*\.json$/.test(name))
+        .sort()
+        .map((name) => readFileSync(join(queueOf(place), name), 'utf8'))
+    : []
+
+/** Runs a hook and leaves what it has put into the queue there. */
+const hookOnly = (place: Place, payload: unknown, ...argv: readonly string[]) =>
+  place.runWith({ stdin: JSON.stringify(payload), startedAt: performance.now() + 60_000 }, 'hook', ...argv)
+
+const hearAll = (place: Place) => place.runWith({}, 'hook', 'hear')
+
+const textsIn = async (place: Place, session = 's-1'): Promise<readonly string[]> => {
+  const { turns } = await place.json('conversations', 'show', session)
+  return turns.map(({ text }: { text: string }) => text)
 }
 
 describe('a hook at prompt submit', () => {
@@ -83,79 +115,163 @@ describe('a hook at prompt submit', () => {
     expect(cursorOutput.parse(JSON.parse(cursor.stdout))).toEqual({ continue: true })
   })
 
-  it('learns from what the person said, as the person’s own words, and makes a memory for it', async () => {
+  it('keeps what the person said word for word, learns from it, and makes a memory for it', async () => {
     using place = workplace()
+    const prompt = 'Why is it slow?\nRemember that our staging port is 5433.'
 
-    const { stdout } = await hook(place, prompted(place, 'I prefer tabs over spaces in Go code.'), 'prompt-submit')
+    const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
+
+    const { turns } = await place.json('conversations', 'show', 's-1')
     const { items } = await place.json('beliefs')
-
     expect(stdout).toBe('')
-    expect(items).toHaveLength(1)
-    expect(items[0]).toMatchObject({ provenance: { actor: 'person', origin: 'claude-code', sourceId: 's-1' } })
+    expect(turns).toMatchObject([
+      { text: prompt, role: 'user', session: 's-1', host: 'claude-code', origin: 'person', scope: 'user:universal' },
+    ])
+    expect(items).toMatchObject([{ provenance: { actor: 'person', origin: 'claude-code', sourceId: turns[0].id } }])
     expect(logOf(place)).toMatchObject([
-      { event: 'prompt-submit', outcome: 'no memory yet' },
-      { event: 'learn', outcome: 'done', learned: 1 },
+      { event: 'prompt-submit', outcome: 'no memory yet', queued: 1 },
+      { event: 'hear', outcome: 'done', kept: 1, learned: 1 },
     ])
   })
 
-  it('keeps what was said when the store cannot be asked, and learns it later', async () => {
+  it('puts what is about the person where every project sees it, and what was said into the project', async () => {
+    using place = workplace()
+    await withMemory(place)
+
+    await hook(place, prompted(place, 'Call me Sam. Remember that the API port is 8080.'), 'prompt-submit')
+
+    const { items } = await place.json('beliefs', '--limit', '2')
+    const scopes = Object.fromEntries(
+      items.map((one: { content: string; scopes: unknown }) => [one.content, one.scopes]),
+    )
+    expect(scopes).toMatchObject({
+      'Call me Sam.': ['user:universal'],
+      'the API port is 8080.': ['project:ledger'],
+    })
+    expect((await place.json('conversations', 'show', 's-1')).turns).toMatchObject([{ scope: 'project:ledger' }])
+  })
+
+  it('quotes what was said earlier when a prompt asks for it', async () => {
+    using place = workplace()
+    await hook(place, prompted(place, 'The boathouse key hangs behind the blue cupboard.'), 'prompt-submit')
+
+    const asked = { ...prompted(place, 'Where does the boathouse key hang?'), session_id: 's-2' }
+    const { stdout } = await hook(place, asked, 'prompt-submit')
+
+    expect(stdout).toContain('behind the blue cupboard')
+    expect(logOf(place).at(-2)).toMatchObject({ event: 'prompt-submit', recalled: 1 })
+  })
+
+  it('masks secrets before anything reaches the disk', async () => {
+    using place = workplace()
+    const secret = 'sk-abcdefghijklmnop1234'
+
+    await hookOnly(place, prompted(place, `Use the key ${secret} for staging.`), 'prompt-submit')
+    const waiting = waitingIn(place)
+    await hearAll(place)
+
+    expect(waiting).toHaveLength(1)
+    expect(waiting[0]).toContain('for staging')
+    expect(waiting[0]).not.toContain(secret)
+    expect(JSON.stringify(await textsIn(place))).not.toContain(secret)
+  })
+
+  it('keeps prompts of any size, one file each, readable by their owner alone', async () => {
+    using place = workplace()
+    const long = `${'x'.repeat(150_000)} end`
+
+    for (let number = 1; number <= 4; number += 1)
+      await hookOnly(place, prompted(place, `${number} ${long}`), 'prompt-submit')
+    const waiting = waitingIn(place)
+    const [name = ''] = readdirSync(queueOf(place))
+    const { mode } = statSync(join(queueOf(place), name))
+    await hearAll(place)
+
+    expect(waiting).toHaveLength(4)
+    expect(mode & 0o777).toBe(0o600)
+    expect((await textsIn(place)).map((text) => text.slice(0, 1))).toEqual(['1', '2', '3', '4'])
+    expect(waitingIn(place)).toEqual([])
+  })
+
+  it('refuses a prompt longer than maxTurnCharacters, and says so in the log', async () => {
+    using place = workplace()
+    const env = { CREDENCE_MAX_TURN_CHARACTERS: '20' }
+    await hookOnly(place, prompted(place, 'This prompt has more than twenty characters.'), 'prompt-submit')
+    await hookOnly(place, prompted(place, 'This one has fewer.'), 'prompt-submit')
+
+    await place.runWith({ env }, 'hook', 'hear')
+
+    expect(await textsIn(place)).toEqual(['This one has fewer.'])
+    expect(logOf(place).at(-1)).toMatchObject({ event: 'hear', kept: 1, refused: 1 })
+  })
+
+  it('keeps what was said when the store cannot be asked, and hears it later', async () => {
     using place = workplace()
     await withMemory(place)
     const file = join(ownDir(place), 'state', 'credence.db')
     const whole = readFileSync(file)
     writeFileSync(file, 'this is no database, but long enough to look at')
-    await hook(place, prompted(place, 'I prefer tabs over spaces in Go code.'), 'prompt-submit')
+    await hook(place, prompted(place, 'The API listens on port 8080.'), 'prompt-submit')
+    const waiting = waitingIn(place)
     writeFileSync(file, whole)
 
-    await hook(place, { cwd: place.work }, 'stop')
+    await hook(place, { cwd: place.work }, 'session-start')
 
-    expect(JSON.stringify(await place.json('beliefs'))).toContain('tabs')
+    expect(waiting).toHaveLength(1)
+    expect(await textsIn(place)).toEqual(['The API listens on port 8080.'])
   })
 
-  it('makes no memory where there is nothing to put into it', async () => {
+  it.each([
+    ['a command', '/remember I prefer tabs in Go code.'],
+    ['a text of a program', '<task-notification>I prefer tabs in Go code.</task>'],
+    ['what is off the record', 'Off the record: I prefer tabs in Go code.'],
+  ])('does not keep %s, nor the answer to it', async (_what, prompt) => {
     using place = workplace()
 
-    await hook(place, prompted(place, 'What is the time?'), 'prompt-submit')
+    await hook(place, prompted(place, prompt), 'prompt-submit')
+    await hook(place, { ...prompted(place, ''), last_assistant_message: 'Tabs it is.' }, 'stop')
+    const during = { waiting: waitingIn(place), isMade: existsSync(join(ownDir(place), 'state', 'credence.db')) }
+    await hook(place, prompted(place, 'What is next?'), 'prompt-submit')
+    await hook(place, { ...prompted(place, ''), last_assistant_message: 'Lunch.' }, 'stop')
 
-    expect(existsSync(join(ownDir(place), 'state', 'credence.db'))).toBe(false)
-    expect(logOf(place)).toMatchObject([{ outcome: 'no memory yet' }])
+    expect(during).toEqual({ waiting: [], isMade: false })
+    expect(await textsIn(place)).toEqual(['What is next?', 'Lunch.'])
   })
 
-  it('leaves a plain statement to the end of the turn, when nobody waits', async () => {
-    using place = workplace()
-    await withMemory(place)
+  it.each(['/etc/hosts is wrong.', '# Plan\nShip it.', '<div> is not centred.', '!important does not work.'])(
+    'keeps %j, which is no command',
+    async (prompt) => {
+      using place = workplace()
 
-    const { started } = await hook(place, prompted(place, 'The API listens on port 8080.'), 'prompt-submit')
-    const during = await place.json('beliefs')
-    await hook(place, { cwd: place.work }, 'stop')
-    const after = await place.json('beliefs')
-
-    expect(started).toBe(0)
-    expect(JSON.stringify(during)).not.toContain('8080')
-    expect(JSON.stringify(after)).toContain('8080')
-    expect(statSync(hookLogFile(ownDir(place))).mode & 0o077).toBe(0)
-    expect(existsSync(join(ownDir(place), 'state', 'hook-unlearned.jsonl'))).toBe(false)
-  })
-
-  it('keeps what is left for later where its owner alone can read it', async () => {
-    using place = workplace()
-
-    await hook(place, prompted(place, 'The API listens on port 8080.'), 'prompt-submit')
-
-    expect(statSync(join(ownDir(place), 'state', 'hook-unlearned.jsonl')).mode & 0o777).toBe(0o600)
-  })
-
-  it('learns nothing from commands and from what programs say', async () => {
-    using place = workplace()
-
-    for (const prompt of [
-      '/remember I prefer tabs in Go code.',
-      '<task-notification>I prefer tabs in Go code.</task>',
-    ]) {
       await hook(place, prompted(place, prompt), 'prompt-submit')
-    }
 
-    expect(existsSync(join(ownDir(place), 'state', 'credence.db'))).toBe(false)
+      expect(await textsIn(place)).toEqual([prompt])
+    },
+  )
+
+  it.each([
+    ['claude-code', 'additionalContext'],
+    ['cursor', 'user_message'],
+  ])('tells %s the command to run when the person asks to forget, and does not keep that', async (host, field) => {
+    using place = workplace()
+
+    const { stdout } = await hook(
+      place,
+      prompted(place, 'Please forget what I said about my "home" address.'),
+      'prompt-submit',
+      '--host',
+      host,
+    )
+    const other = await hook(
+      place,
+      prompted(place, 'Delete everything about the old API from the docs.'),
+      'prompt-submit',
+    )
+
+    expect(stdout).toContain(field)
+    expect(stdout).toContain('credence forget --containing \\"my home address\\"')
+    expect(other.stdout).toBe('')
+    expect(await textsIn(place)).toEqual(['Delete everything about the old API from the docs.'])
   })
 })
 
@@ -188,83 +304,323 @@ describe('hooks at stop and before compaction', () => {
     }
   })
 
-  it('learn what was kept before, which starts nothing where there is nothing', async () => {
+  const stopped = (place: Place, fields: object) => ({ session_id: 's-1', cwd: place.work, ...fields })
+  const line = (type: string, uuid: string, content: unknown, fields: object = {}): string =>
+    JSON.stringify({ type, uuid, timestamp: '2026-05-03T10:00:00Z', message: { role: type, content }, ...fields })
+
+  it('keep the answer that Codex gives, as the agent’s words', async () => {
     using place = workplace()
-    await withMemory(place)
-    const text = 'I prefer tabs over spaces in Go code.'
-    const lesson = { text, directory: place.work, host: 'cursor', session: 's-1' }
-    const file = join(ownDir(place), 'state', 'hook-unlearned.jsonl')
-    writeFileSync(file, `${JSON.stringify(lesson)}\n{"text": "cut o`)
+    await hook(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit', '--host', 'codex')
 
-    const first = await hook(place, { cwd: place.work }, 'stop')
-    const second = await hook(place, { cwd: place.work }, 'stop')
+    await hook(place, stopped(place, { last_assistant_message: 'Noted: always 8080.' }), 'stop', '--host', 'codex')
 
-    const { items } = await place.json('beliefs')
-    expect(JSON.stringify(items)).toContain('tabs')
-    expect(JSON.stringify(items)).toContain('"origin":"cursor"')
-    expect(existsSync(file)).toBe(false)
-    expect([first.started, second.started]).toEqual([1, 0])
-    expect(logOf(place)).toMatchObject([{ event: 'stop' }, { event: 'learn', learned: 1 }, { event: 'stop' }])
+    const { turns } = await place.json('conversations', 'show', 's-1')
+    expect(turns).toMatchObject([
+      { role: 'user', origin: 'person', host: 'codex' },
+      { role: 'assistant', origin: 'agent', host: 'codex', text: 'Noted: always 8080.' },
+    ])
+    expect((await place.json('beliefs')).total).toBe(1)
   })
 
-  it('learn what a process that died had begun with, and leave alone what another is at', async () => {
+  it('keep the last answer in the transcript of Claude Code, with the ids that it has there', async () => {
     using place = workplace()
-    await withMemory(place)
-    const file = join(ownDir(place), 'state', 'hook-learning.jsonl')
-    const lesson = {
-      text: 'I prefer tabs over spaces in Go code.',
-      directory: place.work,
-      host: 'codex',
+    const transcript = join(place.path, 'transcript.jsonl')
+    const lines = [
+      line('user', 'u-1', 'What is the port?'),
+      line('assistant', 'a-1', [{ type: 'text', text: 'Let me look.' }]),
+      line('assistant', 'a-2', [{ type: 'tool_use', name: 'Read', input: {} }]),
+      line('user', 'u-2', [{ type: 'tool_result', content: '8080' }]),
+      line('assistant', 'a-3', [
+        { type: 'thinking', thinking: 'secret' },
+        { type: 'text', text: 'The port is 8080.' },
+      ]),
+      line('assistant', 'a-4', [{ type: 'text', text: 'From a subagent.' }], { isSidechain: true }),
+      line('assistant', 'a-5', [{ type: 'text', text: 'Said later.' }], { timestamp: '2999-01-01T00:00:00Z' }),
+      '{"type": "assistant", "cut o',
+    ]
+    writeFileSync(transcript, lines.join('\n'))
+    const fields = { transcript_path: transcript }
+
+    await hook(place, { ...prompted(place, 'What is the port?'), ...fields }, 'prompt-submit')
+    await hook(place, stopped(place, fields), 'stop')
+
+    const exported = await place.json('export', '--turns')
+    expect(exported).toMatchObject([
+      { role: 'user', text: 'What is the port?', messageId: 'u-1' },
+      { role: 'assistant', text: 'The port is 8080.', messageId: 'a-3' },
+    ])
+  })
+
+  it('keep nothing where the transcript has no answer or is not there', async () => {
+    using place = workplace()
+    const transcript = join(place.path, 'transcript.jsonl')
+    const longAgo = JSON.stringify({
+      role: 'assistant',
+      text: null,
+      at: '2026-05-03T10:00:00.000Z',
+      host: 'claude-code',
       session: 's-1',
-    }
-    writeFileSync(file, `${JSON.stringify(lesson)}\n`)
+      user: 'local',
+      scopes: ['user:universal'],
+      homeScopes: ['user:universal'],
+      transcript,
+    })
+    mkdirSync(queueOf(place), { recursive: true })
+    writeFileSync(join(queueOf(place), '1777777777777-1-00.json'), longAgo)
 
-    await hook(place, { cwd: place.work }, 'stop')
-    const during = await place.json('beliefs')
-    const longAgo = new Date(Date.now() - 3_600_000)
-    utimesSync(file, longAgo, longAgo)
-    await hook(place, { cwd: place.work }, 'stop')
-    const after = await place.json('beliefs')
+    await hearAll(place)
 
-    expect(JSON.stringify(during)).not.toContain('tabs')
-    expect(JSON.stringify(after)).toContain('tabs')
-    expect(existsSync(file)).toBe(false)
+    expect(waitingIn(place)).toEqual([])
+    expect(logOf(place)).toMatchObject([{ event: 'hear', outcome: 'done', kept: 0 }])
   })
+})
 
-  it('learn in the order in which things were said', async () => {
+describe('the queue of hooks', () => {
+  it('is heard in the order in which things were said, and stops at a message while the store cannot be written', async () => {
     using place = workplace()
     await withMemory(place)
+    const file = join(ownDir(place), 'state', 'credence.db')
+    await hookOnly(place, prompted(place, 'My name is Sam.'), 'prompt-submit')
+    await hookOnly(place, prompted(place, 'My name is Dana.'), 'prompt-submit')
+    const whole = readFileSync(file)
+    writeFileSync(file, 'this is no database, but long enough to look at')
+    await hearAll(place)
+    const during = waitingIn(place)
+    writeFileSync(file, whole)
 
-    for (const port of ['8080', '9090']) {
-      const said = JSON.stringify(prompted(place, `Remember that the API port is ${port}.`))
-      await place.runWith({ stdin: said, startedAt: performance.now() + 60_000 }, 'hook', 'prompt-submit')
-    }
-    await hook(place, { cwd: place.work }, 'stop')
+    await hook(place, prompted(place, 'Thanks.'), 'prompt-submit')
 
+    expect(during.map((text) => JSON.parse(text).text)).toEqual(['My name is Sam.', 'My name is Dana.'])
+    expect(await textsIn(place)).toEqual(['My name is Sam.', 'My name is Dana.', 'Thanks.'])
     const { items } = await place.json('beliefs', '--status', 'active')
-    expect(JSON.stringify(items)).toContain('9090')
-    expect(JSON.stringify(items)).not.toContain('8080')
+    expect(JSON.stringify(items)).toContain('Dana')
+    expect(JSON.stringify(items)).not.toContain('Sam')
+    expect(logOf(place).filter(({ event }) => event === 'hear')).toMatchObject([
+      { outcome: 'store unavailable', kept: 0 },
+      { outcome: 'done', kept: 3 },
+    ])
+  })
+
+  it('loses, doubles and reorders nothing, whenever the store can be written to', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('say', 'hear', 'break', 'mend'), { minLength: 4, maxLength: 12 }),
+        async (acts) => {
+          using place = workplace()
+          await withMemory(place)
+          const file = join(ownDir(place), 'state', 'credence.db')
+          const said: string[] = []
+          let whole: Buffer | null = null
+          const act = {
+            say: async () => {
+              said.push(`Sentence number ${said.length}.`)
+              await hookOnly(place, prompted(place, said.at(-1) ?? ''), 'prompt-submit')
+            },
+            hear: () => hearAll(place),
+            break: async () => {
+              whole ??= readFileSync(file)
+              writeFileSync(file, 'this is no database, but long enough to look at')
+            },
+            mend: async () => {
+              if (whole !== null) writeFileSync(file, whole)
+              whole = null
+            },
+          }
+
+          for (const name of acts) await act[name]()
+          await act.say()
+          await act.mend()
+          await act.hear()
+
+          expect(await textsIn(place)).toEqual(said)
+        },
+      ),
+      { numRuns: 6 },
+    )
+  })
+
+  it('sets aside what meets a bug, in a file, and hears the rest', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, 'Before.'), 'prompt-submit')
+    const [first = ''] = waitingIn(place)
+    writeFileSync(join(queueOf(place), '1-1-00.json'), '{"text": "cut o')
+    writeFileSync(join(queueOf(place), '2-1-00.json'), JSON.stringify({ ...JSON.parse(first), at: 'yesterday' }))
+
+    await hearAll(place)
+
+    expect(await textsIn(place)).toEqual(['Before.'])
+    expect(readdirSync(join(queueOf(place), 'failed')).sort()).toEqual(['1-1-00.json', '2-1-00.json'])
+    expect(logOf(place).at(-1)).toMatchObject({ event: 'hear', outcome: 'failed: 2 set aside', kept: 1 })
+  })
+
+  it('is left to a process that is at it, and taken over from one that is dead', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
+    const lock = join(queueOf(place), 'lock')
+    // This very process is running; only the age of its lock tells that it is not at it.
+    writeFileSync(lock, `${process.pid}\n`)
+    await hearAll(place)
+    const during = waitingIn(place)
+    const longAgo = new Date(Date.now() - 3_600_000)
+    utimesSync(lock, longAgo, longAgo)
+    await hearAll(place)
+    await hookOnly(place, prompted(place, 'Hello again.'), 'prompt-submit')
+    writeFileSync(lock, '999999999\n')
+    await hearAll(place)
+
+    expect(during).toHaveLength(1)
+    expect(await textsIn(place)).toEqual(['Hello there.', 'Hello again.'])
+    expect(existsSync(lock)).toBe(false)
+  })
+
+  it('keeps a message once, also when its process died before it was taken out of the queue', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit')
+    const [name = ''] = readdirSync(queueOf(place))
+    const message = readFileSync(join(queueOf(place), name))
+    await hearAll(place)
+    writeFileSync(join(queueOf(place), name), message)
+
+    await hearAll(place)
+
+    expect(await textsIn(place)).toHaveLength(1)
+    expect((await place.json('beliefs')).items).toMatchObject([{ reinforcement: { count: 0 } }])
+  })
+
+  it('leaves no marks of conversations that ended long ago', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, '/compact'), 'prompt-submit')
+    const marks = () => readdirSync(queueOf(place)).filter((name) => name.startsWith('unkept-'))
+    const [mark = ''] = marks()
+    const longAgo = new Date(Date.now() - 365 * 86_400_000)
+    utimesSync(join(queueOf(place), mark), longAgo, longAgo)
+    await hookOnly(place, { ...prompted(place, '/compact'), session_id: 's-2' }, 'prompt-submit')
+    const before = marks()
+    await hook(place, { ...prompted(place, 'Hello.'), session_id: 's-3' }, 'prompt-submit')
+
+    expect(before).toHaveLength(2)
+    expect(marks()).toEqual(before.filter((name) => name !== mark))
+  })
+
+  it('forgets turns that are older than keepTurnsDays', async () => {
+    using place = workplace()
+    await place.json('hear', 'Long ago.', '--at', '2020-01-01', '--session', 's-1')
+    await place.json('hear', 'Just now.', '--session', 's-1')
+    await hookOnly(place, prompted(place, 'And now.'), 'prompt-submit')
+    await hearAll(place)
+    const forEver = await textsIn(place)
+    await hookOnly(place, prompted(place, 'And then.'), 'prompt-submit')
+
+    await place.runWith({ env: { CREDENCE_KEEP_TURNS_DAYS: '30' } }, 'hook', 'hear')
+
+    expect(forEver).toEqual(['Long ago.', 'Just now.', 'And now.'])
+    expect(await textsIn(place)).toEqual(['Just now.', 'And now.', 'And then.'])
   })
 })
 
 describe('a hook that is late', () => {
-  it('answers all the same, and leaves what was said to be learned at the next stop', async () => {
+  it('answers all the same when the input is there', async () => {
     using place = workplace()
     await withMemory(place)
-    const said = 'Why does Redis evict? I prefer tabs over spaces in Go code.'
     // So late that reading the input just succeeds.
-    const late = { stdin: JSON.stringify(prompted(place, said)), startedAt: performance.now() - 100_000 }
+    const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
 
-    const { exitCode, stdout } = await place.runWith(late, 'hook', 'prompt-submit')
-    const before = await place.json('beliefs')
-    await hook(place, { cwd: place.work }, 'stop')
-    const after = await place.json('beliefs')
+    const ending = await place.runWith({ stdin, startedAt: performance.now() - 100_000 }, 'hook', 'prompt-submit')
+
+    expect(ending.exitCode).toBe(0)
+    expect(ending.stdout).toContain('Sessions live in Redis 7.')
+  })
+
+  it('answers at once when the input is late, and keeps what comes in afterwards', async () => {
+    using place = workplace()
+    await withMemory(place)
+    const stdin = new PassThrough()
+    const startedAt = performance.now() - 100_000
+    const argv = ['hook', 'beforeSubmitPrompt', '--host', 'cursor']
+    setTimeout(() => stdin.end(JSON.stringify({ ...prompted(place, 'Why does Redis evict?') })), 200)
+
+    const { exitCode, stdout } = await place.runWith({ stdin, startedAt }, ...argv)
+    await hearAll(place)
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"continue":true}\n' })
+    expect(await textsIn(place)).toEqual(['Why does Redis evict?'])
+  })
+})
+
+describe('a memory that is paused', () => {
+  const say = async (place: Place, prompt: string) => {
+    const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
+    await hook(place, { session_id: 's-1', cwd: place.work, last_assistant_message: `About: ${prompt}` }, 'stop')
+    return stdout
+  }
+
+  it('keeps and learns nothing through hooks, while recall goes on, until it is resumed', async () => {
+    using place = workplace()
+    await withMemory(place)
+    await place.json('pause')
+
+    const stdout = await say(place, 'Does Redis evict? Remember that canary-4711 is here.')
+    const during = await place.json('conversations')
+    await place.json('resume')
+    await say(place, 'Hello again.')
+
+    expect(stdout).toContain('Sessions live in Redis 7.')
+    expect(during.total).toBe(0)
+    expect(JSON.stringify(await place.json('beliefs'))).not.toContain('canary')
+    expect(await textsIn(place)).toEqual(['Hello again.', 'About: Hello again.'])
+    expect(logOf(place)[0]).toMatchObject({ outcome: 'paused', recalled: 1, queued: 0 })
+  })
+
+  it('keeps nothing in a directory that is paused or excluded, or below it, and goes on elsewhere', async () => {
+    using place = workplace()
+    const inside = join(place.work, 'secret', 'deep')
+    mkdirSync(inside, { recursive: true })
+    mkdirSync(join(place.work, 'secrets'))
+    symlinkSync(inside, join(place.path, 'link'))
+    const said = (directory: string, prompt: string) =>
+      hookOnly(place, { ...prompted(place, prompt), cwd: directory }, 'prompt-submit')
+    await place.json('pause', '--in', 'secret')
+    for (const directory of [inside, join(place.path, 'link')]) await said(directory, 'Not this.')
+    await said(join(place.work, 'secrets'), 'But this.')
+    await place.json('resume', '--in', 'secret')
+    mkdirSync(join(place.home, '.config', 'credence'), { recursive: true })
+    writeFileSync(
+      join(place.home, '.config', 'credence', 'config.json'),
+      JSON.stringify({ excludedDirectories: [join(place.work, 'secret')] }),
+    )
+    await said(inside, 'Not this either.')
+    await said(place.work, 'And this.')
+
+    await hearAll(place)
+
+    expect(await textsIn(place)).toEqual(['But this.', 'And this.'])
+  })
+
+  it('goes on by itself when its time is over', async () => {
+    using place = workplace()
+    await place.json('pause', '--for', '2h')
+    const file = join(ownDir(place), 'state', 'paused.json')
+    const { pauses } = JSON.parse(readFileSync(file, 'utf8'))
+    await hook(place, prompted(place, 'During.'), 'prompt-submit')
+    const over = pauses.map((pause: object) => ({ ...pause, until: '2026-01-01T00:00:00.000Z' }))
+    writeFileSync(file, JSON.stringify({ pauses: over }))
+
+    await hook(place, prompted(place, 'After.'), 'prompt-submit')
+
+    expect(Date.parse(pauses[0].until) - Date.now()).toBeGreaterThan(3_600_000)
+    expect(await textsIn(place)).toEqual(['After.'])
+  })
+
+  it('keeps nothing when it cannot tell whether it is paused', async () => {
+    using place = workplace()
+    mkdirSync(join(ownDir(place), 'state'), { recursive: true })
+    writeFileSync(join(ownDir(place), 'state', 'paused.json'), '{"pauses": [{')
+
+    const { exitCode } = await hook(place, prompted(place, 'Hello.'), 'prompt-submit')
 
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('Sessions live in Redis 7.')
-    expect(JSON.stringify(before)).not.toContain('tabs')
-    expect(JSON.stringify(after)).toContain('tabs')
-    expect(logOf(place).map(({ event }) => event)).toEqual(['prompt-submit', 'stop', 'learn'])
+    expect(waitingIn(place)).toEqual([])
+    expect(logOf(place)).toMatchObject([{ outcome: 'failed: invalid' }])
   })
 })
 
@@ -300,7 +656,7 @@ describe('where a hook stands', () => {
     expect(on.stdout).toContain('Port 8080.')
     expect(off).toMatchObject({ exitCode: 0, stdout: '' })
     expect(misspelt).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
-    expect(logOf(place).map(({ outcome }) => outcome)).toEqual(['done', 'switched off', 'failed: invalid'])
+    expect(logOf(place).map(({ outcome }) => outcome)).toEqual(['done', 'done', 'switched off', 'failed: invalid'])
   })
 })
 
@@ -335,7 +691,10 @@ describe('whatever goes wrong, a hook', () => {
     const ending = await hook(place, prompted(place, 'Why does Redis evict?'), 'prompt-submit')
 
     expect(ending).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
-    expect(logOf(place).at(-1)).toMatchObject({ outcome: 'failed: unavailable' })
+    expect(logOf(place)).toMatchObject([
+      { event: 'prompt-submit', outcome: 'failed: unavailable' },
+      { event: 'hear', outcome: 'store unavailable' },
+    ])
   })
 
   it('ends with 0 where it may not even write its log', async () => {
@@ -351,13 +710,14 @@ describe('whatever goes wrong, a hook', () => {
   it('answers all the same where it cannot keep what was said', async () => {
     using place = workplace()
     await withMemory(place)
-    // A directory in the place of the file.
-    mkdirSync(join(ownDir(place), 'state', 'hook-unlearned.jsonl'))
+    // A file in the place of the directory.
+    writeFileSync(queueOf(place), '')
 
     const { stdout, started } = await hook(place, prompted(place, 'We decided to use Redis 8.'), 'prompt-submit')
 
     expect(stdout).toContain('Sessions live in Redis 7.')
     expect(started).toBe(0)
+    expect(logOf(place)).toMatchObject([{ outcome: 'not kept: EEXIST', queued: 0 }])
   })
 
   it('never says a word that its host did not ask for, whatever comes in', async () => {
@@ -396,28 +756,24 @@ describe('the log of hooks', () => {
     expect(statSync(file).size).toBeLessThan(1_000)
     expect(statSync(`${file}.1`).size).toBeGreaterThan(300_000)
     expect(readFileSync(file, 'utf8')).not.toMatch(/canary|Redis|evict/)
-    expect(logOf(place)).toHaveLength(2)
+    expect(logOf(place)).toHaveLength(3)
   })
 })
 
 describe('the program itself', () => {
-  it('leaves learning to a process that goes on when it has ended', { timeout: 60_000 }, async () => {
+  it('leaves keeping and learning to a process that goes on when it has ended', { timeout: 60_000 }, async () => {
     using place = workplace()
     await withMemory(place)
-    const isAnswered = () => existsSync(hookLogFile(ownDir(place))) && logOf(place).at(-1).outcome === 'done'
 
-    // On a busy machine a hook may be too late even to hear what is said.
-    for (let attempt = 0; attempt < 20 && !isAnswered(); attempt += 1) {
-      const child = place.start(['hook', 'prompt-submit'])
-      const ended = endOf(child)
-      child.stdin.on('error', () => {})
-      child.stdin.end(JSON.stringify(prompted(place, 'I prefer tabs over spaces in Go code.')))
-      expect((await ended).exitCode).toBe(0)
-    }
+    // On a busy machine a hook may be too late to answer, but what it was told is kept.
+    const child = place.start(['hook', 'prompt-submit'])
+    const ended = endOf(child)
+    child.stdin.end(JSON.stringify(prompted(place, 'Remember that the API port is 8080.')))
 
-    const learner = expect.objectContaining({ event: 'learn', outcome: 'done', learned: expect.any(Number) })
-    await vi.waitFor(() => expect(logOf(place)).toContainEqual(learner), { timeout: 30_000 })
-    expect(JSON.stringify(await place.json('beliefs'))).toContain('tabs')
+    expect((await ended).exitCode).toBe(0)
+    const hearing = expect.objectContaining({ event: 'hear', outcome: 'done', kept: 1, learned: 1 })
+    await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 30_000 })
+    expect(JSON.stringify(await place.json('beliefs'))).toContain('8080')
   })
 
   it('gives up on a host that never ends its input', { timeout: 20_000 }, async () => {

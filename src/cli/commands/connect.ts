@@ -13,6 +13,7 @@ import {
   planConnection,
   planRemoval,
 } from '../connect/plan.ts'
+import { keepingNotice } from '../keeping-notice.ts'
 import { harmless, type Style } from '../output.ts'
 import type { Session } from '../session.ts'
 import { counted } from '../text-layout.ts'
@@ -44,7 +45,7 @@ export const connect = defineCommand({
     },
   },
   description:
-    'Shows the difference it would make to each file and asks before it writes. Comments and layout of the files stay. Nothing of the host itself is switched off, its own memory neither.',
+    "Shows the difference it would make to each file and asks before it writes. Comments and layout of the files stay, and so does the program's own memory. Prompts are then kept on this machine; `credence pause` stops that.",
   examples: [
     { command: 'credence connect claude-code', effect: 'Adds the MCP server and the hooks to your own configuration.' },
     { command: 'credence connect codex --project --print', effect: 'Shows what would change for this project.' },
@@ -62,12 +63,17 @@ export const connect = defineCommand({
       options.print && !options.remove
         ? foreseeConnection(files, machine)
         : { changes: options.remove ? planRemoval(files, machine) : planConnection(files, machine), problems: [] }
+    const notice = options.remove ? [] : [keepingNotice(session.directory(options.dir))]
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
     const answer = (written: boolean, note: string) => ({
       document: { host: args.host, written, changes: documents },
       text: (style: Style) =>
         written ? `${note}\n` : [...documents.map(({ diff }) => painted(diff, style)), note].join('\n'),
-      notes: [...problems, ...notesFor(changes, { isPassing: isPassing(machine), isRemoval: options.remove })],
+      notes: [
+        ...notice,
+        ...problems,
+        ...notesFor(changes, { isPassing: isPassing(machine), isRemoval: options.remove }),
+      ],
     })
     if (changes.length === 0) {
       if (options.remove) await disconnectFiles([], files, machine)
@@ -77,12 +83,12 @@ export const connect = defineCommand({
     if (!options.yes) {
       if (!session.isInteractive()) {
         throw new UsageError(
-          'Files would change, and nobody can be asked here.',
-          'See what with --print; give --yes to write.',
+          'Files would change, and there is no terminal to ask at.',
+          'Give --print to see what would change, and --yes to write it.',
         )
       }
       const shown = documents.map(({ diff }) => harmless(diff)).join('\n')
-      const question = `${shown}\nWrite ${counted(changes.length, 'file')}?`
+      const question = [shown, ...notice, `Write ${counted(changes.length, 'file')}?`].join('\n')
       if (!(await session.confirm(question))) return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
     if (options.remove) await disconnectFiles(changes, files, machine)

@@ -4,11 +4,13 @@ import type { Finding } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import { examine, rebuild } from '../../memory/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
+import type { Store } from '../../memory/store.ts'
 import { isDamage } from '../../store/sqlite/sqlite-errors.ts'
 import { setAsideCorruptStore } from '../../store/sqlite/store-file.ts'
 import { defineCommand, flag, text } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { failedNames, queuedNames, queueIn } from '../hooks/hook-queue.ts'
 import type { Style } from '../output.ts'
 import type { Session } from '../session.ts'
 import { columns, counted } from '../text-layout.ts'
@@ -34,7 +36,9 @@ export const doctor = defineCommand({
   async run({ options }, session) {
     const { dir, user } = session.place(options)
     const store = await session.storeFile(dir)
-    const { findings, hints } = existsSync(store) ? await lookAfter(session, dir, store, options) : nothingThere(store)
+    const { findings, hints } = existsSync(store)
+      ? await lookAfter(session, { dir, user, store }, options)
+      : nothingThere(store)
     const ok = findings.every((finding) => finding.ok)
     return {
       document: { ok, dir, store, user, findings },
@@ -53,14 +57,16 @@ const nothingThere = (store: string): Report => ({
   hints: ['`credence init` makes a memory; so does `credence remember`.'],
 })
 
-async function lookAfter(session: Session, dir: string, store: string, care: Care): Promise<Report> {
+type Subject = { readonly dir: string; readonly user: string; readonly store: string }
+
+async function lookAfter(session: Session, { dir, user, store }: Subject, care: Care): Promise<Report> {
   const privacy = privacyOf(store)
   try {
-    const { store: examined, mirror } = await treat(session, dir, care)
+    const { store: examined, mirror } = await treat(session, { dir, user }, care)
     const findings = [privacy, ...examined]
     const isSound = findings.every(({ ok }) => ok)
     const hints = [...(isSound ? [] : [remedy]), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
-    if (!care.setAside) return { findings: [...findings, ...mirror], hints }
+    if (!care.setAside) return { findings: [...findings, ...mirror, ...queueFindings(dir)], hints }
     if (isSound) {
       throw new MemoryError('conflict', `The store ${store} is sound.`, {
         hint: 'Only a damaged store is set aside. To have a copy, use --backup.',
@@ -88,7 +94,11 @@ const remedy =
 /** What is wrong with the file beside a store is no reason to touch the store. */
 type Examination = { readonly store: readonly Finding[]; readonly mirror: readonly Finding[] }
 
-async function treat(session: Session, dir: string, { backup, rebuild: isRebuild }: Care): Promise<Examination> {
+async function treat(
+  session: Session,
+  { dir, user }: Omit<Subject, 'store'>,
+  { backup, rebuild: isRebuild }: Care,
+): Promise<Examination> {
   const workshop = await session.workshop(dir)
   try {
     const done: Finding[] = []
@@ -99,10 +109,31 @@ async function treat(session: Session, dir: string, { backup, rebuild: isRebuild
     }
     if (isRebuild) done.push(await rebuild(workshop))
     const mirror = mirrorFindings(await mirrorStatus(workshop, dir))
-    return { store: [...done, ...(await examine(workshop))], mirror }
+    const found = [...done, ...(await examine(workshop)), await contentsOf(workshop.store, user)]
+    return { store: found, mirror }
   } finally {
     await workshop.store.close()
   }
+}
+
+async function contentsOf(store: Store, user: string): Promise<Finding> {
+  const only = { limit: 1, offset: 0 }
+  const { total: beliefs } = await store.list({ user, current: true }, only)
+  const { total: turns } = await store.listTurns({ user }, only)
+  const { total: conversations } = await store.listSessions({ user }, only)
+  const detail = `${counted(beliefs, 'current belief')}, ${counted(turns, 'turn')} in ${counted(conversations, 'conversation')}`
+  return { check: 'contents', ok: true, detail }
+}
+
+/** Messages of hooks that are not in the store. */
+function queueFindings(dir: string): readonly Finding[] {
+  const [waiting, failed] = [queuedNames(dir).length, failedNames(dir).length]
+  if (waiting + failed === 0) return []
+  const detail =
+    failed === 0
+      ? `${counted(waiting, 'message')} not heard yet; the next hook hears them`
+      : `${counted(failed, 'message')} could not be heard because of a bug, in ${queueIn(dir)}/failed; report the bug, then remove them`
+  return [{ check: 'hooks', ok: failed === 0, detail }]
 }
 
 /** A file that is held, or says something else than the store, is something a doctor should tell. */

@@ -21,13 +21,16 @@ export const hook = defineCommand({
     ...viewOptions,
     ...placeOptions,
   },
-  description: `Reads the host's JSON on standard input and prints what the host wants to hear, within ${hookDeadlineMs} ms; it then learns from what was said in a process of its own (\`learn\`), which no host waits for. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log: a memory must not stand in the way of the work.`,
+  description: `Reads the host's JSON on standard input, puts what was said into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A process of its own (\`hear\`), which no host waits for, keeps what was said and learns from it. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log.`,
   examples: [
     {
       command: 'credence hook prompt-submit --host codex',
-      effect: 'Prints the context for the prompt on standard input, and has it learned from.',
+      effect: 'Prints the context for the prompt on standard input, and keeps the prompt.',
     },
-    { command: 'credence hook SessionStart', effect: 'Prints what always holds, for Claude Code.' },
+    {
+      command: 'credence hook SessionStart',
+      effect: 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
+    },
   ],
   async run({ args, options: { host = 'claude-code', ...options } }, session) {
     const { dir, ...numbers } = await runHook({ host, event: args.event, options }, session)
@@ -53,5 +56,5 @@ const msSince = (session: Session): number => Math.round(performance.now() - ses
 function readEvent(given: string) {
   const found = hookEventNamed(given)
   if (found !== undefined) return found
-  throw new UsageError(`"${given}" is no event.`, `One of ${hookEvents.join(', ')}.`)
+  throw new UsageError(`Unknown event "${given}".`, `Use ${hookEvents.join(', ')}.`)
 }

@@ -14,7 +14,7 @@ export const importCommand = defineCommand({
     ...authorOptions,
   },
   description:
-    'When any of it is wrong nothing is changed. Doing it again changes nothing. --scope is for beliefs that name no scope of their own. Of Markdown every list item, paragraph and row of a table becomes a belief, named by its bold part, its key, its heading or its own words.',
+    'When any of it is wrong nothing is changed. Doing it again changes nothing. --scope is for beliefs that name no scope of their own. Of Markdown every list item, paragraph and row of a table becomes a belief, named by its bold part, its key, its heading or its own words. `credence import chats` keeps conversations.',
   examples: [
     { command: 'credence import beliefs.jsonl', effect: 'Takes in a file that `credence export` has written.' },
     {

@@ -7,6 +7,7 @@ import { authorOptions, keyOptions, placeOptions, targetOptions } from '../commo
 import { called, foundBy, short } from '../describe-belief.ts'
 import { harmless, type Style } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
+import { pausedNotes } from './pause.ts'
 
 export const remember = defineCommand({
   args: { statement: words('What is true, in your words.') },
@@ -53,7 +54,7 @@ export const remember = defineCommand({
         'For example: credence remember "Invoices are due after 14 days." --name "payment terms"',
       )
     }
-    const { homeScopes } = session.place(options)
+    const { dir, homeScopes } = session.place(options)
     const memory = await session.memory(options)
     const remembered = await memory.remember({
       ...given(draft),
@@ -64,7 +65,11 @@ export const remember = defineCommand({
       participants: participant,
       scopes: homeScopes,
     })
-    return { document: remembered, text: (style) => rememberedText(remembered, style) }
+    return {
+      document: remembered,
+      text: (style) => rememberedText(remembered, style),
+      notes: pausedNotes(dir, session),
+    }
   },
 })
 

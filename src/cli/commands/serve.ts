@@ -7,6 +7,7 @@ import { memoryMcp } from '../../mcp/memory-mcp.ts'
 import { defaultUser } from '../../open-memory.ts'
 import { defineCommand, flag, text, wholeNumber } from '../command.ts'
 import { placeOptions, viewOptions } from '../common-options.ts'
+import { forgetOldTurns } from '../old-turns.ts'
 import { fillDemo } from '../serve/demo-memory.ts'
 import { type OpenDesk, openDesk, type ServedPlace } from '../serve/open-desk.ts'
 import { installationToken } from '../serve/token.ts'
@@ -122,8 +123,10 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
     onBug,
   })
   const listening = await listen((request) => app.fetch(request), { host, port })
+  const stopForgetting = isDemo ? () => {} : forgettingOldTurns(session, open, options)
   // The command is done when it listens; the process then lives for as long as it does.
   onceInterrupted(async () => {
+    await stopForgetting()
     close()
     await listening.close()
     await mcp.close()
@@ -147,6 +150,27 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
         'Interrupt to end.',
       ].join('\n'),
     notes: isDemo ? ['`credence init` makes a memory of your own.'] : [],
+  }
+}
+
+const hourMs = 3_600_000
+
+/** Forgets turns that are older than they are to be kept, now and every hour. Returns what ends that. */
+function forgettingOldTurns(session: Session, open: OpenDesk, options: Serving['options']): () => Promise<void> {
+  const { keepTurnsDays } = session.settings(options)
+  const memory = open.memoryAs({ actor: 'person', origin: 'retention' })
+  let underWay = Promise.resolve()
+  const forget = (): void => {
+    underWay = forgetOldTurns(memory, keepTurnsDays, new Date()).then(
+      () => {},
+      (error: unknown) => console.error(error),
+    )
+  }
+  forget()
+  const timer = setInterval(forget, hourMs)
+  return async () => {
+    clearInterval(timer)
+    await underWay
   }
 }
 

@@ -1,6 +1,5 @@
-import { renameSync } from 'node:fs'
-import { join } from 'node:path'
-import { appendLine, isLargerThan } from './bounded-append.ts'
+import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 /** The log is kept in two files of at most this size. */
 const largestLog = 256 * 1024
@@ -12,7 +11,10 @@ export type HookRecord = {
   readonly event: string
   readonly outcome: string
   readonly recalled?: number
+  readonly queued?: number
+  readonly kept?: number
   readonly learned?: number
+  readonly refused?: number
   readonly ms: number
 }
 
@@ -21,10 +23,41 @@ export const hookLogFile = (dir: string): string => join(dir, 'state', 'hook.log
 /** Adds one line. A log that cannot be written is no reason to fail. */
 export function logHook(dir: string, record: HookRecord): void {
   const file = hookLogFile(dir)
+  const line = `${JSON.stringify(record)}\n`
   try {
-    if (isLargerThan(file, largestLog)) renameSync(file, `${file}.1`)
-    appendLine(file, record)
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(file, `${file}.1`)
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    appendFileSync(file, line, { mode: 0o600 })
   } catch {
-    // Nobody is there to be told.
+    // The hook's answer matters more than its log.
+  }
+}
+
+/** The last run of a host's hook; null when none has left a line. */
+export function lastHook(dir: string): HookRecord | null {
+  for (const file of [hookLogFile(dir), `${hookLogFile(dir)}.1`]) {
+    const lines = readIfThere(file).trimEnd().split('\n')
+    const record = lines.map(recordIn).findLast((one) => one !== null && one.event !== 'hear')
+    if (record !== undefined) return record
+  }
+  return null
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // No hook has run, or its log may not be read: both leave nothing to tell.
+    return ''
+  }
+}
+
+function recordIn(line: string): HookRecord | null {
+  try {
+    const record = JSON.parse(line)
+    return typeof record?.at === 'string' && typeof record.event === 'string' ? record : null
+  } catch {
+    // A line that a crash has cut off.
+    return null
   }
 }

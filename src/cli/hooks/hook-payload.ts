@@ -6,10 +6,14 @@ export type HookPayload = {
   readonly directory: string | null
   readonly prompt: string
   readonly session: string | null
+  /** The answer that has just ended, where the host gives it. */
+  readonly answer: string | null
+  /** The file in which the host records the conversation. */
+  readonly transcript: string | null
 }
 
-/** More is no prompt anybody wrote. */
-export const largestPayload = 4 * 1024 * 1024
+/** More is no message of a conversation. */
+const largestPayload = 64 * 1024 * 1024
 
 /** Reads what a host sends, until its end or until `signal`, whichever comes first. */
 export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload> {
@@ -21,7 +25,7 @@ export async function readPayload(stdin: Readable, signal: AbortSignal): Promise
     for await (const chunk of stdin) {
       const bytes = Buffer.from(chunk)
       size += bytes.length
-      if (size > largestPayload) throw new MemoryError('invalid', `More than ${largestPayload} bytes came in.`)
+      if (size > largestPayload) throw new MemoryError('invalid', `The input has more than ${largestPayload} bytes.`)
       chunks.push(bytes)
     }
   } catch (error) {
@@ -53,6 +57,8 @@ export function parsePayload(text: string): HookPayload {
     directory: textIn(given.get('cwd')) ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
     prompt: textIn(given.get('prompt')) ?? '',
     session: textIn(given.get('session_id')) ?? textIn(given.get('conversation_id')),
+    answer: textIn(given.get('last_assistant_message')),
+    transcript: textIn(given.get('transcript_path')),
   }
 }
 

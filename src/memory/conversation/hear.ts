@@ -40,6 +40,8 @@ export type HearRequest = {
   readonly learn?: 'beliefs' | 'review' | 'nothing'
   /** A turn with more characters is refused. */
   readonly maxTurnCharacters?: number
+  /** Says what would become of the turns, and keeps nothing. */
+  readonly dryRun?: boolean
   /** Told after each part of a long list. */
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
@@ -187,7 +189,7 @@ async function keep(workshop: Workshop, request: HearRequest, batch: readonly Pr
       const plan = lesson === undefined ? nothingLearned : await planFor(workshop, request, lesson, at)
       const { changes, taken, refused } = plan
       const result = { turns: outcomes, taken, refused }
-      if (fresh.length === 0) return { kind: 'nothing', result }
+      if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
       const kind = changes.length === 0 ? 'hear' : 'learn'
       return { kind, changes, turns: fresh.map(({ turn }) => turn), result: () => result }
     },

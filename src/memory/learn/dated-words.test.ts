@@ -9,6 +9,7 @@ it.each([
   ['We met last Friday at 3pm.', 'We met last Friday at 3pm [2026-05-01].'],
   ['The lease ends in two weeks', 'The lease ends in two weeks [2026-05-17]'],
   ['Frozen until next month, then open', 'Frozen until next month [2026-06], then open'],
+  ['The due date is 12 June.', 'The due date is 12 June [2026-06-12].'],
   ['Ana arrives on 12 June.', 'Ana arrives on 12 June [2026-06-12].'],
 ])('%s', async (said, dated) => {
   expect(await datedWords(said, at)).toBe(dated)
@@ -22,6 +23,8 @@ it.each([
   'It started on 2024-01-15.',
   'The port is 5433.',
   'Call me at 9 am.',
+  'It takes 2 weeks to ship.',
+  'I want at least 30 minutes each day for a walk.',
   '明天的会议取消了。',
 ])('leaves as it is: %s', async (said) => {
   expect(await datedWords(said, at)).toBe(said)

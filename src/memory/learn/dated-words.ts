@@ -14,8 +14,9 @@ export async function datedWords(text: string, at: string): Promise<string> {
     const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
     const date = dateOf(start)
     const end = index + words.length
-    // A date that is written out needs none beside it. "From now on", "the week" and "on Fridays" mean no day.
-    const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end))
+    // A date that is written out needs none beside it. "From now on", "the week", "2 weeks" and "on Fridays" mean no day.
+    const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
+    const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
     const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
     if (date === null || isNoDay || isRepeated) continue
     dated += `${text.slice(from, end)} [${date}]`

@@ -13,6 +13,7 @@ const pieces: readonly string[] = [
   ...[' ', '\t', '\n', ' \n', '\n\n', 'a', 'A', '1', '-', '_', '.', '"', '>', ':', '`', '(', '€', '好'],
   ...['a ', 'A_', 'a+', '1 ', 'a.', 'a-', ', not ', 'no, ', 'always ', 'from now on ', 'when I ask ', 'call me A '],
   ...['remember that ', "don't ", 'do not save ', 'off the ', 'my name is ', 'please ', 'also, ', 'summarize '],
+  ...["'a ", "'", '"\n', ', and I prefer ', 'rules: ', 'said, ', 'stop doing ', 'from now on if you '],
   ...[
     'password ',
     'password for ',

@@ -110,19 +110,12 @@ export async function planLearning(workshop: Workshop, request: PlanRequest, at:
     } catch (error) {
       // A sentence that cannot be a belief (a control character, nothing to find it by) is left out, and the rest kept.
       if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
-      refusals.push({
-        text: redacted(finding.content),
-        span: finding.span,
-        reason: 'unreadable',
-        explanation: error.message,
-      })
+      const { content, span } = finding
+      refusals.push({ text: redacted(content), span, reason: 'unreadable', explanation: error.message })
     }
   }
-  return {
-    changes: plan.changes(),
-    taken: plan.taken,
-    refused: refusals.sort((one, other) => one.span.start - other.span.start),
-  }
+  refusals.sort((one, other) => one.span.start - other.span.start)
+  return { changes: plan.changes(), taken: plan.taken, refused: refusals }
 }
 
 /** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
@@ -283,18 +276,10 @@ class Plan {
     const { user, agent, view, scopes } = this.#request
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
-    const hits = await this.#workshop.store.matchText({
-      user,
-      agent,
-      scopes: inView,
-      words,
-      includeRetired: false,
-      limit: 50,
-    })
-    const known = await this.#workshop.store.getMany(
-      user,
-      hits.map(({ beliefId }) => beliefId),
-    )
+    const { store } = this.#workshop
+    const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
+    const ids = hits.map(({ beliefId }) => beliefId)
+    const known = await store.getMany(user, ids)
     const changed = [...this.#changes.values()].flatMap(({ after, expectedVersion }) =>
       expectedVersion === 0 ? [after] : [],
     )

@@ -83,13 +83,11 @@ async function asked(model: ChatModel, heard: Heard, signal: AbortSignal): Promi
   const first = await model.reply({ system: instructions, messages: [question], schema, temperature: 0, signal })
   const answer = parsed(first.text)
   if (answer.ok) return answer.beliefs
+  const complaint = `That cannot be used: ${answer.problem} Answer again, with one JSON document of the schema only.`
   const retry: readonly ChatMessage[] = [
     question,
     { role: 'assistant', text: first.text === '' ? '(nothing)' : first.text, toolCalls: [] },
-    {
-      role: 'user',
-      text: `That cannot be used: ${answer.problem} Answer again, with one JSON document of the schema only.`,
-    },
+    { role: 'user', text: complaint },
   ]
   const second = await model.reply({ system: instructions, messages: retry, schema, temperature: 0, signal })
   const again = parsed(second.text)
@@ -139,16 +137,9 @@ function founded({ text: message }: Heard, beliefs: readonly z.infer<typeof Foun
       continue
     }
     const span = { start: placeOf(at), end: placeOf(at + content.length - 1) + 1 }
-    findings.push({
-      kind: 'model',
-      type: belief.type,
-      subtype: belief.type === 'preference' ? belief.subtype : null,
-      about: 'work',
-      name: belief.name.trim(),
-      aliases: belief.aliases.filter(isSurfaceForm),
-      content,
-      span,
-    })
+    const subtype = belief.type === 'preference' ? belief.subtype : null
+    const called = { name: belief.name.trim(), aliases: belief.aliases.filter(isSurfaceForm) }
+    findings.push({ kind: 'model', type: belief.type, subtype, about: 'work', ...called, content, span })
   }
   return { findings, refused }
 }

@@ -5,6 +5,8 @@ export type MessageSentence = {
   readonly start: number
   readonly end: number
   readonly text: string
+  /** The text with every word between quotation marks hidden; of the same length. */
+  readonly plain: string
   readonly paragraph: number
   /** Why these are not the person's own words: pasted, quoted or code. Null where they are. */
   readonly foreign: 'pasted' | 'quoted' | 'code' | null
@@ -20,11 +22,11 @@ type Line = { readonly start: number; readonly text: string }
 export function sentencesIn(message: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
   const lines = linesOf(message)
+  const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, unquoted)
   let paragraph = 0
   let fence: string | null = null
   let isPasted = false
   let endsInColon = false
-  let isQuoting = false
   for (const [index, { start, text }] of lines.entries()) {
     const bare = text.trim()
     const mark = fenceMark(bare)
@@ -34,7 +36,6 @@ export function sentencesIn(message: string): readonly MessageSentence[] {
     }
     if (bare === '') {
       paragraph += 1
-      isQuoting = false
       if (endsInColon) isPasted = true
       continue
     }
@@ -47,11 +48,12 @@ export function sentencesIn(message: string): readonly MessageSentence[] {
           : bare[0] === '>'
             ? 'quoted'
             : null
-    for (const sentence of sentencesOf(text)) {
-      const foreign = lineIs ?? (isPasted ? 'pasted' : isQuoting ? 'quoted' : null)
-      sentences.push({ ...sentence, start: start + sentence.start, end: start + sentence.end, paragraph, foreign })
-      if (lineIs === null) isQuoting = quotesAfter(sentence.text, isQuoting)
-      if (lineIs === null && asksToWorkOnText(sentence.text)) isPasted = true
+    for (const { text: said, ...place } of sentencesOf(text)) {
+      const span = { start: start + place.start, end: start + place.end }
+      const own = plainMessage.slice(span.start, span.end)
+      const foreign = lineIs ?? (isPasted ? 'pasted' : own[0] === said[0] ? null : 'quoted')
+      sentences.push({ ...span, text: said, plain: foreign === null ? own : said, paragraph, foreign })
+      if (lineIs === null && asksToWorkOnText(said)) isPasted = true
     }
     endsInColon = lineIs === null && /[:：]["'”’*_]{0,3}$/u.test(bare)
   }
@@ -95,29 +97,25 @@ const textWork =
 const pointsAhead =
   /\b(?:this|these|the following|below|following|my (?:e-?mail|essay|text|code|letter|draft|message|function|script|paragraph|article|story|notes|resume|cv))\b/iu
 
+/** How a sentence that ends in a colon begins or ends where a text follows it. */
+const opensText =
+  /^(?:here(?:['’]s| is| are)|see|given|consider|based on|using)\b|\b(?:prompt|input|text|passage|article|e-?mail|essay|transcript|paragraph|story|question)s?\W{0,3}$/iu
+
 /** Whether what follows a sentence is somebody's text to work on, and not said to the agent. */
 function asksToWorkOnText(sentence: string): boolean {
   if (sentence.length > 2_000) return false
-  const isOpening = /[:：]["'”’*_]{0,3}$/u.test(sentence)
-  if (/^(?:here(?:['’]s| is| are)|see|given|consider|based on|using)\b/iu.test(sentence) && isOpening) return true
-  if (
-    isOpening &&
-    /\b(?:prompt|input|text|passage|article|e-?mail|essay|transcript|paragraph|story|question)s?\W{0,3}$/iu.test(
-      sentence,
-    )
-  )
-    return true
+  if (/[:：]["'”’*_]{0,3}$/u.test(sentence) && opensText.test(sentence)) return true
   const work = textWork.exec(sentence)
   return work !== null && pointsAhead.test(sentence.slice(work.index, work.index + 120))
 }
 
-/** Whether a quotation is open after a sentence. An apostrophe is no quotation mark. */
-function quotesAfter(text: string, isOpen: boolean): boolean {
-  let open = isOpen
-  for (const character of text) {
-    if (character === '"') open = !open
-    else if (character === '“' || character === '«' || character === '„') open = true
-    else if (character === '”' || character === '»') open = false
-  }
-  return open
-}
+/**
+ * Words between quotation marks. A mark opens before a word and closes behind one, so that an apostrophe is none. A
+ * double mark that is never closed quotes the rest of the paragraph, a single one nothing.
+ */
+const quotation =
+  /(?<![\p{L}\p{N}])(?:"[^"]*"?|“[^”]*”?|„[^“”]*[“”]?|«[^»]*»?|['‘](?=\S)[^\n]{1,500}?(?<=\S)['’](?![\p{L}\p{N}]))/gu
+
+/** A paragraph with every quoted letter replaced by one that no command and no name is written with. */
+const unquoted = (paragraph: string): string =>
+  paragraph.replace(quotation, (quoted) => quoted.replace(/[\p{L}\p{N}]/gu, (letter) => 'ʔ'.repeat(letter.length)))

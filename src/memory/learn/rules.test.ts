@@ -13,6 +13,12 @@ describe('what a person asks to be remembered', () => {
     ['Can you remember that the gate closes at ten?', 'the gate closes at ten'],
     ['Note for later: partition the audit table', 'partition the audit table'],
     ["Don't forget that **Heron** is frozen.", '**Heron** is frozen.'],
+    ['Remember for me that the gate closes at ten.', 'the gate closes at ten.'],
+    ['Keep in mind, for all we plan in May: Kofi is away.', 'Kofi is away.'],
+    ['Can you save this for me: the dose is 1:8.', 'the dose is 1:8.'],
+    ['Write this down somewhere: the gate closes at ten.', 'the gate closes at ten.'],
+    ['A quick note for you: Kofi has the badge', 'Kofi has the badge'],
+    ['For the record, and please remember it: I agreed to April.', 'I agreed to April.'],
   ])('%s', (message, content) => {
     expect(found(message)).toEqual([['request', content]])
   })
@@ -36,6 +42,12 @@ describe('what a person asks to be remembered', () => {
     'Do you remember that day?',
     'Remember when we met?',
     'Remember to call her.',
+    'Remember what she said: never give up.',
+    'Save this file as report.pdf: the printer wants it.',
+    'Store the following in a variable: five apples',
+    'Note: the function returns null.',
+    'Keep it for beginners: explain recursion to me',
+    'Take note of these requirements: the page must load fast',
   ])('is not what somebody remembers: %s', (message) => {
     expect(found(message)).toEqual([])
   })
@@ -48,6 +60,17 @@ describe('a standing instruction', () => {
     'From now on, answer in French.',
     'Please answer in French from now on.',
     'Whenever I ask for a plan, list the risks first.',
+    'From now on reply in French unless I switch.',
+    'From today on, whenever I paste a recipe convert it to grams.',
+    'From now on, if you are unsure, ask me first.',
+    'As a rule, never call the live shop from scripts.',
+    'Every time you translate a text, add the source.',
+    'As a rule: if a text has two meanings give me both, do not choose.',
+    'In all my scripts use pathlib.',
+    'Stop opening every reply with a compliment.',
+    "Please don't suggest that restaurant again.",
+    'I am vegetarian, so never suggest meat.',
+    "From here on treat 'the board' as the parish board.",
   ])('%s', (message) => {
     expect(found(message)).toEqual([['instruction', message]])
   })
@@ -61,9 +84,27 @@ describe('a standing instruction', () => {
     'My mother said: from now on eat more.',
     'If I could, from now on use only trains.',
     'When I ask my boss for a raise, he laughs.',
+    'never have I ever questions for a family party',
+    "He said 'from now on you report to Claire'.",
+    "The note says: 'Bring shoes. Always label clothing.'",
+    'Whenever you have a moment, send me the file.',
+    'Whenever I eat dairy, people laugh at me.',
+    'From now on I will get up at six.',
+    'As a rule, staff are friendly.',
+    'As a rule, if it rains, we stay at home.',
+    'Rewrite so it is friendlier: you must always submit it by noon.',
+    'My coach said, so always stretch your legs.',
+    'never do that again please',
   ])('is not: %s', (message) => {
     expect(found(message)).toEqual([])
   })
+})
+
+it('takes each rule of a list behind a colon', () => {
+  expect(found('Two rules for the newsletter: never name children, and always link to the photo page.')).toEqual([
+    ['instruction', 'never name children'],
+    ['instruction', 'always link to the photo page.'],
+  ])
 })
 
 describe('who a person is', () => {
@@ -79,6 +120,10 @@ describe('who a person is', () => {
     ['My time zone is Europe/Zagreb.', 'my time zone'],
     ["I'm in the Pacific time zone.", 'my time zone'],
     ["I'm on GMT+2.", 'my time zone'],
+    ['I moved, so my timezone is now Europe/Lisbon.', 'my time zone'],
+    ['Please address me formally, as Professor Lind.', 'my name'],
+    ['A quick intro so that you have some context: my name is Ana Krüger.', 'my name'],
+    ['She/her for me please.', 'my pronouns'],
   ])('%s', (message, slot) => {
     expect(found(message).map(([kind]) => kind)).toEqual([slot])
   })
@@ -91,9 +136,41 @@ describe('who a person is', () => {
     "I'm on the hunt for a bike.",
     'I use and/or a lot.',
     'Her name is Ana.',
+    'Bo: my name is Bo.',
+    'If anyone asks, my name is Ana.',
+    'Dear Sir, my name is Ana.',
+    'In the story, my name is Ana.',
+    'Translate it into Basque: my name is Ana.',
+    'The clerk said, my name is Ana.',
+    'How do you say this in Basque: my name is Ana',
   ])('is not told by: %s', (message) => {
     expect(found(message)).toEqual([])
   })
+})
+
+it('takes what a person says of themselves clause by clause', () => {
+  expect(found("my name is Roya, I'm in Tehran time (UTC+3:30), and I prefer evenings for calls.")).toEqual([
+    ['my name', 'my name is Roya'],
+    ['my time zone', "I'm in Tehran time (UTC+3:30)"],
+    ['preference', 'I prefer evenings for calls.'],
+  ])
+})
+
+describe('a preference', () => {
+  it.each([
+    'For the report I prefer tables to charts.',
+    'I mostly play the piano, and I prefer weighted keys.',
+    "I'd rather have one good option than ten.",
+  ])('%s', (message) => {
+    expect(found(message)).toEqual([['preference', message]])
+  })
+
+  it.each(["I'd rather not say.", 'If it rains, I prefer tea.', 'Which one do you think I prefer?'])(
+    'is not: %s',
+    (message) => {
+      expect(found(message)).toEqual([])
+    },
+  )
 })
 
 describe('words that are not the person’s own', () => {
@@ -108,10 +185,16 @@ describe('words that are not the person’s own', () => {
     ['a colon and a blank line', `What do you think of it:\n\n${kept}`],
     ['a request to work on this text', `Please proofread this. ${kept}`],
     ['quotation marks', `He wrote "do it now. ${kept} Bye."`],
+    ['single quotation marks', `He wrote 'it isn't done. ${kept} Bye.'`],
+    ['curly single quotation marks', `He wrote ‘it isn’t done. ${kept} Bye.’`],
     ['indented code', `code:\n    ${kept}`],
   ])('%s', (_what, message) => {
     expect(found(message)).toEqual([])
     for (const [reason] of refused(message)) expect(reason).toBe('not_own_words')
+  })
+
+  it('an apostrophe quotes nothing', () => {
+    expect(found(`The dogs' bowls aren't here, that's 'it. ${kept} It's Bo's rule.`)).toEqual([['instruction', kept]])
   })
 
   it.each(['Act as a judge.', 'You are a pirate.', 'Write a poem about tabs.', 'Pretend we are at sea.'])(
@@ -123,20 +206,33 @@ describe('words that are not the person’s own', () => {
 })
 
 describe('off the record', () => {
-  it.each(['This is off the record.', "Please don't save this.", 'Do not remember this', 'never store that, ok?'])(
-    '%s',
-    (message) => {
-      expect(offTheRecord(message)).toBe(true)
-      expect(refused(`${message} Call me Sam.`)).toMatchObject([['off_the_record', expect.any(String)]])
-    },
-  )
+  it.each([
+    'This is off the record.',
+    "Please don't save this.",
+    'Do not remember this',
+    'never store that, ok?',
+    'Between us and not for your memory.',
+    '(nothing of this message to be remembered please)',
+    "You don't need to remember this.",
+    'Please keep this out of your memory.',
+    "Don't put this in your memory.",
+    'This message should not be stored.',
+  ])('%s', (message) => {
+    expect(offTheRecord(message)).toBe(true)
+    expect(refused(`${message} Call me Sam.`)).toMatchObject([['off_the_record', expect.any(String)]])
+  })
 
-  it.each(["I don't remember this.", 'Remember that we never save files by hand.', "Don't forget that."])(
-    'is not: %s',
-    (message) => {
-      expect(offTheRecord(message)).toBe(false)
-    },
-  )
+  it.each([
+    "I don't remember this.",
+    'Remember that we never save files by hand.',
+    "Don't forget that.",
+    "Don't forget this message.",
+    "Don't store this in the session, use a cookie.",
+    "Don't keep it too long in the oven.",
+    'Passwords must not be stored in plain text.',
+  ])('is not: %s', (message) => {
+    expect(offTheRecord(message)).toBe(false)
+  })
 })
 
 it('refuses a message that is too long, whole and with a reason', () => {
@@ -152,6 +248,8 @@ it('never throws, and every finding stands in the message where it says', () => 
       'from now on ',
       'Call me ',
       ', not ',
+      ', and I prefer ',
+      "'",
       '\n\n',
       '```\n',
       '> ',

@@ -37,24 +37,20 @@ export function findStatements(message: string): Extraction {
   let isPlaying = fiction.test(message)
   let announcedIn: number | null = null
   for (const sentence of sentences) {
-    if (sentence.foreign === null && beginsRolePlay.test(sentence.text)) isPlaying = true
+    if (sentence.foreign === null && beginsRolePlay.test(sentence.text) && requestLength(sentence.text) === null)
+      isPlaying = true
     const isAnnounced: boolean = announcedIn === sentence.paragraph
     announcedIn = isAnnounced ? announcedIn : null
     if (sentence.text.length > longestStatement * 4) continue
-    const found = isAnnounced ? asked(sentence, 0) : statementIn(sentence, hasOrder)
-    if (found === null) continue
-    if (found === 'announcement') {
-      announcedIn = sentence.paragraph
-      continue
-    }
-    const refusal = refusalOf(sentence, found, isPlaying)
-    if (refusal === null) findings.push(found)
+    const found = isAnnounced ? [asked(sentence, 0)] : statementsIn(sentence, hasOrder)
+    if (found === 'announcement') announcedIn = sentence.paragraph
     else
-      refused.push({
-        text: redacted(found.content === '' ? sentence.text : found.content),
-        span: found.span,
-        ...refusal,
-      })
+      for (const one of found) {
+        const refusal = refusalOf(sentence, one, isPlaying)
+        const text = redacted(one.content === '' ? sentence.text : one.content)
+        if (refusal === null) findings.push(one)
+        else refused.push({ text, span: one.span, ...refusal })
+      }
   }
   return { findings, refused }
 }
@@ -70,7 +66,8 @@ function refusalOf(
     return { reason: 'role_play', explanation: 'It belongs to a role or a text that the agent is to make up.' }
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
-  if (kind === 'request' && (!saysSomething(content) || pointsBack.test(content)))
+  const isUnnamed = kind === 'request' && pointsBack.test(content)
+  if (isUnnamed || ((kind === 'request' || kind === 'instruction') && !saysSomething(content)))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
   const secret = secretIn(content)
   if (secret !== null)
@@ -98,7 +95,7 @@ const fiction =
 
 /** Words people begin a sentence with that are no part of what it says. */
 const openers =
-  /^(?:(?:and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|one more thing|one last thing|quick note|side note|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
+  /^(?:(?:and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|fwiw|imho|imo|tbh|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|one more thing|one last thing|(?:quick|side) note(?! (?:for|to)\b)|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
 
 const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
 /** Set in bold or italics as a whole. */
@@ -111,42 +108,67 @@ function beginningOf(text: string): number {
   return mark + (openers.exec(text.slice(mark))?.[0].length ?? 0)
 }
 
-type Found = Finding | 'announcement' | null
-
-function statementIn(sentence: MessageSentence, hasOrder: boolean): Found {
-  const start = beginningOf(sentence.text)
-  const text = sentence.text.slice(start)
+function statementsIn(sentence: MessageSentence, hasOrder: boolean): readonly Finding[] | 'announcement' {
+  const start = beginningOf(sentence.plain)
+  const text = sentence.plain.slice(start)
   const request = requestLength(text)
   if (request !== null) {
-    const rest = text.slice(request)
-    if (rest.trim() === '' && /[:：]\s{0,4}$/u.test(text)) return 'announcement'
+    if (text.slice(request).trim() === '' && /[:：]\s{0,4}$/u.test(text)) return 'announcement'
     const found = asked(sentence, start + request)
-    return hasOrder && found.kind === 'request' && inMind.test(text.slice(0, request))
-      ? { ...found, isDoubtful: true }
-      : found
+    const isDoubtful = hasOrder && found.kind === 'request' && inMind.test(text.slice(0, request))
+    return [isDoubtful ? { ...found, isDoubtful } : found]
   }
-  return (
-    identity(sentence, start) ??
-    instruction(sentence, start) ??
-    preference(sentence, start) ??
-    correction(sentence, start)
-  )
+  const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
+  const found = laterStatements(sentence, start, first !== null)
+  if (first !== null) found.unshift({ finding: first, from: start, joint: start })
+  else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
+  return found.map(({ finding, from }, index) => ({ ...finding, ...placed(sentence, from, found[index + 1]?.joint) }))
+}
+
+/** Where a clause may begin: behind a mark, or at "and", "so" or "but". */
+const joints = /(?:(?<mark>[,;:)–—]|\s-)\s{1,2}|\s)(?:(?<join>and|so|but)\s(?:also |please )?)?/giu
+/** Behind these words somebody else speaks. */
+const reports =
+  /\b(?:says?|said|tells?|told \p{L}{1,9}|wr(?:ote|ites?)|asks?|asked|repl(?:ied|ies)|like|e\.g)\W{0,3}$/iu
+/** "Two rules for the newsletter": the list of them follows a colon. */
+const announcesRules = /^(?!.*(?:['’]s|\b(?:his|her|their)) )(?=.*\b(?:rules?|conventions?|guidelines?)\b)/iu
+
+/** Who the person is, what they prefer and what follows of it, in the clauses behind the first. */
+function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
+  const { plain } = sentence
+  const found: { finding: Finding; from: number; joint: number }[] = []
+  let from = start
+  let isList = false
+  for (const { 0: words, index: joint, groups } of plain.matchAll(joints)) {
+    const { mark, join } = groups ?? {}
+    if (joint < start || (mark === undefined && join === undefined)) continue
+    const at = joint + words.length
+    if (supposes.test(plain.slice(start)) || reports.test(plain.slice(Math.max(start, joint - 30), joint))) break
+    if (mark === ':') {
+      const lead = plain.slice(start, joint).slice(0, 200)
+      isList = announcesRules.test(lead)
+      // A name before a colon tells who is speaking, and an order what to do with the text behind it.
+      if (isOrder(lead) || (!isList && analyse(lead).length < 4)) break
+      from = at
+    }
+    const isRule = (isList || join?.toLowerCase() === 'so') && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
+    // "In the story, my name is Max" holds there.
+    const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
+    const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
+    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint })
+  }
+  return found
 }
 
 /** What is asked to be remembered, from a place in a sentence on: an instruction or an identity where it is one. */
 function asked(sentence: MessageSentence, from: number): Finding {
-  const start = from + beginningOf(sentence.text.slice(from))
+  const begin = from + beginningOf(sentence.plain.slice(from))
+  const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
   const inner = identity(sentence, start) ?? instruction(sentence, start)
   if (inner !== null) return inner
-  const liking = preference(sentence, start)
-  const content = statementText(sentence, start)
-  return {
-    kind: 'request',
-    type: liking === null ? 'entity' : 'preference',
-    subtype: null,
-    about: isAboutPerson(content) ? 'person' : 'work',
-    ...placed(sentence, start),
-  }
+  const { content, span } = placed(sentence, start)
+  const type = preference(sentence, start) === null ? 'entity' : 'preference'
+  return { kind: 'request', type, subtype: null, about: isAboutPerson(content) ? 'person' : 'work', content, span }
 }
 
 /** Beside an order, this mostly tells what to mind while carrying it out. */
@@ -154,24 +176,21 @@ const inMind = /\b(?:keep|bear) in mind\b/iu
 
 /** Whether a sentence begins like an order: with a base form, "please" aside. */
 function isOrder(text: string): boolean {
-  const words = analyse(text.slice(beginningOf(text), 200)).map(({ word }) => word)
-  const [first = ''] = words[0] === 'please' ? words.slice(1) : words
-  return (
-    words.length > 2 &&
-    isBaseVerb(first) &&
-    isOrdinaryWord(first) &&
-    requestLength(text.slice(beginningOf(text))) === null
-  )
+  const said = text.slice(beginningOf(text), 200)
+  const words = analyse(said.replace(asksAgent, '')).map(({ word }) => word)
+  const [first = ''] = words
+  return words.length > 2 && isBaseVerb(first) && isOrdinaryWord(first) && requestLength(said) === null
 }
 
 const asksAgent =
   /^(?:please[\s,]{1,3}|kindly\s|(?:can|could|would|will) you (?:please |also |just )?|i(?:['’]d| would)? (?:want|need|like) you to |you (?:should|must|need to) |(?:just )?make sure (?:you |to )?)?/iu
 const remembers = [
-  /^(?:always )?(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget|memori[sz]e|note for later|note down|make a note|take a note|take note|save (?:it )?to (?:your )?memory|store in (?:your )?memory)(?: of)?(?: (?:this|the following|these things))?(?: for (?:later|the future|next time|future reference))?(?::\s{0,4}| that | - | – )/iu,
+  // "Remember for me that …", "keep in mind, for all we do on the roof: …", "save this for next time: …".
+  /^(?:always )?(?:remember|(?:keep|bear) (?:(?:this|it|the following) )?in mind|(?:do not|don['’]?t) forget|memori[sz]e|note for later|(?:make|take)(?: an?)?(?: mental| quick)? note|(?:save|add|store|commit|put) (?:(?:this|it|the following) )?(?:in|into|to) (?:your )?memory|(?:save|store|note|hold on to) (?:this|it|the following)|(?:write|jot|note) (?:(?:this|it|the following) )?down)(?: of)?(?: (?:this|it|the following|these things|one thing))?(?: somewhere)?(?:,? (?:for|about|on|from) [^:.!?]{1,80}?)?(?:\s?:(?:\s{1,4}|$)|,? that | [-–—] )/iu,
   // Without "that" it must be plain that a sentence follows, and not only a thing: "remember our trip".
   /^(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget) (?=(?:i|we|i['’](?:m|ve)|we['’](?:re|ve))\s|(?:my|our)\s[^.!?]{1,80}\s(?:is|are|has|have|must|can)\s)/iu,
   /^(?:remember|keep in mind|bear in mind|note|save|memori[sz]e|store) (?:this|it|that|these)(?: (?:for (?:later|the future|next time|future reference|me)|in (?:your )?memory|down))?[.!:]?\s{0,4}$/iu,
-  /^(?:note for later|for later|note to self|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
+  /^(?:(?:(?:a|an|one|my) )?(?:\p{L}{4,8} )?note (?:for (?:later|you|me|yourself|myself|next time|the future)|to (?:self|you|yourself|myself))|for later|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
 
 /** How long the part of a text is that asks for the rest to be remembered; null where none does. */
@@ -188,79 +207,90 @@ function requestLength(text: string): number | null {
 }
 
 const standing =
-  /\b(?:from now on|from here on(?: out)?|from this point (?:on|forward)|going forward|in (?:the )?future|for all future (?:answers|replies|responses|messages|conversations))\b/iu
+  /\b(?:from (?:now|today|tomorrow|here|this (?:point|day|moment)) (?:on(?:wards?)?(?: out)?|forward)|henceforth|going forward|in (?:the )?future|as a (?:general |strict )?rule(?! of\b)|in (?:all|any)(?: of)? (?:my|our|your) [^,:.!?]{1,60}?(?:,|(?= (?:always|never|please|do not|don['’]?t|use|keep|make|be)\b))|for all (?:future|your) (?:answers|replies|responses|messages|conversations))(?!\p{L})/iu
 const whenIAsk = /\b(?:whenever|when|every time|each time|any ?time) i (?:ask|request|want you)\b/iu
-const wheneverYou = /^(?:whenever|every time|each time|any ?time) you\s/iu
+/** "Whenever you have time" asks for something once. */
+const whenever =
+  /^(?:whenever|every time|each time|any ?time) (?:i|we|you)\s(?!(?:are|can|could|have|get|feel|want|like|need)\b)/iu
+const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<own>(?:i|we|you|my|our|your)\b)?/iu
+/** "Stop opening every reply with …", "don't suggest … again". */
+const noMore =
+  /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
 /** "Always …", "never …", "from now on …", "when I ask for …, …": holds until further notice. */
 function instruction(sentence: MessageSentence, start: number): Finding | null {
-  const text = sentence.text.slice(start)
+  const text = sentence.plain.slice(start)
   if (supposes.test(text) || !isInstruction(text)) return null
   const { content, span } = placed(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
   return { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span }
 }
 
-/** Behind a colon or a quotation mark somebody else may be speaking. */
-const isReported = /[:"“«]/u
-const supposes = /^(?:if|unless|suppose|supposing|what if|in case|let['’]s say|assum(?:e|ing))\b/iu
+/** A supposition, a question or a letter. */
+const supposes =
+  /^(?:if|unless|suppose|supposing|in case|let['’]s say|assum(?:e|ing)|what|how|why|who|which|where|is|are|(?:do|does|did) \p{L}{1,4}|dear)\s/iu
 
 function isInstruction(text: string): boolean {
   if (/^(?:always|never|ever)\s/iu.test(text.replace(addressed, ''))) return isCommand(text)
+  if (noMore.test(text)) return isCommand(text)
   const now = standing.exec(text)
-  if (now !== null && !isReported.test(text.slice(0, now.index))) {
+  // Behind a colon somebody else may be speaking.
+  if (now !== null && !text.slice(0, now.index).includes(':')) {
     const rest = text.slice(now.index + now[0].length).replace(/^[\s,:–—-]{1,4}/u, '')
-    // "In future" is said of much else.
-    if (/^in/iu.test(now[0])) return now.index === 0 && isCommand(rest)
+    // "In future" and "as a rule" are said of much else.
+    if (/^(?:in|as)\b/iu.test(now[0])) return now.index === 0 && hasCommand(rest)
     if (rest.length < 2) return isCommand(text)
-    return isCommand(rest) || /^(?:you\s|i(?:['’]d| would) like (?!to\b)|i (?:want|need) (?!to\b))/iu.test(rest)
+    if (onCondition.exec(rest)?.groups?.own !== undefined && !/,|\bi(?:['’]ll| will|['’]m| am)\b/iu.test(rest))
+      return true
+    return hasCommand(rest) || /^(?:you\s|i(?:['’]d| would) like (?!to\b)|i (?:want|need) (?!to\b))/iu.test(rest)
   }
-  const asks = whenIAsk.exec(text) ?? wheneverYou.exec(text)
-  if (asks === null) return false
-  if (asks.index > 0) return isCommand(text)
-  const comma = text.indexOf(',')
-  return comma !== -1 && isCommand(text.slice(comma + 1).trimStart())
+  const asks = whenIAsk.exec(text) ?? whenever.exec(text)
+  return asks !== null && (asks.index > 0 ? isCommand(text) : hasCommand(text))
 }
+
+/** Whether a text is a command, or has one in a clause behind a condition. */
+const hasCommand = (text: string): boolean =>
+  isCommand(text) || (onCondition.test(text) && text.split(', ', 5).slice(1).some(isCommand))
 
 /** How a command may be opened. "Don't ever" is "never". */
 const addressed =
-  /^(?:please[\s,]{1,3}|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:do not|don['’]?t)\s(?=ever\b)){1,2}/iu
+  /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)){1,2}/iu
 
 /** Whether a text begins with a command: a base form, with "always", "never" or "do not" before it or without. */
 function isCommand(text: string): boolean {
   const words = analyse(text.replace(addressed, '').slice(0, 120)).map(({ word }) => word)
   const [first = '', second = '', third] = words
-  if (['always', 'never', 'ever'].includes(first)) return third !== undefined && isBaseVerb(second)
+  // "Never have I ever" tells.
+  if (['always', 'never', 'ever'].includes(first)) return third !== undefined && third !== 'i' && isBaseVerb(second)
   if (first === 'do' || first === "don't" || first === 'dont') return !['i', 'you', 'we', 'they'].includes(second)
-  return second !== '' && isBaseVerb(first) && isOrdinaryWord(first)
+  return second !== '' && !finite.has(second) && isBaseVerb(first) && isOrdinaryWord(first)
 }
 
-/** Past forms and adjectives that begin a sentence behind "always" or "never", where a command has a base form. */
-const noCommand = new Set(
-  `am are is was were been had has have heard knew known thought saw seen did done got gone went felt found made met took
-  taken told left lost kept came gave given said understood forgot wrote spoke bought brought grew wanted
-  good great nice happy fun glad sad best better easy hard lovely excited ready sure proud grateful welcome possible true
-  right wrong worth mind there here`.split(/\s+/u),
-)
+const finite = new Set('is are was were has had will would can could should must may might'.split(' '))
+/** Base forms that begin a sentence as something else, above all behind "always" or "never". */
+const noCommand = new Set('people saw felt found met best better ready welcome true right wrong mind'.split(' '))
 
-/** Whether a word can be a command: no function word, no past form and no other inflection. */
-const isBaseVerb = (word: string): boolean =>
-  ['be', 'use', 'keep', 'make', 'get', 'do', 'have', 'let', 'say', 'go'].includes(word) ||
-  (/^[a-z]{2,}$/u.test(word) && !isFunctionWord(word) && !noCommand.has(word) && !/(?:ed|ing|ly|[^su]s)$/u.test(word))
+/** Whether a word can be a command: a base form, which an ordinary word is where "-ing" makes another of it. */
+function isBaseVerb(word: string): boolean {
+  if (['be', 'use', 'keep', 'make', 'get', 'do', 'have', 'let', 'say', 'go'].includes(word)) return true
+  if (!/^[a-z]{2,}$/u.test(word) || isFunctionWord(word) || noCommand.has(word)) return false
+  if (!isOrdinaryWord(word)) return !/(?:ed|ing|ly|[^su]s)$/u.test(word)
+  return [word, word.replace(/e$/u, ''), word + word.at(-1)].some((stem) => isOrdinaryWord(`${stem}ing`))
+}
 
 const own = String.raw`(?<value>\p{Lu}[\p{L}'’-]{0,30}(?: \p{Lu}[\p{L}'’.-]{0,30}){0,3})(?=$|[.,!;)]|\s(?:and|but|by the way|from|-|–)\s)`
 const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (value: string) => boolean])[] = [
   [
     'my name',
     new RegExp(
-      String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?[Cc]all me|I(?:['’]m| am) called|I go by)\s${own}`,
+      String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?(?:[Cc]all me|(?:[Aa]ddress|[Rr]efer to) me(?: \p{L}{3,12},?)? as)|I(?:['’]m| am) called|I go by)\s${own}`,
       'u',
     ),
     (value) => !calendarWords().has(value.toLowerCase()),
   ],
   [
     'my pronouns',
-    /^(?:my (?:preferred )?pronouns(?: are| is|:)|i use|please use|i go by)\s(?<value>\p{L}{2,5}\s?\/\s?\p{L}{2,6}(?:\s?\/\s?\p{L}{2,6})?)\b/iu,
+    /^(?:(?:my (?:preferred )?)?pronouns(?: are| is|:)\s|i use\s|please use\s|i go by\s|(?=[\p{L}/]{5,18} (?:for me|pronouns)\b))(?<value>\p{L}{2,5}\s?\/\s?\p{L}{2,6}(?:\s?\/\s?\p{L}{2,6})?)\b/iu,
     (value) => /\b(?:she|he|they|it|ze|xe|ey|her|him|them)\b/iu.test(value),
   ],
   [
@@ -270,28 +300,28 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
   [
     'my time zone',
-    /^(?:[Mm]y time ?zone(?: is|:)|I(?:['’]m| am) (?:in|on)(?: the)?)\s(?<value>(?:UTC|GMT)(?:\s?[+-]\s?\d{1,2}(?::?\d\d)?)?|[A-Z][A-Za-z]{1,20}\/[A-Z][A-Za-z_]{1,20}|[A-Z]{2,4}T(?= time|\W|$)|(?:Pacific|Mountain|Central|Eastern|Atlantic)(?: (?:Standard|Daylight|European))?(?= [Tt]ime))(?![\p{L}\p{N}])/u,
+    /^(?:[Mm]y time ?zone(?: is(?: now)?|:)|I(?:['’]m| am) (?:in|on)(?: the)?)\s(?<value>(?:UTC|GMT)(?:\s?[+-]\s?\d{1,2}(?::?\d\d)?)?|[A-Z][A-Za-z]{1,20}\/[A-Z][A-Za-z_]{1,20}|[A-Z]{2,4}T(?= time|\W|$)|(?:Pacific|Mountain|Central|Eastern|Atlantic)(?: (?:Standard|Daylight|European))?(?= [Tt]ime)|\p{Lu}\p{L}{2,20}(?= time\b))(?![\p{L}\p{N}])/u,
     () => true,
   ],
 ]
 
 function identity(sentence: MessageSentence, start: number): Finding | null {
-  const text = sentence.text.slice(start)
+  const text = sentence.plain.slice(start)
   for (const [slot, pattern, isValue] of identities) {
     const value = pattern.exec(text)?.groups?.value
     if (value === undefined || !isValue(value)) continue
-    const subtype = /\bcall me\b/iu.test(text) ? 'instruction' : null
+    const subtype = /\b(?:call|address|refer to) me\b/iu.test(text) ? 'instruction' : null
     return { kind: 'identity', type: 'preference', subtype, about: 'person', slot, ...placed(sentence, start) }
   }
   return null
 }
 
 const prefers =
-  /^(?:i (?:(?:really|generally|usually|always|much|strongly|definitely|personally|also|still|actually) )?prefer|personally,? i prefer|my (?:strong |personal )?preference is)\s/iu
+  /^(?:(?:(?:for|in|on|at|with|when) [^,:.!?]{1,60}? )?i (?:(?:really|generally|usually|always|much|strongly|definitely|personally|also|still|actually) )?prefer|personally,? i prefer|my (?:strong |personal )?preference is|i(?:['’]d| would) rather(?= [^.!?]{1,200} than ))\s/iu
 
 /** "I prefer …": what is preferred must be said, and not left to a pronoun. */
 function preference(sentence: MessageSentence, start: number): Finding | null {
-  const text = sentence.text.slice(start)
+  const text = sentence.plain.slice(start)
   const match = prefers.exec(text)
   if (match === null || pointsBack.test(text.slice(match[0].length))) return null
   if (!saysSomething(text.slice(match[0].length))) return null
@@ -314,28 +344,18 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
   const cue = correcting.exec(text)?.[0].length ?? 0
   const old = (notOld.exec(text) ?? oldToNew.exec(text) ?? (cue > 0 ? cuedOld.exec(text) : null))?.groups?.old
   if (old === undefined && cue === 0) return null
-  const replaces = old?.trim() ?? null
-  return {
-    kind: 'correction',
-    type: 'entity',
-    subtype: null,
-    about: 'work',
-    replaces,
-    ...placed(sentence, start + cue),
-  }
+  const place = placed(sentence, start + cue)
+  return { kind: 'correction', type: 'entity', subtype: null, about: 'work', replaces: old?.trim() ?? null, ...place }
 }
 
-function placed({ start, text, end }: MessageSentence, from: number): Pick<Finding, 'content' | 'span'> {
-  return { content: statementText({ text }, from), span: { start: start + from, end } }
-}
-
-/** From a place on, without markup around the whole of it. A request that was put as a question is none. */
-const statementText = ({ text }: Pick<MessageSentence, 'text'>, from: number): string =>
-  text
-    .slice(from)
+/** From a place to another, without markup around the whole of it. A request that was put as a question is none. */
+function placed({ start, text }: MessageSentence, from: number, to = text.length): Pick<Finding, 'content' | 'span'> {
+  const content = text
+    .slice(from, to)
     .replace(/[*_]{1,3}$/u, (mark) => (/[*_]/u.test(text[from - 1] ?? '') ? '' : mark))
     .replace(/\s{0,4}\?$/u, '')
-    .trim()
+  return { content: content.trim(), span: { start: start + from, end: start + to } }
+}
 
 const firstPerson = /\b(?:i|my|me|mine|myself|i['’](?:m|ve|d|ll))\b/iu
 const ofTheWork =
@@ -345,7 +365,7 @@ const isAboutWork = (text: string): boolean => ofTheWork.test(text)
 const isAboutPerson = (text: string): boolean => firstPerson.test(text) && !isAboutWork(text)
 
 const ofAnswers =
-  /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|call|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
+  /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
 
 /** The style of answers is the person's, wherever it was said; other instructions are about the work at hand. */
 const isAboutAnswers = (text: string): boolean =>
@@ -364,8 +384,20 @@ function languageNames(): ReadonlySet<string> {
   return languages
 }
 
-const unrecorded =
-  /\boff[ -]the[ -]record\b|\bnot for the record\b|(?<before>\b\p{L}{1,8}['’]?\p{L}{0,3}\s)?\b(?:do not|don['’]?t|never)\s(?:ever\s|please\s)?(?:(?:save|store|remember|record|log|memori[sz]e|write down|note)\s(?:this|that|it|these|any of|anything|what i|my (?:last )?message)|keep (?:this|that|it|any of this)(?= (?:in|on|anywhere|stored|saved)|[.!,]|$))/giu
+const keeps = '(?:save|store|remember|record|log|memori[sz]e|write down|note|keep(?: an?y? (?:record|note) of)?)'
+const kept = '(?:saved|stored|remembered|recorded|logged|memori[sz]ed|written down|kept)'
+/** "Don't store this in the session" is about a program, and "don't keep it too long" about something else. */
+const thisMessage = String.raw`(?:this|that|it|these|any of (?:this|it|that)|anything|what i|my (?:last )?message)\b(?!\s(?:in|as|to|into|under|with|by|using|too|so|for)\s(?!(?:your|any|memory|mind|file|later)\b))`
+const unrecorded = new RegExp(
+  [
+    String.raw`\boff[ -](?:the[ -])?record\b|\b(?:not|isn['’]?t) for (?:the record|(?:your |the )?memory)\b|\bout of your memory\b|(?<!n['’]?t |not |never )\bforget this (?:message|chat|conversation)\b`,
+    String.raw`(?<before>\b\p{L}{1,8}['’]?\p{L}{0,3}\s)?\b(?:do not|don['’]?t|never)\s(?:ever\s|please\s)?${keeps}\s${thisMessage}`,
+    String.raw`\b(?:no need to|needn['’]?t|need not|(?:should|must)(?:n['’]?t| not)|(?:don['’]?t|do not) (?:need to|have to|want you to))\s${keeps}\s${thisMessage}`,
+    String.raw`\b(?:do not|don['’]?t) (?:put|add|commit) (?:this|that|it|any of this) (?:in|into|to) (?:your )?memory\b`,
+    String.raw`\b(?:nothing|none) (?:of|in|from) this\b[^.!?\n]{0,40}\b${kept}\b|\bthis(?: message| chat| conversation)?(?: is| should| must)? not (?:to )?be ${kept}\b(?! (?:in|as|on|by)\b)`,
+  ].join('|'),
+  'giu',
+)
 
 /** Whether a message asks not to be kept: "off the record", "don't save this", "do not remember this". */
 export function offTheRecord(message: string): boolean {

@@ -11,7 +11,7 @@ export function caughtUp(memory: Memory, catchUp: () => Promise<void>): Memory {
       await catchUp()
       return call(...args)
     }
-  const { close, export: exporting, ...calls } = memory
+  const { close, export: exporting, exportTurns, ...calls } = memory
   const caught = Object.entries(calls).map(([name, call]) => [
     name,
     first(call as (...args: readonly unknown[]) => Promise<unknown>),
@@ -23,6 +23,8 @@ export function caughtUp(memory: Memory, catchUp: () => Promise<void>): Memory {
       await catchUp()
       yield* exporting(filter)
     },
+    // What was said does not stand in the mirror.
+    exportTurns,
     close,
   }
 }

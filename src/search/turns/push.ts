@@ -40,7 +40,7 @@ export type PushConstants = { readonly [Name in keyof typeof pushConstants]: num
 
 const mostQuotes = 3
 const mostTerms = 60
-const mostCandidates = 150
+const mostCandidates = 60
 const mostTexts = 30
 const reach = 2
 /** Fewer words than this are counted as this many. */

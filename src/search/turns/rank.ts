@@ -35,14 +35,14 @@ export const rankingConstants = {
   /** What the right time is worth, as a share of what the best turn's words are worth. */
   date: 0.4,
   /** What it is worth, as such a share, that a sentence means what the question means. */
-  meaning: 1,
+  meaning: 0.5,
 } as const
 export type RankingConstants = { readonly [Name in keyof typeof rankingConstants]: (typeof rankingConstants)[Name] }
 
 /** A time that more of the sessions belong to tells nothing. */
 const widestShare = 0.6
 /** So many units are looked at by their own words, and so many of them with their text. */
-const mostCandidates = 150
+const mostCandidates = 120
 const mostTexts = 50
 /** The farthest neighbour whose words count, and how far from a unit found by its own words others are looked at. */
 const windowReach = 3

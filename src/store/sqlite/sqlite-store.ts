@@ -137,6 +137,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       reading(filter.user, { items: [], total: 0 }, (userId) => turns.list(userId, filter, page)),
     listSessions: (filter, page) =>
       reading(filter.user, { items: [], total: 0 }, (userId) => turns.sessions(userId, filter, page)),
+    exportTurns: (user, page) => reading(user, { turns: [], next: null }, (userId) => turns.export(userId, page)),
     turnPostings: (view, terms) => reading(view.user, nothingSaid, (userId) => turns.postings(userId, view, terms)),
     turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
     unitsAround: (view, rows, reach) =>

@@ -1,6 +1,6 @@
 import type { Page } from '../../beliefs/belief-store.ts'
-import { type NewTurn, type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
-import { longestOpening, type SessionSummary, type TurnFilter } from '../../beliefs/turn-store.ts'
+import { type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
+import { type ExportedTurn, longestOpening, type SessionSummary, type TurnFilter } from '../../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnView } from '../../search/turns/turn-index.ts'
 import type { Connection } from './connection.ts'
 import { readPostings } from './turn-postings.ts'
@@ -27,7 +27,7 @@ const wholeTurns = `SELECT turns.row, turns.id, users.name AS user, sessions.nam
   JOIN turn_scopes ON turn_scopes.id = turns.scope`
 
 /** One turn, whole; null for a row that is none or was forgotten. */
-export function readTurn(connection: Connection, row: number): (Turn & Pick<NewTurn, 'messageId'>) | null {
+export function readTurn(connection: Connection, row: number): ExportedTurn | null {
   const found = connection.statement<[number], TurnRow>(`${wholeTurns} WHERE turns.row = ?`).get(row)
   return found === undefined ? null : { ...turnOf(found), messageId: found.message_id }
 }
@@ -72,6 +72,16 @@ export class TurnLookups {
       .statement<unknown[], { count: number }>(`SELECT count(*) AS count ${fromTurns} WHERE ${where}`)
       .get(...values)
     return { items: items.map(turnOf), total: total?.count ?? 0 }
+  }
+
+  export(userId: number, { after, limit }: { readonly after: number | null; readonly limit: number }) {
+    const rows = this.#connection
+      .statement<[number, number, number], TurnRow>(
+        `${wholeTurns} WHERE turns.user_id = ? AND turns.row > ? ORDER BY turns.row LIMIT ?`,
+      )
+      .all(userId, after ?? -1, limit)
+    const turns = rows.map((row): ExportedTurn => ({ ...turnOf(row), messageId: row.message_id }))
+    return { turns, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) }
   }
 
   sessions(

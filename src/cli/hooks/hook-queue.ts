@@ -1,0 +1,119 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TurnRole } from '../../beliefs/turn.ts'
+import { codeOf } from '../../files/leftovers.ts'
+
+/** A message that a hook has passed on and that is still to be heard. Secrets in it are masked already. */
+export type QueuedTurn = {
+  readonly role: TurnRole
+  /** Null: it is the last answer in the transcript. */
+  readonly text: string | null
+  readonly at: string
+  readonly host: string
+  readonly session: string | null
+  readonly user: string
+  /** The scopes in view where it was said, and where turns and beliefs are written to. */
+  readonly scopes: readonly string[]
+  readonly homeScopes: readonly string[]
+  /** The host's record of the conversation, in which the message has an id. */
+  readonly transcript: string | null
+}
+
+export const queueIn = (dir: string): string => join(dir, 'state', 'hook-queue')
+const failedIn = (dir: string): string => join(queueIn(dir), 'failed')
+
+/** Adds a message at the end. Each message is a file of its own, readable by its owner alone and there whole or not at all. */
+export function enqueue(dir: string, turn: QueuedTurn): void {
+  const queue = queueIn(dir)
+  mkdirSync(queue, { recursive: true, mode: 0o700 })
+  const name = `${Date.now()}-${process.pid}-${randomBytes(4).toString('hex')}.json`
+  const draft = join(queue, `.${name}`)
+  writeFileSync(draft, JSON.stringify(turn), { mode: 0o600, flag: 'wx' })
+  renameSync(draft, join(queue, name))
+}
+
+/** Names of the messages that wait, oldest first. */
+export const queuedNames = (dir: string): readonly string[] => messagesIn(queueIn(dir))
+
+/** Names of the messages that were set aside because of a bug. */
+export const failedNames = (dir: string): readonly string[] => messagesIn(failedIn(dir))
+
+function messagesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => /^\d+-\d+-[0-9a-f]+\.json$/.test(name))
+      .sort()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
+
+/** A message by its name; null when another process has done with it, or it cannot be understood. */
+export function readQueued(dir: string, name: string): QueuedTurn | 'gone' | null {
+  return readMessage(join(queueIn(dir), name))
+}
+
+function readMessage(file: string): QueuedTurn | 'gone' | null {
+  try {
+    const value = JSON.parse(readFileSync(file, 'utf8'))
+    const texts = [value.role, value.at, value.host, value.user]
+    return texts.every((text) => typeof text === 'string') && Array.isArray(value.scopes) ? value : null
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? 'gone' : null
+  }
+}
+
+export const dequeue = (dir: string, name: string): void => rmSync(join(queueIn(dir), name), { force: true })
+
+/** Moves a message out of the way of the others, and keeps it. */
+export function setAside(dir: string, name: string): void {
+  mkdirSync(failedIn(dir), { recursive: true, mode: 0o700 })
+  try {
+    renameSync(join(queueIn(dir), name), join(failedIn(dir), name))
+  } catch (error) {
+    // It was forgotten meanwhile.
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Removes messages that wait or were set aside, so that nothing of what is forgotten is left. Says how many. */
+export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean): number {
+  let removed = 0
+  for (const directory of [queueIn(dir), failedIn(dir)]) {
+    for (const name of messagesIn(directory)) {
+      const turn = readMessage(join(directory, name))
+      if (turn === 'gone' || (turn !== null && !isMeant(turn))) continue
+      rmSync(join(directory, name), { force: true })
+      removed += 1
+    }
+  }
+  return removed
+}
+
+/** Marks a conversation whose last prompt was not kept, so that the answer to it is not kept either. */
+const markFor = (dir: string, session: string): string =>
+  join(queueIn(dir), `unkept-${createHash('sha256').update(session).digest('hex').slice(0, 16)}`)
+
+export function markUnkept(dir: string, session: string, isUnkept: boolean): void {
+  const mark = markFor(dir, session)
+  if (isUnkept) {
+    mkdirSync(queueIn(dir), { recursive: true, mode: 0o700 })
+    writeFileSync(mark, '', { mode: 0o600 })
+  } else rmSync(mark, { force: true })
+}
+
+export const isUnkept = (dir: string, session: string): boolean =>
+  statSync(markFor(dir, session), { throwIfNoEntry: false }) !== undefined
+
+const longestMarkMs = 30 * 86_400_000
+
+/** Removes the marks of conversations that nobody has gone on with for long. */
+export function sweepMarks(dir: string, now: number): void {
+  const queue = queueIn(dir)
+  for (const name of readdirSync(queue).filter((one) => one.startsWith('unkept-'))) {
+    const mark = join(queue, name)
+    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMarkMs) rmSync(mark, { force: true })
+  }
+}

@@ -1,0 +1,76 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { MemoryError } from '../../errors.ts'
+import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { codeOf } from '../../files/leftovers.ts'
+
+/** While it is in force, nothing that a host passes on is kept or learned. Recall goes on. */
+export type Pause = {
+  /** Where: this directory and everything below it; null for everywhere. */
+  readonly directory: string | null
+  /** Until when; null until it is ended. */
+  readonly until: string | null
+}
+
+const fileIn = (dir: string): string => join(dir, 'state', 'paused.json')
+
+/** The pauses of a memory directory that are in force. */
+export function pausesIn(dir: string, now: Date): readonly Pause[] {
+  const file = fileIn(dir)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+  return parsed(text, file).filter(({ until }) => until === null || Date.parse(until) > now.getTime())
+}
+
+/** The pause that holds for what is said in a directory; null when there is none. */
+export const pauseFor = (dir: string, directory: string, now: Date): Pause | null =>
+  pausesIn(dir, now).find((pause) => pause.directory === null || isWithin(directory, pause.directory)) ?? null
+
+/** Begins a pause, in place of one for the same directory. */
+export async function beginPause(dir: string, pause: Pause, now: Date): Promise<void> {
+  const others = pausesIn(dir, now).filter(({ directory }) => directory !== pause.directory)
+  await writeAtomically(fileIn(dir), asJson({ pauses: [...others, pause] }), { existing: 'replace' })
+}
+
+/** Ends the pause for a directory, or for everywhere. Says whether there was one. */
+export async function endPause(dir: string, directory: string | null, now: Date): Promise<boolean> {
+  const pauses = pausesIn(dir, now)
+  const others = pauses.filter((pause) => pause.directory !== directory)
+  if (others.length === pauses.length) return false
+  await writeAtomically(fileIn(dir), asJson({ pauses: others }), { existing: 'replace' })
+  return true
+}
+
+/** Whether a directory is another one or lies below it, whatever links lead there. */
+export function isWithin(directory: string, other: string): boolean {
+  const path = relative(realPath(other), realPath(directory))
+  return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\') || isAbsolute(path))
+}
+
+/** The path without links, as far as it exists. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
+/** A file that cannot be understood may say that nothing is to be kept, so it is not taken for an empty one. */
+function parsed(text: string, file: string): readonly Pause[] {
+  const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+  try {
+    const { pauses } = JSON.parse(text) as { pauses: readonly Pause[] }
+    if (pauses.every(({ directory, until }) => isTextOrNull(directory) && isTextOrNull(until))) return pauses
+  } catch {
+    // Refused below, together with JSON of another form.
+  }
+  throw new MemoryError('invalid', `${file} is damaged, so it is not known whether the memory is paused.`, {
+    hint: 'Remove the file, then run `credence pause` again if you want a pause.',
+  })
+}
