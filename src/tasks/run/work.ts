@@ -1,6 +1,6 @@
 import { noUsage, type Usage } from '../../models/chat-model.ts'
 import { type AgentAtWork, AgentFailure, type Conversation } from '../agent.ts'
-import type { Evidence, EvidenceEvent, SessionRecord, WorkOutcome } from '../evidence.ts'
+import type { Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import type { TaskSession } from '../task.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import type { Assignment } from './carry-out.ts'
@@ -34,7 +34,7 @@ export class Work {
   readonly #transcribed: TranscribedSession[] = []
   readonly #events: EvidenceEvent[] = []
   readonly #conversationIds = new Set<string>()
-  #outcome: WorkOutcome = 'done'
+  #outcome: Evidence['outcome'] = 'done'
   #reason: string | null = null
   #isInterrupted = false
   #agent: AgentAtWork | null = null
