@@ -1,75 +1,90 @@
-import type { Usage } from '../models/chat-model.ts'
+import { z } from 'zod'
+import { containedPath } from './parse/fields.ts'
 
-/** A file of the evidence, by its path below the evidence folder. */
-export type KeptFile = { readonly path: string; readonly sha256: string; readonly bytes: number }
+const Count = z.int().nonnegative()
+const Text = z.string().nullable()
 
-export type SessionOutcome = 'answered' | 'failed' | 'timeout' | 'not_reached'
+/** A file of the evidence, by its path below the evidence folder. Paths from a file decide what is read next. */
+const KeptFile = z.strictObject({
+  path: z.string().refine((path) => containedPath(path) === path, {
+    error: 'must be a path inside the evidence folder',
+  }),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/u),
+  bytes: Count,
+})
+export type KeptFile = z.infer<typeof KeptFile>
+
+const Usage = z.strictObject({ input: Count, output: Count, cacheRead: Count, cacheWrite: Count })
 
 /** What happened in one session. */
-export type SessionRecord = {
-  readonly id: string
-  readonly index: number
-  readonly prompt: string
-  readonly isFresh: boolean
-  readonly conversationId: string | null
-  readonly process: number | null
+const SessionRecord = z.strictObject({
+  id: z.string(),
+  index: Count,
+  prompt: z.string(),
+  isFresh: z.boolean(),
+  conversationId: Text,
+  process: z.int().nullable(),
   /** Messages in the conversation before this prompt; 0 proves that a fresh session was fresh. */
-  readonly priorMessages: number | null
-  readonly outcome: SessionOutcome
+  priorMessages: Count.nullable(),
+  outcome: z.enum(['answered', 'failed', 'timeout', 'not_reached']),
   /** What went wrong, for a person. */
-  readonly problem: string | null
-  readonly answer: string | null
-  readonly transcript: KeptFile | null
-  readonly toolCalls: number
-  readonly usage: Usage
-  readonly startedAt: string | null
-  readonly endedAt: string | null
-  readonly deadlineMs: number | null
-}
+  problem: Text,
+  answer: Text,
+  transcript: KeptFile.nullable(),
+  toolCalls: Count,
+  usage: Usage,
+  startedAt: Text,
+  endedAt: Text,
+  deadlineMs: z.number().nullable(),
+})
+export type SessionRecord = z.infer<typeof SessionRecord>
+
+const happened = { at: z.string(), session: z.string() }
 
 /** Something that happened besides what the agent said, in order. */
-export type EvidenceEvent = { readonly at: string; readonly session: string } & (
-  | {
-      /** What a session changed in the workspace. What it wrote is kept below `changes/`. */
-      readonly kind: 'files_changed'
-      readonly written: readonly { readonly path: string; readonly kept: KeptFile }[]
-      readonly removed: readonly string[]
-    }
+const EvidenceEvent = z.discriminatedUnion('kind', [
+  /** What a session changed in the workspace. What it wrote is kept below `changes/`. */
+  z.strictObject({
+    ...happened,
+    kind: z.literal('files_changed'),
+    written: z.array(z.strictObject({ path: z.string(), kept: KeptFile })).readonly(),
+    removed: z.array(z.string()).readonly(),
+  }),
   /** The control took the memory away before this session. */
-  | { readonly kind: 'memory_removed'; readonly paths: readonly string[] }
+  z.strictObject({ ...happened, kind: z.literal('memory_removed'), paths: z.array(z.string()).readonly() }),
   /** A file that is not part of the evidence, and why: a link, a device, too large. */
-  | { readonly kind: 'not_kept'; readonly path: string; readonly reason: string }
-)
-
-/** How carrying out the task ended, before anything is graded. */
-export type WorkOutcome = 'done' | 'agent_failed' | 'agent_timeout' | 'infra_error' | 'skipped'
+  z.strictObject({ ...happened, kind: z.literal('not_kept'), path: z.string(), reason: z.string() }),
+])
+export type EvidenceEvent = z.infer<typeof EvidenceEvent>
 
 /** `no-memory`: the memory directory and store are removed before every fresh session but the first. */
 export const controls = ['none', 'no-memory'] as const
 export type Control = (typeof controls)[number]
 
 /** Everything kept of one task carried out once: what graders, judges and people look at. Written as `evidence.json`. */
-export type Evidence = {
-  readonly schemaVersion: 1
-  readonly taskId: string
+export const Evidence = z.strictObject({
+  schemaVersion: z.literal(1),
+  taskId: z.string(),
   /** `task.md` in the evidence folder: the file as it was. Its own name where it could not be kept. */
-  readonly taskFile: string
-  readonly taskSha256: string
-  readonly repeat: number
-  readonly seed: number
-  readonly control: Control
-  readonly agent: { readonly name: string; readonly version: string; readonly model: string | null }
-  readonly outcome: WorkOutcome
-  readonly reason: string | null
+  taskFile: z.string(),
+  taskSha256: z.string(),
+  repeat: z.int(),
+  seed: z.int(),
+  control: z.enum(controls),
+  agent: z.strictObject({ name: z.string(), version: z.string(), model: Text }),
+  /** How carrying out the task ended, before anything is graded. */
+  outcome: z.enum(['done', 'agent_failed', 'agent_timeout', 'infra_error', 'skipped']),
+  reason: Text,
   /** False when the work was cut short, by Ctrl-C or worse: what is here is what there was by then. */
-  readonly isComplete: boolean
-  readonly startedAt: string
-  readonly endedAt: string
-  readonly sessions: readonly SessionRecord[]
+  isComplete: z.boolean(),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  sessions: z.array(SessionRecord).readonly(),
   /** All sessions one after the other, with boundaries. */
-  readonly transcript: KeptFile | null
+  transcript: KeptFile.nullable(),
   /** What lay in the workspace in the end, below `workspace/`. */
-  readonly workspace: readonly KeptFile[]
-  readonly events: readonly EvidenceEvent[]
-  readonly usage: Usage
-}
+  workspace: z.array(KeptFile).readonly(),
+  events: z.array(EvidenceEvent).readonly(),
+  usage: Usage,
+})
+export type Evidence = z.infer<typeof Evidence>

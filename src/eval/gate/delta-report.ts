@@ -1,30 +1,10 @@
-import type { BenchmarkComparison, CaseChanges, FigureComparison } from '../compare/compare.ts'
+import type { BenchmarkComparison, FigureComparison } from '../compare/compare.ts'
 import type { BaselineSnapshot } from '../store/schemas/baseline.ts'
 import type { InvalidCounts } from './ci-gate.ts'
-import {
-  type BenchmarkVerdict,
-  changeSentence,
-  type GateReason,
-  type GateVerdict,
-  gateExitCodes,
-  type Judgement,
-  nameOf,
-  worstOf,
-} from './gate.ts'
+import { changeSentence, gateExitCodes, type Judgement, nameOf, worstOf } from './gate.ts'
 
 /** How one benchmark changed on one system. */
-export type BenchmarkDelta = Pick<BenchmarkComparison, 'benchmarkId' | 'system' | 'baseRunId' | 'candidateRunId'> & {
-  readonly basePassRate: number
-  readonly candidatePassRate: number
-  readonly passRateDelta: number
-  readonly metricDeltas: Readonly<Record<string, number>>
-  readonly regressions: readonly string[]
-  readonly improvements: readonly string[]
-  readonly obstacles: readonly string[]
-  readonly notes: readonly string[]
-  readonly figures: readonly FigureComparison[]
-  readonly cases: CaseChanges | null
-}
+export type BenchmarkDelta = ReturnType<typeof deltaOf>
 
 /** What a candidate was held against. */
 export type Reference =
@@ -37,30 +17,7 @@ export type Reference =
   | { readonly kind: 'nothing' }
 
 /** The result of a comparison, for machines; the other forms are made from it. */
-export type DeltaReport = {
-  readonly schemaVersion: 1
-  readonly passed: boolean
-  readonly verdict: GateVerdict
-  readonly exitCode: number
-  readonly reasons: readonly GateReason[]
-  /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs it rests on. */
-  readonly verdicts: readonly Omit<BenchmarkVerdict, 'comparison'>[]
-  readonly baselineSnapshotId: string | null
-  readonly baselineCreatedAt: string | null
-  readonly baselineSourceRootDir: string | null
-  /** Whose snapshot decided. `candidate`: the base has never had one, so the candidate's own began. */
-  readonly baselineResolvedFrom: 'base' | 'candidate' | null
-  readonly baseRootDir: string | null
-  readonly candidateRootDir: string
-  readonly comparedBenchmarks: number
-  readonly missingCandidateBenchmarks: readonly string[]
-  readonly newBenchmarks: readonly string[]
-  readonly invalidArtifacts: { readonly base?: InvalidCounts; readonly candidate: InvalidCounts }
-  readonly regressions: readonly string[]
-  readonly improvements: readonly string[]
-  readonly notes: readonly string[]
-  readonly deltas: readonly BenchmarkDelta[]
-}
+export type DeltaReport = ReturnType<typeof deltaReport>
 
 /** One report of all that a candidate was held against. The worst judgement decides. */
 export function deltaReport(
@@ -69,9 +26,9 @@ export function deltaReport(
     readonly reference: Reference
     readonly baseRootDir: string | null
     readonly candidateRootDir: string
-    readonly invalid: DeltaReport['invalidArtifacts']
+    readonly invalid: { readonly base?: InvalidCounts; readonly candidate: InvalidCounts }
   },
-): DeltaReport {
+) {
   const verdict = worstOf(judgements.map((judgement) => judgement.verdict))
   const snapshot = about.reference.kind === 'snapshot' ? about.reference.snapshot : null
   const verdicts = judgements.flatMap((judgement) => judgement.verdicts)
@@ -80,16 +37,18 @@ export function deltaReport(
     deltas.flatMap((delta) => of(delta).map((line) => `${nameOf(delta)}: ${line}`))
   const reasons = judgements.flatMap((judgement) => judgement.reasons)
   return {
-    schemaVersion: 1,
+    schemaVersion: 1 as const,
     passed: verdict === 'pass',
     verdict,
     exitCode: gateExitCodes[verdict],
     // What is wrong with the candidate is said by every judgement about it.
     reasons: reasons.filter(({ line }, index) => reasons.findIndex((other) => other.line === line) === index),
+    /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs it rests on. */
     verdicts: verdicts.map(({ comparison: _, ...rest }) => rest),
     baselineSnapshotId: snapshot?.snapshotId ?? null,
     baselineCreatedAt: snapshot?.createdAt ?? null,
     baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
+    /** Whose snapshot decided. `candidate`: the base has never had one, so the candidate's own began. */
     baselineResolvedFrom: about.reference.kind === 'snapshot' ? about.reference.resolvedFrom : null,
     baseRootDir: about.baseRootDir,
     candidateRootDir: about.candidateRootDir,
@@ -109,7 +68,7 @@ export function deltaReport(
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
-function deltaOf(comparison: BenchmarkComparison): BenchmarkDelta {
+function deltaOf(comparison: BenchmarkComparison) {
   const { benchmarkId, system, baseRunId, candidateRunId, basePassRate, candidatePassRate } = comparison
   const { figures, obstacles, notes, cases } = comparison
   const sentences = (...verdicts: readonly FigureComparison['verdict'][]): readonly string[] =>

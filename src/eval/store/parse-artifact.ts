@@ -103,9 +103,10 @@ function messageOf({ message, input, code }: z.core.$ZodIssue, showsValues: bool
   return showsValues ? `is ${shown(input)}; it ${message}` : message
 }
 
-function shown(value: unknown): string {
+/** A value in a message: short, and on one line. `object` is what its format calls one. */
+export function shown(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
-  if (value !== null && typeof value === 'object') return 'an object'
+  if (value !== null && typeof value === 'object') return object
   const text = JSON.stringify(value) ?? String(value)
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }

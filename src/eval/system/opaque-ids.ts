@@ -65,7 +65,7 @@ export function opaqueIds(ids: Iterable<string>, salt: string): OpaqueIds {
 }
 
 /** The same belief twice is one belief, at its best place. */
-function withoutRepeats<Hit extends { readonly id: string }>(hits: readonly Hit[]): readonly Hit[] {
+export function withoutRepeats<Hit extends { readonly id: string }>(hits: readonly Hit[]): readonly Hit[] {
   const seen = new Set<string>()
   return hits.filter(({ id }) => !seen.has(id) && seen.add(id) !== null)
 }

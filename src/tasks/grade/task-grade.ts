@@ -1,4 +1,4 @@
-import type { Evidence, WorkOutcome } from '../evidence.ts'
+import type { Evidence } from '../evidence.ts'
 import { gradeByJudge, type Judge, type JudgeGrade } from '../judge/judge.ts'
 import { changedFiles } from '../run/read-evidence.ts'
 import type { GradingType, Task } from '../task.ts'
@@ -158,7 +158,7 @@ async function whyUngradable(
   return { state: 'infra_error', reason: `The evidence is not what it was: ${changed.slice(0, 5).join(', ')}.` }
 }
 
-const workStates: Readonly<Partial<Record<WorkOutcome, TaskState>>> = {
+const workStates: Readonly<Partial<Record<Evidence['outcome'], TaskState>>> = {
   agent_failed: 'agent_failed',
   agent_timeout: 'agent_timeout',
 }

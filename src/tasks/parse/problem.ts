@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { fieldAt, type Problem } from '../../eval/store/parse-artifact.ts'
+import { fieldAt, type Problem, shown as shownValue } from '../../eval/store/parse-artifact.ts'
 
 /** Collects the problems of a task file, so that its author sees all of them at once. */
 export class Findings {
@@ -37,15 +37,8 @@ export class Findings {
   }
 }
 
-const longestShown = 60
-
-/** A value in a message: short, and on one line. */
-export function shown(value: unknown): string {
-  if (Array.isArray(value)) return `a list of ${value.length}`
-  if (value !== null && typeof value === 'object') return 'a mapping'
-  const text = JSON.stringify(value) ?? String(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
-}
+/** A value of a task file in a message. */
+export const shown = (value: unknown): string => shownValue(value, 'a mapping')
 
 /** One error for all problems of a file. */
 export function invalidTask(problems: readonly Problem[]): MemoryError {

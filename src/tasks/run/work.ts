@@ -1,6 +1,8 @@
+import { readdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { noUsage, type Usage } from '../../models/chat-model.ts'
 import { type AgentAtWork, AgentFailure, type Conversation } from '../agent.ts'
-import type { Evidence, EvidenceEvent, SessionRecord, WorkOutcome } from '../evidence.ts'
+import type { Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import type { TaskSession } from '../task.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import type { Assignment } from './carry-out.ts'
@@ -12,7 +14,6 @@ import {
   writeSessionTranscript,
 } from './evidence-folder.ts'
 import { type Listing, listFiles } from './keep-files.ts'
-import { removeMemory } from './remove-memory.ts'
 import { notReached, sentenceOf, totalOf } from './session-record.ts'
 import { type Budget, budgetOf, inTime } from './time-budget.ts'
 import { type TranscribedSession, toolCallsIn } from './transcript-of.ts'
@@ -34,7 +35,7 @@ export class Work {
   readonly #transcribed: TranscribedSession[] = []
   readonly #events: EvidenceEvent[] = []
   readonly #conversationIds = new Set<string>()
-  #outcome: WorkOutcome = 'done'
+  #outcome: Evidence['outcome'] = 'done'
   #reason: string | null = null
   #isInterrupted = false
   #agent: AgentAtWork | null = null
@@ -234,4 +235,15 @@ export class Work {
       return `The agent did not end in order: ${sentenceOf(error)}`
     }
   }
+}
+
+/** Takes away what an agent could remember by: `memory/`, a MEMORY.md and any store of Credence. Says what was there. */
+async function removeMemory(workspace: string): Promise<readonly string[]> {
+  const atTop = (await readdir(workspace)).filter((name) => /^(?:memory|memory\.md|\.credence)$/iu.test(name))
+  const { files } = await listFiles(workspace)
+  const stores = [...files.keys()].filter((path) => /^credence\.db(?:-wal|-shm|-journal)?$/u.test(basename(path)))
+  const below = stores.filter((path) => !atTop.includes(path.split('/')[0] ?? ''))
+  const paths = [...atTop, ...below].toSorted()
+  for (const path of paths) await rm(join(workspace, path), { recursive: true, force: true })
+  return paths
 }

@@ -2,129 +2,102 @@ import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Budget } from '../../../memory/context.ts'
-import type { Expectations } from './expectations.ts'
-
-/** One question with one answer to check. */
-export type RetrievalCase = {
-  readonly caseId: string
-  readonly category: string | null
-  readonly description: string
-  /** Null for the pack's default user. */
-  readonly user: string | null
-  readonly scopes: readonly string[]
-  readonly message: string
-  readonly budget: Partial<Budget>
-  readonly expect: Expectations
-}
-
-/** One message of a session. What changes in the store changes after the turn has been scored. */
-export type SessionTurn = {
-  readonly turnIndex: number
-  readonly label: string
-  readonly scopes: readonly string[]
-  readonly message: string
-  readonly budget: Partial<Budget>
-  readonly expect: Expectations
-  /** A whole belief, in either spelling; read together with the corpus. */
-  readonly createBelief: unknown
-  readonly updateBelief: z.infer<typeof updateBelief> | null
-}
-
-export type SessionCase = {
-  readonly caseId: string
-  readonly description: string
-  readonly user: string | null
-  readonly turns: readonly SessionTurn[]
-}
+import { Expectations } from './expectations.ts'
 
 /** `warnings` name what the file asks for and nobody checks. */
-export type CaseFile<Case> = { readonly cases: readonly Case[]; readonly warnings: readonly string[] }
+type CaseFile<Case> = { readonly cases: readonly Case[]; readonly warnings: readonly string[] }
 
-const ids = z.array(z.string().min(1))
 const texts = z.array(z.string().min(1))
 const count = z.int().min(0)
-const membership = z.strictObject({ mustInclude: ids.optional(), mustExclude: ids.optional() })
 
-const expectations = z.strictObject({
-  personaPrelude: z
-    .strictObject({
-      nonEmpty: z.boolean().optional(),
-      isNull: z.boolean().optional(),
-      contains: texts.optional(),
-      mustNotContain: texts.optional(),
-    })
-    .optional(),
-  pinnedFacts: membership.optional(),
-  relevantBeliefs: z
-    .strictObject({
-      mustInclude: ids.optional(),
-      mustExclude: ids.optional(),
-      shouldInclude: ids.optional(),
-      shouldOnlyInclude: ids.optional(),
-      orderedBefore: z.array(z.tuple([z.string().min(1), z.string().min(1)])).optional(),
-      minCount: count.optional(),
-      maxCount: count.optional(),
-    })
-    .optional(),
-  openQuestions: membership.optional(),
-  noiseCheck: z.strictObject({ mustNotSurface: ids.optional() }).optional(),
-})
-
-const budget = z.strictObject({
-  maxBeliefs: count.optional(),
-  maxPinnedFacts: count.optional(),
-  maxQuestions: count.optional(),
-  maxCharacters: count.optional(),
-  maxPrelude: count.optional(),
-})
+const budget = z
+  .strictObject({
+    maxBeliefs: count.optional(),
+    maxPinnedFacts: count.optional(),
+    maxQuestions: count.optional(),
+    maxCharacters: count.optional(),
+    maxPrelude: count.optional(),
+  })
+  .default({})
+  .transform(({ maxPinnedFacts, ...rest }): Partial<Budget> => {
+    // The published name of one limit differs from ours.
+    const given = { ...rest, maxPinned: maxPinnedFacts }
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  })
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
 
-const retrievalCase = z.strictObject({
-  caseId: z.string().min(1),
-  category: z.string().optional(),
-  description: z.string().optional(),
-  userId: z.string().min(1).optional(),
-  scope,
-  query: z.string(),
-  budget: budget.optional(),
-  notes: z.unknown().optional(),
-  expect: expectations,
-})
+/** One question with one answer to check. */
+const RetrievalCase = z
+  .strictObject({
+    caseId: z.string().min(1),
+    category: z.string().optional(),
+    description: z.string().default(''),
+    userId: z.string().min(1).optional(),
+    scope,
+    query: z.string(),
+    budget,
+    notes: z.unknown().optional(),
+    expect: Expectations,
+  })
+  .transform(({ category, userId, scope: scopes, query: message, notes: _, ...rest }) => ({
+    ...rest,
+    category: category ?? null,
+    /** Null for the pack's default user. */
+    user: userId ?? null,
+    scopes,
+    message,
+  }))
+export type RetrievalCase = z.infer<typeof RetrievalCase>
 
-const updateBelief = z.strictObject({
-  beliefId: z.string().min(1),
-  addAliases: texts.optional(),
-  setContent: z.string().min(1).optional(),
-  setCanonicalName: z.string().min(1).optional(),
-})
+/** One message of a session. What changes in the store changes after the turn has been scored. */
+const SessionTurn = z
+  .strictObject({
+    turnIndex: count,
+    label: z.string(),
+    scope,
+    userMessage: z.string(),
+    // What was answered and what it was about belongs to the story; every message is looked up on its own.
+    assistantMessage: z.unknown().optional(),
+    turnSignal: z.unknown().optional(),
+    topics: z.unknown().optional(),
+    notes: z.unknown().optional(),
+    budget,
+    /** A whole belief, in either spelling; read together with the corpus. */
+    createBeliefAtTurn: z.unknown().optional(),
+    updateBeliefAtTurn: z
+      .strictObject({
+        beliefId: z.string().min(1),
+        addAliases: texts.optional(),
+        setContent: z.string().min(1).optional(),
+        setCanonicalName: z.string().min(1).optional(),
+      })
+      .optional(),
+    expect: Expectations,
+  })
+  .transform((turn) => ({
+    turnIndex: turn.turnIndex,
+    label: turn.label,
+    scopes: turn.scope,
+    message: turn.userMessage,
+    budget: turn.budget,
+    expect: turn.expect,
+    createBelief: turn.createBeliefAtTurn ?? null,
+    updateBelief: turn.updateBeliefAtTurn ?? null,
+  }))
+export type SessionTurn = z.infer<typeof SessionTurn>
 
-const sessionCase = z.strictObject({
-  caseId: z.string().min(1),
-  description: z.string().optional(),
-  category: z.string().optional(),
-  userId: z.string().min(1).optional(),
-  notes: z.unknown().optional(),
-  turns: z
-    .array(
-      z.strictObject({
-        turnIndex: count,
-        label: z.string(),
-        scope,
-        userMessage: z.string(),
-        // What was answered and what it was about belongs to the story; every message is looked up on its own.
-        assistantMessage: z.unknown().optional(),
-        turnSignal: z.unknown().optional(),
-        topics: z.unknown().optional(),
-        notes: z.unknown().optional(),
-        budget: budget.optional(),
-        createBeliefAtTurn: z.unknown().optional(),
-        updateBeliefAtTurn: updateBelief.optional(),
-        expect: expectations,
-      }),
-    )
-    .min(1),
-})
+const SessionCase = z
+  .strictObject({
+    caseId: z.string().min(1),
+    description: z.string().default(''),
+    category: z.string().optional(),
+    userId: z.string().min(1).optional(),
+    notes: z.unknown().optional(),
+    turns: z.array(SessionTurn).min(1),
+  })
+  .transform(({ caseId, description, userId, turns }) => ({ caseId, description, user: userId ?? null, turns }))
+export type SessionCase = z.infer<typeof SessionCase>
 
 function isScope(text: string): boolean {
   try {
@@ -135,54 +108,17 @@ function isScope(text: string): boolean {
 }
 
 /** Reads a file of single questions. */
-export function readRetrievalCases(file: string, value: unknown): CaseFile<RetrievalCase> {
-  const { items, warnings } = parseCases(file, value, retrievalCase, 'query')
-  const cases = items.map(
-    (item): RetrievalCase => ({
-      caseId: item.caseId,
-      category: item.category ?? null,
-      description: item.description ?? '',
-      user: item.userId ?? null,
-      scopes: item.scope,
-      message: item.query,
-      budget: asBudget(item.budget),
-      expect: item.expect,
-    }),
-  )
-  return { cases, warnings }
-}
+export const readRetrievalCases = (file: string, value: unknown): CaseFile<RetrievalCase> =>
+  parseCases(file, value, RetrievalCase, 'query')
 
 /** Reads a file of sessions. */
 export function readSessionCases(file: string, value: unknown): CaseFile<SessionCase> {
-  const { items, warnings } = parseCases(file, value, sessionCase, 'turns')
-  const cases = items.map((item): SessionCase => {
-    refuseDisorder(file, item)
-    return {
-      caseId: item.caseId,
-      description: item.description ?? '',
-      user: item.userId ?? null,
-      turns: item.turns.map((turn) => ({
-        turnIndex: turn.turnIndex,
-        label: turn.label,
-        scopes: turn.scope,
-        message: turn.userMessage,
-        budget: asBudget(turn.budget),
-        expect: turn.expect,
-        createBelief: turn.createBeliefAtTurn ?? null,
-        updateBelief: turn.updateBeliefAtTurn ?? null,
-      })),
-    }
-  })
-  return { cases, warnings }
+  const read = parseCases(file, value, SessionCase, 'turns')
+  for (const one of read.cases) refuseDisorder(file, one)
+  return read
 }
 
-/** The published name of one limit differs from ours. */
-function asBudget({ maxPinnedFacts, ...rest }: z.infer<typeof budget> = {}): Partial<Budget> {
-  const given = { ...rest, maxPinned: maxPinnedFacts }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-}
-
-function refuseDisorder(file: string, { caseId, turns }: z.infer<typeof sessionCase>): void {
+function refuseDisorder(file: string, { caseId, turns }: SessionCase): void {
   for (const [index, turn] of turns.entries()) {
     const before = turns[index - 1]
     if (before !== undefined && turn.turnIndex <= before.turnIndex) {
@@ -197,17 +133,17 @@ function refuseDisorder(file: string, { caseId, turns }: z.infer<typeof sessionC
 type CaseSchema = z.ZodType<{ readonly caseId: string }>
 
 /** Values that do not fit are errors; keys nobody knows are warnings, and what stands under them is not looked at. */
-export function parseCases<Schema extends CaseSchema>(
+function parseCases<Schema extends CaseSchema>(
   file: string,
   value: unknown,
   schema: Schema,
   mark: 'query' | 'turns',
-): { readonly items: readonly z.infer<Schema>[]; readonly warnings: readonly string[] } {
+): CaseFile<z.infer<Schema>> {
   if (!Array.isArray(value))
     throw invalid(`${file}: holds ${kindOf(value)}, not a list of cases.`, 'A case file is a JSON array.')
   if (value.length === 0) throw invalid(`${file}: holds no cases.`, 'Nothing was checked, so nothing can pass.')
   const warnings: string[] = []
-  const items = value.map((item: unknown, index) => {
+  const cases = value.map((item: unknown, index) => {
     refuseOtherKind(file, item, mark)
     const stripped = withoutNotes(item)
     const place = placeOf(file, stripped, index)
@@ -228,8 +164,8 @@ export function parseCases<Schema extends CaseSchema>(
     }
     return schema.parse(stripped)
   })
-  refuseRepeats(file, items)
-  return { items, warnings }
+  refuseRepeats(file, cases)
+  return { cases, warnings }
 }
 
 const tiers = new Set(['personaPrelude', 'pinnedFacts', 'relevantBeliefs', 'openQuestions', 'noiseCheck'])

@@ -1,31 +1,40 @@
+import { z } from 'zod'
+
+const texts = z.array(z.string().min(1)).readonly()
+const count = z.int().min(0)
+const Membership = z.strictObject({ mustInclude: texts.optional(), mustExclude: texts.optional() })
+
 /** What a case asks of an answer. Everything given must hold. */
-export type Expectations = {
-  readonly personaPrelude?: PreludeExpectations | undefined
-  readonly pinnedFacts?: Membership | undefined
-  readonly relevantBeliefs?: RelevantExpectations | undefined
-  readonly openQuestions?: Membership | undefined
-  readonly noiseCheck?: { readonly mustNotSurface?: readonly string[] | undefined } | undefined
-}
-
-type PreludeExpectations = {
-  readonly nonEmpty?: boolean | undefined
-  readonly isNull?: boolean | undefined
-  readonly contains?: readonly string[] | undefined
-  readonly mustNotContain?: readonly string[] | undefined
-}
-
-type RelevantExpectations = Membership & {
-  readonly shouldInclude?: readonly string[] | undefined
-  readonly shouldOnlyInclude?: readonly string[] | undefined
-  readonly orderedBefore?: readonly (readonly [string, string])[] | undefined
-  readonly minCount?: number | undefined
-  readonly maxCount?: number | undefined
-}
-
-type Membership = {
-  readonly mustInclude?: readonly string[] | undefined
-  readonly mustExclude?: readonly string[] | undefined
-}
+export const Expectations = z.strictObject({
+  personaPrelude: z
+    .strictObject({
+      nonEmpty: z.boolean().optional(),
+      isNull: z.boolean().optional(),
+      contains: texts.optional(),
+      mustNotContain: texts.optional(),
+    })
+    .optional(),
+  pinnedFacts: Membership.optional(),
+  relevantBeliefs: z
+    .strictObject({
+      ...Membership.shape,
+      shouldInclude: texts.optional(),
+      shouldOnlyInclude: texts.optional(),
+      orderedBefore: z
+        .array(z.tuple([z.string().min(1), z.string().min(1)]).readonly())
+        .readonly()
+        .optional(),
+      minCount: count.optional(),
+      maxCount: count.optional(),
+    })
+    .optional(),
+  openQuestions: Membership.optional(),
+  noiseCheck: z.strictObject({ mustNotSurface: texts.optional() }).optional(),
+})
+export type Expectations = z.infer<typeof Expectations>
+type PreludeExpectations = NonNullable<Expectations['personaPrelude']>
+type RelevantExpectations = NonNullable<Expectations['relevantBeliefs']>
+type Membership = z.infer<typeof Membership>
 
 /** An answer reduced to what expectations speak of, under the ids of the case file. */
 export type Outcome = {

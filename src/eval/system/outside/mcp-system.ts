@@ -3,6 +3,7 @@ import { MemoryError } from '../../../errors.ts'
 import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import { defaultBudget } from '../../../memory/context.ts'
 import { Corpus } from '../corpus.ts'
+import { withoutRepeats } from '../opaque-ids.ts'
 import type { AnswerHit, System, SystemQuery } from '../system.ts'
 import { embeddedText } from '../vector-file.ts'
 import { fullMetadata } from './http-contract.ts'
@@ -115,11 +116,6 @@ async function mostFound(
     for (const { id } of withoutRepeats(await ask(word))) found.set(id, (found.get(id) ?? 0) + 1)
   }
   return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
-}
-
-const withoutRepeats = (hits: readonly AnswerHit[]): readonly AnswerHit[] => {
-  const seen = new Set<string>()
-  return hits.filter(({ id }) => !seen.has(id) && seen.add(id) !== null)
 }
 
 /** The beliefs a result speaks of, in its order. */
