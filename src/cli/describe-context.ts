@@ -45,7 +45,7 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
 }
 
 /** "You asked with 4 telling words; this sentence holds 3 of them: …" */
-function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
+export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
   const listed = (words: readonly string[]): string => words.map((word) => `"${harmless(word)}"`).join(', ')
   const beside = nearby.length === 0 ? '' : `; right beside it: ${listed(nearby)}`
   const held = shared.length === 0 ? 'it holds none of them itself' : `this holds ${listed(shared)}`

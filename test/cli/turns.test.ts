@@ -319,6 +319,22 @@ describe('conversations', () => {
   })
 })
 
+describe('why', () => {
+  it('says of a turn whether it is shown for a message, and what it shares with it', async () => {
+    using place = workplace()
+    await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 's1')
+    const [turn] = (await place.json('conversations', 'show', 's1')).turns
+
+    const shown = await place.run('why', 'Where did I rent that kayak in Norway?', turn.id)
+    const silent = await place.run('why', 'Write a poem about rain', turn.id)
+
+    expect(shown.stdout).toMatch(/^It is shown, with a score of 0\.\d+; it takes 0\.\d+:/)
+    expect(shown.stdout).toContain('You asked with 3 telling words ("rent", "kayak", "Norway")')
+    expect(silent.stdout).toContain('is not shown for this message')
+    expect((await place.run('why', 'x', 't-nope')).stderr).toContain('There is no turn t-nope.')
+  })
+})
+
 describe('forget', () => {
   const filled = async (place: Place): Promise<void> => {
     const turns = [
@@ -407,6 +423,21 @@ describe('forget', () => {
 
     expect(exitCode).toBe(2)
     expect(stderr).toContain(message)
+  })
+})
+
+describe('vectors', () => {
+  it('are worked out when the setting asks for them, and order a search', async () => {
+    using place = workplace()
+    await place.run('hear', 'My doctor said the blood test is fine.', '--session', 's1')
+
+    expect(await place.run('vectors')).toMatchObject({ exitCode: 2 })
+    const { dir } = await place.json('status')
+    writeFileSync(join(dir, 'config.json'), '{"sentenceVectors": true}')
+    expect((await place.json('vectors')).embedded).toBe(1)
+    const { quotes } = await place.json('search', 'medical test')
+
+    expect(JSON.stringify(quotes[0].explanation)).toContain('how near it comes in meaning')
   })
 })
 

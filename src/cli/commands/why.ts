@@ -1,16 +1,18 @@
 import { visibleScopes } from '../../beliefs/scope.ts'
+import type { Memory } from '../../memory/memory.ts'
 import type { Why } from '../../memory/why.ts'
-import { defineCommand, one, oneText } from '../command.ts'
+import { type Answer, defineCommand, one, oneText } from '../command.ts'
 import { placeOptions, readerOptions, viewOptions } from '../common-options.ts'
-import { called } from '../describe-belief.ts'
-import { explanationLines, reasonText, rounded } from '../describe-recall.ts'
+import { called, dayOf } from '../describe-belief.ts'
+import { sharedText } from '../describe-context.ts'
+import { explanationLines, explanationTree, reasonText, rounded } from '../describe-recall.ts'
 import { harmless, type Style } from '../output.ts'
 import { columns, indented } from '../text-layout.ts'
 
 export const why = defineCommand({
   args: {
     message: oneText('What was said.'),
-    belief: one('The belief: its id, the beginning of it, its name or an alias.'),
+    belief: one('The belief: its id, the beginning of it, its name or an alias. Or the id of a turn.'),
   },
   options: { ...viewOptions, ...readerOptions, ...placeOptions },
   examples: [
@@ -26,10 +28,43 @@ export const why = defineCommand({
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.place(options)
     const memory = await session.reading(options)
+    if (isTurnId(belief)) return whyTurn(memory, message, belief)
     const verdict = await memory.why(message, belief)
     return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
   },
 })
+
+const isTurnId = (reference: string): boolean => /^t-[0-9a-z]+$/u.test(reference)
+
+/** Whether what was said in a turn is given to an agent for a message, and how near it comes. */
+async function whyTurn(memory: Memory, message: string, id: string): Promise<Answer> {
+  const turn = await memory.turn(id)
+  const { quotes, quoteDecision } = await memory.recall(message, { nearMisses: true })
+  const quote = quotes.find((one) => one.turn === id) ?? null
+  const { quotes: found } = await memory.search(message, { in: 'turns', session: turn.session, limit: 100 })
+  const hit = found.find((one) => one.turn === id) ?? null
+  const shared =
+    hit === null ? 'It shares no word with the message.' : `It shares: ${hit.found.map(harmless).join(', ')}.`
+  const threshold = rounded(quoteDecision?.threshold ?? 0)
+  return {
+    document: { turn, quote, hit, threshold: quoteDecision?.threshold ?? null },
+    text: (style) =>
+      quote === null
+        ? [
+            `What was said on ${dayOf(turn.at)} is not shown for this message.`,
+            indented(
+              `${shared} A quote needs a score of ${threshold}; recall --explain shows the best one.`,
+              2,
+              style.width,
+            ),
+          ].join('\n')
+        : [
+            `It is shown, with a score of ${rounded(quote.score)}; it takes ${threshold}:`,
+            indented(sharedText(quote, quoteDecision?.asked ?? []), 2, style.width),
+            ...explanationTree(quote.explanation).map((line) => indented(line, 4)),
+          ].join('\n'),
+  }
+}
 
 /** What became of one belief for one message, in words. */
 export function verdictText({ belief, verdict }: Why, activeScopes: readonly string[], style: Style): string {
