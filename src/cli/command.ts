@@ -52,6 +52,8 @@ type Definition<Args, Options> = {
   /** More than the summary says, where that is needed. */
   readonly description?: string
   readonly examples: readonly [Example, Example, ...Example[]]
+  /** It talks to another program, not to a person, so nothing is said besides its answer. */
+  readonly isForPrograms?: true
   /** Exit codes that only some commands have. */
   readonly exitCodes?: readonly ExitCode[]
   /**

@@ -141,6 +141,9 @@ export function compose(
     void talk(`warning: ${problem.message}${hint}`).catch(() => {})
   }
 
+  const vectorsFor = (options: PlaceOptions): { readonly vectors?: true } =>
+    settings(options).sentenceVectors ? { vectors: true } : {}
+
   const standpoint = ({ scopes, user }: Place, { as, agent, busyTimeoutMs }: StandpointOptions) => ({
     user,
     scopes,
@@ -160,7 +163,10 @@ export function compose(
       const where = place(options)
       if (!existsSync(storeFile(where.dir))) made.add(where.dir)
       return kept(
-        await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
+        await watched(
+          openMemory({ dir: where.dir, onMirrorProblem, ...vectorsFor(options), ...standpoint(where, options) }),
+          options,
+        ),
       )
     },
     reading: async (options) => {
@@ -168,7 +174,10 @@ export function compose(
       const where = place(options)
       if (existsSync(storeFile(where.dir)))
         return kept(
-          await watched(openMemory({ dir: where.dir, onMirrorProblem, ...standpoint(where, options) }), options),
+          await watched(
+            openMemory({ dir: where.dir, onMirrorProblem, ...vectorsFor(options), ...standpoint(where, options) }),
+            options,
+          ),
         )
       await talk(`There is no memory in ${where.dir} yet; \`credence remember\` makes one.`)
       return kept(await emptyMemory(standpoint(where, options)))

@@ -62,7 +62,8 @@ async function runCommand(
     if (given.options.json === undefined) await printer.printText(answer)
     else await printer.printDocument(answer.document)
     for (const line of answer.notes ?? []) await printer.talk(`${line}\n`)
-    for (const dir of session.made) await printer.talk(`${(await import('./keeping-notice.ts')).keepingNotice(dir)}\n`)
+    const made = command.isForPrograms ? [] : session.made
+    for (const dir of made) await printer.talk(`${(await import('./keeping-notice.ts')).keepingNotice(dir)}\n`)
     return answer.exitCode ?? exitCodes.fine
   } catch (error) {
     if (command.failOpen !== undefined) return await failedOpen(command.failOpen(error, session, argv), error, printer)

@@ -22,6 +22,7 @@ export const hook = defineCommand({
     ...placeOptions,
   },
   description: `Reads the host's JSON on standard input, puts what was said into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A process of its own (\`hear\`), which no host waits for, keeps what was said and learns from it. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log.`,
+  isForPrograms: true,
   examples: [
     {
       command: 'credence hook prompt-submit --host codex',

@@ -17,6 +17,7 @@ export const mcp = defineCommand({
   },
   description:
     'Speaks MCP on standard input and output until its input ends, for a host that starts it. `credence connect` writes the configuration.',
+  isForPrograms: true,
   examples: [
     { command: 'credence mcp', effect: 'Serves the memory of the working directory; a host starts it like this.' },
     {

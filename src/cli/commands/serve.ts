@@ -86,7 +86,8 @@ const demoPlace = (session: Session): ServedPlace => ({
 })
 
 async function opened(session: Session, place: ServedPlace): Promise<OpenDesk> {
-  const workshop = await session.workshop(place.dir, { thread: true })
+  const vectors = session.settings({ dir: place.dir }).sentenceVectors
+  const workshop = await session.workshop(place.dir, { thread: true, vectors })
   if (place.isDemo) await fillDemo(workshop, place.dir)
   return openDesk(session, workshop, place, (line) => console.error(line))
 }
@@ -123,7 +124,7 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
     onBug,
   })
   const listening = await listen((request) => app.fetch(request), { host, port })
-  const stopForgetting = isDemo ? () => {} : forgettingOldTurns(session, open, options)
+  const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   // The command is done when it listens; the process then lives for as long as it does.
   onceInterrupted(async () => {
     await stopForgetting()
@@ -155,19 +156,22 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
 
 const hourMs = 3_600_000
 
-/** Forgets turns that are older than they are to be kept, now and every hour. Returns what ends that. */
-function forgettingOldTurns(session: Session, open: OpenDesk, options: Serving['options']): () => Promise<void> {
-  const { keepTurnsDays } = session.settings(options)
+/** Looks after turns, now and every hour: forgets old ones, and has sentences of new ones worked out. Returns what ends that. */
+function lookingAfterTurns(session: Session, open: OpenDesk, options: Serving['options']): () => Promise<void> {
+  const { keepTurnsDays, sentenceVectors } = session.settings(options)
+  const { dir, user } = session.place(options)
   const memory = open.memoryAs({ actor: 'person', origin: 'retention' })
   let underWay = Promise.resolve()
-  const forget = (): void => {
+  const look = (): void => {
+    // In a process of its own: working out what sentences mean takes all of a processor.
+    if (sentenceVectors) void session.startDetached(['vectors', '--dir', dir, '--user', user])
     underWay = forgetOldTurns(memory, keepTurnsDays, new Date()).then(
       () => {},
       (error: unknown) => console.error(error),
     )
   }
-  forget()
-  const timer = setInterval(forget, hourMs)
+  look()
+  const timer = setInterval(look, hourMs)
   return async () => {
     clearInterval(timer)
     await underWay

@@ -103,6 +103,7 @@ class Listener {
     }
     sweepMarks(this.#dir, Date.now())
     await this.#forgetOld()
+    await this.#embedNew()
     return sum
   }
 
@@ -126,6 +127,12 @@ class Listener {
     )
     const count = (outcome: string): number => turns.filter((one) => one.outcome === outcome).length
     return { ...nothing, kept: count('kept'), refused: count('refused'), learned: taken.length }
+  }
+
+  /** What is new may wait for the next time: only a little is worked out now, newest first. */
+  async #embedNew(): Promise<void> {
+    if (!this.#session.settings({ dir: this.#dir }).sentenceVectors) return
+    for (const memory of this.#memories.values()) await (await memory).embedTurns({ limit: 50 })
   }
 
   #memory({ user, scopes, host }: QueuedTurn): Promise<Memory> {

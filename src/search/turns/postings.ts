@@ -27,14 +27,23 @@ export function heaviestRows(
     const difference = (totals[one] as number) - (totals[other] as number)
     return difference < 0 || (difference === 0 && one < other)
   }
-  for (let at = 0; at < size; at += 1) {
-    if (totals[at] === 0 || (inView !== null && !inView.has(at + lowest))) continue
+  const offer = (at: number): void => {
     if (heap.length < most) {
       heap.push(at)
       if (heap.length === most) for (let node = (most >> 1) - 1; node >= 0; node -= 1) sink(heap, node, isLess)
     } else if (isLess(heap[0] as number, at)) {
       heap[0] = at
       sink(heap, 0, isLess)
+    }
+  }
+  // Only rows that hold a term are looked at, each once.
+  const seen = new Uint8Array(size)
+  for (const { postings } of terms) {
+    for (const row of postings.rows) {
+      const at = row - lowest
+      if (seen[at] === 1) continue
+      seen[at] = 1
+      if (totals[at] !== 0 && (inView === null || inView.has(row))) offer(at)
     }
   }
   return heap.map((at) => at + lowest)

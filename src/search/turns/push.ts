@@ -40,7 +40,7 @@ export type PushConstants = { readonly [Name in keyof typeof pushConstants]: num
 
 const mostQuotes = 3
 const mostTerms = 60
-const mostCandidates = 60
+const mostCandidates = 40
 const mostTexts = 30
 const reach = 2
 /** Fewer words than this are counted as this many. */
@@ -197,7 +197,10 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
       })
       return best === null ? [] : [{ ...best, quote: { ...best.quote, turn } }]
     })
-    .sort((one, other) => other.quote.score - one.quote.score || other.quote.turn.at.localeCompare(one.quote.turn.at))
+    .sort(
+      (one, other) =>
+        other.quote.score - one.quote.score || Date.parse(other.quote.turn.at) - Date.parse(one.quote.turn.at),
+    )
 }
 
 /** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */

@@ -66,23 +66,23 @@ const interrogative = 'what|when|where|who|whom|whose|which|why|how'
 /** Ends in a question mark, begins like a question, or asks after a comma or a preposition: "ok, at what time do I …". */
 const asks = new RegExp(
   String.raw`\?\s*$|^(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
-  'iu',
+  'i',
 )
-const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/iu
+const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/i
 const assistantSaid =
-  /\b(?:you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/iu
+  /\b(?:you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/i
 const past =
-  /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/iu
+  /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/i
 const when =
-  /^\s*when\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bwhich (?:month|year|day)\b|\bhow many (?:days|weeks|months|years)\b/iu
-const howMany = /\bhow (?:many|much|old|long|often|far)\b/iu
+  /^\s*when\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bwhich (?:month|year|day)\b|\bhow many (?:days|weeks|months|years)\b/i
+const howMany = /\bhow (?:many|much|old|long|often|far)\b/i
 
 /** Whether a text tells when something was or will be. */
 export const tellsTime = (text: string): boolean => timeWords.test(text)
 const timeWords =
-  /\b(?:yesterday|today|tonight|tomorrow|ago|last (?:\w+ )?(?:night|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|winter)|this (?:week|month|year|weekend|morning|past)|next (?:week|month|year|weekend)|january|february|march|april|june|july|august|september|october|november|december|since|(?:19|20)\d\d)\b/iu
+  /\b(?:yesterday|today|tonight|tomorrow|ago|last (?:\w+ )?(?:night|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|winter)|this (?:week|month|year|weekend|morning|past)|next (?:week|month|year|weekend)|january|february|march|april|june|july|august|september|october|november|december|since|(?:19|20)\d\d)\b/i
 
 /** Whether a text tells a number. */
 export const tellsNumber = (text: string): boolean => numberWords.test(text)
 const numberWords =
-  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/iu
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/i

@@ -5,17 +5,27 @@ import { isAskingTerm } from './terms.ts'
 export const uncommonPoints = 8
 const rarePoints = 10
 
-let bands: ReadonlyMap<string, number> | undefined
+/** Points with the terms that have them, each between two spaces. */
+let bands: readonly (readonly [points: number, terms: string])[] | undefined
+// A one-shot command asks about a handful of terms: looking for them in the text costs it less than a table of them all.
+const known = new Map<string, number>()
 
 /**
  * How telling a term is in general English, whatever the store holds: 3 for the most common, 5, 6, 8, and 10 for a rare
  * or unknown one. Words of asking count half.
  */
 export function pointsOf(term: string): number {
+  const before = known.get(term)
+  if (before !== undefined) return before
   bands ??= readBands()
-  const points = bands.get(term) ?? rarePoints
-  return isAskingTerm(term) ? points / 2 : points
+  const band = bands.find(([, terms]) => terms.includes(` ${term} `))?.[0] ?? rarePoints
+  const points = isAskingTerm(term) ? band / 2 : band
+  if (known.size >= mostKnown) known.clear()
+  known.set(term, points)
+  return points
 }
+
+const mostKnown = 20_000
 
 /** A word that general English does not know and that at least this share of all turns holds is a particle, not a topic. */
 const particleShare = 0.08
@@ -35,12 +45,10 @@ export function pointsAmong(
   return isParticle ? 0 : points
 }
 
-function readBands(): ReadonlyMap<string, number> {
-  const found = new Map<string, number>()
+function readBands(): readonly (readonly [points: number, terms: string])[] {
   const text = readFileSync(new URL('./word-points.txt', import.meta.url), 'utf8')
-  for (const line of text.trimEnd().split('\n')) {
-    const [points, ...terms] = line.split(' ')
-    for (const term of terms) found.set(term, Number(points))
-  }
-  return found
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => [Number.parseInt(line, 10), `${line.slice(line.indexOf(' '))} `])
 }

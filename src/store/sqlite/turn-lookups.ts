@@ -172,22 +172,19 @@ export class TurnLookups {
     const placeOf = this.#connection.statement<[number], { session: number | null; place: number }>(
       'SELECT session, place FROM turns WHERE row <= ? ORDER BY row DESC LIMIT 1',
     )
-    const wanted = new Map<number, Set<number>>()
-    for (const row of rows) {
-      const found = placeOf.get(row)
-      if (found === undefined || found.session === null) continue
-      const places = wanted.get(found.session) ?? new Set()
-      wanted.set(found.session, places)
-      for (let place = found.place - reach; place <= found.place + reach; place += 1) places.add(place)
-    }
     const between = this.#connection.statement<[number, number, number], UnitRow>(
       `SELECT row, session, place, role, speaker, at, scope, asks, lengths FROM turns
-       WHERE session = ? AND place BETWEEN ? AND ? ORDER BY place, row`,
+       WHERE session = ? AND place BETWEEN ? AND ?`,
     )
-    return [...wanted]
-      .sort(([one], [other]) => one - other)
-      .flatMap(([session, places]) => runsOf(places).flatMap(([from, to]) => between.all(session, from, to)))
+    const found = new Map<number, UnitRow>()
+    for (const row of rows) {
+      const own = placeOf.get(row)
+      if (own === undefined || own.session === null) continue
+      for (const near of between.all(own.session, own.place - reach, own.place + reach)) found.set(near.row, near)
+    }
+    return [...found.values()]
       .filter(({ scope }) => scopes.has(scope))
+      .sort((one, other) => one.session - other.session || one.place - other.place)
       .flatMap(unitsIn)
   }
 
@@ -290,17 +287,6 @@ const unitsIn = ({ row, session, place, role, speaker, at, asks, lengths }: Unit
     length: Number(length),
     asks: asks === 1,
   }))
-
-/** Places as stretches without a gap. */
-function runsOf(places: ReadonlySet<number>): readonly (readonly [from: number, to: number])[] {
-  const runs: [number, number][] = []
-  for (const place of [...places].sort((one, other) => one - other)) {
-    const last = runs.at(-1)
-    if (last !== undefined && place === last[1] + 1) last[1] = place
-    else runs.push([place, place])
-  }
-  return runs
-}
 
 function conditionsOf(userId: number, filter: TurnFilter): { readonly where: string; readonly values: unknown[] } {
   const { scopes, session, speaker, roles, since, until } = filter

@@ -1,7 +1,7 @@
 import { MemoryError } from '../../../errors.ts'
 import type { Embedder } from '../../../search/embedder.ts'
+import { openMiniLm } from '../../../search/minilm.ts'
 import { openOllama, openOpenAi } from './http-embedder.ts'
-import { openMiniLm } from './minilm.ts'
 
 /** The model that needs nothing but npm. */
 export const defaultEmbedder = 'minilm'

