@@ -137,6 +137,12 @@ export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[
   })
 }
 
+/** The outcome of a case that went wrong before anything could be scored. */
+export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['error']>): CaseOutcome => {
+  const nothing = { scores: {}, returned: [], failures: [], timings: {} }
+  return { caseId, verdict: 'error', ...nothing, error }
+}
+
 /**
  * Carries out items of which none depends on another, `jobs` at a time, and yields in their order, so that the result is
  * the same for any number of jobs. What was begun when the signal comes is finished and yielded.

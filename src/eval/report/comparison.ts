@@ -11,42 +11,32 @@ export type BackendResult =
 export type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 
 /** One line of the table of results. */
-export type ComparisonRow = {
-  readonly backend: string
-  readonly description: string
-  readonly static: Tally | null
-  readonly session: Tally | null
-  readonly total: Tally
-  readonly passRateInterval95: Interval | null
-  readonly meanPrecision: number | null
-  readonly meanRecall: number | null
-  readonly meanDriftScore: number | null
-  readonly p50LatencyMs: number | null
-  readonly packs: readonly (Tally & { readonly id: string })[]
-}
+export type ComparisonRow = ReturnType<typeof comparisonRow>
 
-export function comparisonRow(backend: string, runs: readonly PackRun[]): ComparisonRow {
-  const entriesOf = (some: readonly PackRun[]) => some.flatMap((run) => run.records.map(({ entry }) => entry))
-  const tallyOf = (some: readonly PackRun[]): Tally | null => (some.length === 0 ? null : summarise(entriesOf(some)))
-  const all = summarise(entriesOf(runs))
-  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = all
+export function comparisonRow(backend: string, runs: readonly PackRun[]) {
+  const summaryOf = (some: readonly PackRun[]): Summary =>
+    summarise(some.flatMap((run) => run.records.map(({ entry }) => entry)))
+  const tallyOf = (some: readonly PackRun[]): Tally => {
+    const { totalPassed, totalCases, errors } = summaryOf(some)
+    return { totalPassed, totalCases, errors }
+  }
+  const sessions = runs.filter((run) => run.pack.kind === 'session')
+  const others = runs.filter((run) => run.pack.kind !== 'session')
+  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summaryOf(runs)
   return {
     backend,
     description: runs[0]?.subject.description ?? '',
-    static: tallied(tallyOf(runs.filter((run) => run.pack.kind !== 'session'))),
-    session: tallied(tallyOf(runs.filter((run) => run.pack.kind === 'session'))),
-    total: { totalPassed: all.totalPassed, totalCases: all.totalCases, errors: all.errors },
+    static: others.length === 0 ? null : tallyOf(others),
+    session: sessions.length === 0 ? null : tallyOf(sessions),
+    total: tallyOf(runs),
     passRateInterval95,
     meanPrecision,
     meanRecall,
     meanDriftScore,
     p50LatencyMs,
-    packs: runs.map((run) => ({ id: run.pack.id, ...(tallied(tallyOf([run])) as Tally) })),
+    packs: runs.map((run) => ({ id: run.pack.id, ...tallyOf([run]) })),
   }
 }
-
-const tallied = (tally: Tally | null): Tally | null =>
-  tally === null ? null : { totalPassed: tally.totalPassed, totalCases: tally.totalCases, errors: tally.errors }
 
 /** What every table says of a pack that the default system passes whole: it shows that nothing broke, and no more. */
 export const saturated = 'regression suite (saturated)'

@@ -1,51 +1,22 @@
-import type { RetrievalEntry, SessionEntry } from '../kinds/retrieval/entries.ts'
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import { round4 } from '../score/statistics.ts'
-import { type CategorySummary, type Summary, summarise, summariseCategories } from '../score/summary.ts'
-import type { RecallOptions } from '../system/system.ts'
+import { summarise, summariseCategories } from '../score/summary.ts'
 
 /** The result of one backend on all packs of one kind, as it stands in a report file. */
-export type Report = {
-  readonly schemaVersion: 1
-  readonly provider: string
-  readonly system: { readonly name: string; readonly version: string; readonly description: string }
-  /** Whether prelude, pins and questions came from Credence's own recall because the system finds relevant beliefs only. */
-  readonly suppliedTiers: boolean
-  readonly packs: readonly {
-    readonly id: string
-    readonly title: string
-    readonly hash: string
-    readonly recall: RecallOptions
-    readonly totalPassed: number
-    readonly totalCases: number
-  }[]
-  readonly notes: readonly string[]
-  /** What the files ask for and nobody checked. */
-  readonly warnings: readonly string[]
-  readonly retrieval: Summary & {
-    readonly caseCount: number
-    readonly turnCount?: number
-    readonly categories: readonly CategorySummary[]
-  }
-  readonly ingestion: {
-    readonly beliefCount: number
-    readonly totalMs: number
-    readonly meanPerBeliefMs: number | null
-  } | null
-  readonly cases: readonly ((RetrievalEntry | SessionEntry) & { readonly pack: string })[]
-}
+export type Report = ReturnType<typeof reportOf>
 
 /** All runs must be of the same subject and the same kind of pack. */
-export function reportOf(runs: readonly [PackRun, ...PackRun[]]): Report {
+export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
   const [{ subject }] = runs
   const isSession = runs[0].pack.kind === 'session'
   const cases = runs.flatMap((run) => run.records.map(({ entry }) => ({ pack: run.pack.id, ...entry })))
   const sessions = new Set(cases.map(({ pack, caseId }) => `${pack}\n${caseId}`)).size
   const { name, version, description } = subject
   return {
-    schemaVersion: 1,
+    schemaVersion: 1 as const,
     provider: name,
     system: { name, version, description },
+    /** Whether prelude, pins and questions came from Credence's own recall because the system finds relevant beliefs only. */
     suppliedTiers: subject.hasSuppliedTiers,
     packs: runs.map(({ pack, records }) => ({
       id: pack.id,
@@ -56,6 +27,7 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]): Report {
       totalCases: records.length,
     })),
     notes: [...subject.notes, ...runs.flatMap(({ pack, notices }) => notices.map((notice) => `${pack.id}: ${notice}`))],
+    /** What the files ask for and nobody checked. */
     warnings: runs.flatMap(({ pack }) => pack.warnings),
     retrieval: {
       ...summarise(cases),
@@ -68,7 +40,7 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]): Report {
   }
 }
 
-function ingestionOf(runs: readonly PackRun[]): Report['ingestion'] {
+function ingestionOf(runs: readonly PackRun[]) {
   const known = runs.flatMap(({ ingestion }) => (ingestion === null ? [] : [ingestion]))
   if (known.length === 0) return null
   const beliefCount = known.reduce((total, one) => total + one.beliefCount, 0)

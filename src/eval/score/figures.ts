@@ -1,7 +1,7 @@
 import type { BaselineBenchmark, CaseResult } from '../store/schemas/baseline.ts'
 import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 import type { CaseRecord, RunStatus, RunSummary, Verdict } from '../store/schemas/run.ts'
-import { type Interval, mean, percentile } from './statistics.ts'
+import { type Interval, mean, percentile, z95 } from './statistics.ts'
 
 /** What the case records of a run come to. The counts of a run summary are these and nothing else. */
 export type CaseFigures = {
@@ -48,8 +48,6 @@ export function summariseCases(records: readonly CaseRecord[]): CaseFigures {
     latency: latencyOf(records),
   }
 }
-
-const z95 = 1.959963984540054
 
 function intervalsOf(results: readonly CaseResult[]): Readonly<Record<string, Interval>> {
   const names = [...new Set(results.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()

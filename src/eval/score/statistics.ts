@@ -14,7 +14,7 @@ export function percentile(values: readonly number[], percent: number): number |
 export type Interval = { readonly low: number; readonly high: number }
 
 /** The two-sided 95 % quantile of the normal distribution. */
-const z = 1.959963984540054
+export const z95 = 1.959963984540054
 
 /**
  * Where the true pass rate lies with 95 % confidence (Wilson, "Probable Inference", 1927). Stays within 0 and 1 and
@@ -23,9 +23,9 @@ const z = 1.959963984540054
 export function wilsonInterval(passed: number, trials: number): Interval | null {
   if (trials === 0) return null
   const rate = passed / trials
-  const weight = z ** 2 / trials
+  const weight = z95 ** 2 / trials
   const centre = (rate + weight / 2) / (1 + weight)
-  const half = (z / (1 + weight)) * Math.sqrt((rate * (1 - rate)) / trials + weight / (4 * trials))
+  const half = (z95 / (1 + weight)) * Math.sqrt((rate * (1 - rate)) / trials + weight / (4 * trials))
   // At 0 and 1 the bound is exact, and must not miss it by the last bit.
   return {
     low: passed === 0 ? 0 : Math.max(0, centre - half),

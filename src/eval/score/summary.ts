@@ -1,31 +1,14 @@
 import type { RetrievalEntry, SessionEntry } from '../kinds/retrieval/entries.ts'
 import { type PassType, passTypes } from '../kinds/retrieval/metrics.ts'
-import { type Interval, mean, percentile, round4, wilsonInterval } from './statistics.ts'
+import { mean, percentile, round4, wilsonInterval } from './statistics.ts'
 
 type Entry = RetrievalEntry | SessionEntry
 
 /** What a set of results comes to. */
-export type Summary = {
-  readonly totalCases: number
-  readonly totalPassed: number
-  readonly totalFailed: number
-  /** Cases the system did not answer. They are in no mean and no rate. */
-  readonly errors: number
-  readonly passRate: number | null
-  readonly passRateInterval95: Interval | null
-  readonly meanPrecision: number | null
-  readonly meanRecall: number | null
-  /** Over the turns that name noise; null when none does. */
-  readonly meanDriftScore: number | null
-  readonly activeRetrievalPasses: number
-  readonly passTypes: Readonly<Record<PassType, number>>
-  readonly meanLatencyMs: number | null
-  readonly p50LatencyMs: number | null
-  readonly p95LatencyMs: number | null
-}
+export type Summary = ReturnType<typeof summarise>
 
 /** Every case weighs the same, and what was not measured weighs nothing. */
-export function summarise(entries: readonly Entry[]): Summary {
+export function summarise(entries: readonly Entry[]) {
   const passed = entries.filter(({ status }) => status === 'passed')
   const failed = entries.filter(({ status }) => status === 'failed')
   const judged = passed.length + failed.length
@@ -38,11 +21,13 @@ export function summarise(entries: readonly Entry[]): Summary {
     totalCases: entries.length,
     totalPassed: passed.length,
     totalFailed: failed.length,
+    /** Cases the system did not answer. They are in no mean and no rate. */
     errors: entries.length - judged,
     passRate: judged === 0 ? null : round4(passed.length / judged),
     passRateInterval95: wilsonInterval(passed.length, judged),
     meanPrecision: round4(mean(entries.map(({ retrievalPrecision }) => retrievalPrecision))),
     meanRecall: round4(mean(entries.map(({ retrievalRecall }) => retrievalRecall))),
+    /** Over the turns that name noise; null when none does. */
     meanDriftScore: round4(mean(drift)),
     activeRetrievalPasses: countOf('activeRetrieval'),
     passTypes: Object.fromEntries(passTypes.map((type) => [type, countOf(type)])) as Record<PassType, number>,
@@ -52,18 +37,10 @@ export function summarise(entries: readonly Entry[]): Summary {
   }
 }
 
-export type CategorySummary = {
-  readonly category: string
-  readonly caseCount: number
-  readonly passed: number
-  readonly failed: number
-  readonly errors: number
-  readonly meanPrecision: number | null
-  readonly meanRecall: number | null
-}
+export type CategorySummary = ReturnType<typeof summariseCategories>[number]
 
 /** The same by category, in the order in which categories first occur. Turns are grouped by their label. */
-export function summariseCategories(entries: readonly Entry[]): readonly CategorySummary[] {
+export function summariseCategories(entries: readonly Entry[]) {
   const nameOf = (entry: Entry): string => ('label' in entry ? entry.label : (entry.category ?? 'uncategorised'))
   const groups = Map.groupBy(entries, nameOf)
   return [...groups].map(([category, own]) => {

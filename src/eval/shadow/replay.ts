@@ -4,34 +4,9 @@ import type { Subject } from '../system/subject.ts'
 import type { Answer } from '../system/system.ts'
 import type { LoggedQuery } from './query-log.ts'
 
-/** How two systems answered one query of the log. It holds no text: `query` is its place in the log. */
-export type ReplayedQuery = {
-  readonly query: number
-  readonly overlap: number
-  readonly rankOverlap: number
-  readonly churn: number | null
-  readonly beliefs: Pair<number>
-  readonly contextChars: Pair<number>
-  readonly durationMs: Pair<number>
-  readonly error: string | null
-}
-
 type Pair<Value> = { readonly base: Value; readonly candidate: Value }
-
-export type ReplayReport = {
-  readonly queries: number
-  readonly errors: number
-  readonly identical: number
-  readonly meanOverlap: number | null
-  readonly meanRankOverlap: number | null
-  readonly meanChurn: number | null
-  readonly beliefs: Pair<number | null>
-  readonly contextChars: Pair<number | null>
-  readonly p50Ms: Pair<number | null>
-  readonly p95Ms: Pair<number | null>
-  /** Least alike first. */
-  readonly mostChanged: readonly ReplayedQuery[]
-}
+type ReplayedQuery = ReturnType<typeof compared>
+export type ReplayReport = ReturnType<typeof reportOf>
 
 export type ReplayOptions = {
   readonly beliefs: readonly BeliefRecord[]
@@ -70,7 +45,8 @@ async function asked(subject: Subject, { user, scopes, message }: LoggedQuery): 
   }
 }
 
-function compared(query: number, base: Reply, candidate: Reply, lengths: ReadonlyMap<string, number>): ReplayedQuery {
+/** How two systems answered one query of the log. It holds no text: `query` is its place in the log. */
+function compared(query: number, base: Reply, candidate: Reply, lengths: ReadonlyMap<string, number>) {
   const [before, after] = [rankedIds(base), rankedIds(candidate)]
   const size = (ids: readonly string[]): number => ids.reduce((total, id) => total + (lengths.get(id) ?? 0), 0)
   return {
@@ -88,7 +64,7 @@ function compared(query: number, base: Reply, candidate: Reply, lengths: Readonl
 /** Only what was found for the message: pins are there whatever it says. */
 const rankedIds = ({ answer }: Reply): readonly string[] => [...new Set(answer?.relevant.map(({ id }) => id) ?? [])]
 
-function reportOf(replayed: readonly ReplayedQuery[]): ReplayReport {
+function reportOf(replayed: readonly ReplayedQuery[]) {
   const answered = replayed.filter(({ error }) => error === null)
   const pair = (read: (one: ReplayedQuery) => Pair<number>, reduce: (values: readonly number[]) => number | null) => ({
     base: reduce(answered.map((one) => read(one).base)),
@@ -111,6 +87,7 @@ function reportOf(replayed: readonly ReplayedQuery[]): ReplayReport {
       ({ durationMs }) => durationMs,
       (values) => percentile(values, 95),
     ),
+    /** Least alike first. */
     mostChanged: answered
       .filter(({ rankOverlap, overlap }) => overlap < 1 || rankOverlap < 1 - 1e-9)
       .sort((one, other) => one.rankOverlap - other.rankOverlap || one.query - other.query)
@@ -158,5 +135,5 @@ export function rankChurn(one: readonly string[], other: readonly string[]): num
     const place = places.get(id)
     return place === undefined ? [] : [Math.abs(place - index)]
   })
-  return moves.length === 0 ? null : moves.reduce((total, move) => total + move, 0) / moves.length
+  return mean(moves)
 }

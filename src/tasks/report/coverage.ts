@@ -1,47 +1,32 @@
+import { mean } from '../../eval/score/statistics.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
 
-/** How much of what should have been graded was: stands beside every score. */
-export type Coverage = {
-  readonly tasks: number
-  /** Those with a score. */
-  readonly graded: number
-  /** Those whose score has every part the task asks for. */
-  readonly complete: number
-  readonly unjudged: number
-  readonly byState: Readonly<Record<string, number>>
-}
+export type Coverage = ReturnType<typeof coverageOf>
 
-export function coverageOf(grades: readonly TaskGrade[]): Coverage {
+/** How much of what should have been graded was: stands beside every score. */
+export function coverageOf(grades: readonly TaskGrade[]) {
   const byState: Record<string, number> = {}
   for (const { state } of grades) byState[state] = (byState[state] ?? 0) + 1
   return {
     tasks: grades.length,
+    /** Those with a score. */
     graded: grades.filter(({ score }) => score !== null).length,
+    /** Those whose score has every part the task asks for. */
     complete: grades.filter(({ isComplete }) => isComplete).length,
     unjudged: grades.filter(({ judge }) => judge.state === 'unjudged').length,
     byState,
   }
 }
 
-/** Means over what was graded; null where nothing was. */
-export type MeanScores = {
-  readonly score: number | null
-  readonly automatedScore: number | null
-  readonly answerScore: number | null
-  readonly recallScore: number | null
-  readonly judgeScore: number | null
-}
+export type MeanScores = ReturnType<typeof meanScores>
 
-export function meanScores(grades: readonly TaskGrade[]): MeanScores {
-  const mean = (name: keyof MeanScores): number | null => {
-    const values = grades.flatMap((grade) => grade[name] ?? [])
-    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
-  }
+/** Means over what was graded; null where nothing was. */
+export function meanScores(grades: readonly TaskGrade[]) {
   return {
-    score: mean('score'),
-    automatedScore: mean('automatedScore'),
-    answerScore: mean('answerScore'),
-    recallScore: mean('recallScore'),
-    judgeScore: mean('judgeScore'),
+    score: mean(grades.map(({ score }) => score)),
+    automatedScore: mean(grades.map(({ automatedScore }) => automatedScore)),
+    answerScore: mean(grades.map(({ answerScore }) => answerScore)),
+    recallScore: mean(grades.map(({ recallScore }) => recallScore)),
+    judgeScore: mean(grades.map(({ judgeScore }) => judgeScore)),
   }
 }

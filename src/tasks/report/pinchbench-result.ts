@@ -1,3 +1,4 @@
+import { mean } from '../../eval/score/statistics.ts'
 import type { RunSummary } from '../../eval/store/schemas/run.ts'
 import type { Evidence } from '../evidence.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
@@ -53,7 +54,7 @@ function entryOf({ task, repeats }: TaskRuns) {
     notes: grade.notes.join(' | '),
   }))
   const scores = runs.flatMap(({ score }) => score ?? [])
-  const mean = scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length
+  const average = mean(scores)
   return {
     task_id: task.id,
     status: first === undefined ? 'error' : statuses[first.evidence.outcome],
@@ -64,8 +65,8 @@ function entryOf({ task, repeats }: TaskRuns) {
     workspace: first?.grade.evidence ?? '',
     grading: {
       runs,
-      mean,
-      std: scores.length < 2 || mean === null ? 0 : Math.sqrt(squares(scores, mean) / (scores.length - 1)),
+      mean: average,
+      std: scores.length < 2 || average === null ? 0 : Math.sqrt(squares(scores, average) / (scores.length - 1)),
       min: scores.length === 0 ? null : Math.min(...scores),
       max: scores.length === 0 ? null : Math.max(...scores),
     },

@@ -3,7 +3,15 @@ import type { Extractor } from '../../../memory/learn/extraction.ts'
 import { learn } from '../../../memory/learn/learn.ts'
 import type { Workshop } from '../../../memory/workshop.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import { carriedOut, defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../kind.ts'
+import {
+  brokenOutcome,
+  carriedOut,
+  defineKind,
+  type Kind,
+  type PackContent,
+  type PackPlace,
+  type Tested,
+} from '../kind.ts'
 import { nothingExtractor } from './control-extractors.ts'
 import { judgeLearning } from './judge-learning.ts'
 import { type LearningCase, readLearningCases } from './learning-pack.ts'
@@ -85,15 +93,7 @@ async function outcomeOf(
     return { caseId, ...judgeLearning(one, learned, items), returned, timings, explanation }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
-    return {
-      caseId,
-      verdict: 'error',
-      scores: {},
-      returned: [],
-      failures: [],
-      timings: {},
-      error: { class: 'extractor', message: error.message },
-    }
+    return brokenOutcome(caseId, { class: 'extractor', message: error.message })
   } finally {
     await workshop.store.close()
   }

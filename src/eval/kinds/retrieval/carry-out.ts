@@ -3,7 +3,7 @@ import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import type { Subject } from '../../system/subject.ts'
 import type { Answer, BeliefUpdate } from '../../system/system.ts'
-import { carriedOut, type Observer } from '../kind.ts'
+import { brokenOutcome, carriedOut, type Observer } from '../kind.ts'
 import { checkExpectations, type Expectations, noiseIn, type Outcome } from './expectations.ts'
 import { driftScore, measure, type PassType, passTypeOf } from './metrics.ts'
 import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
@@ -134,14 +134,8 @@ function outcomeOf(
 }
 
 const failedOutcome = (caseId: string, asked: ReadyCase | ReadyTurn, message: string): CaseOutcome => ({
-  caseId,
-  verdict: 'error',
-  scores: {},
-  returned: [],
-  failures: [],
-  timings: {},
+  ...brokenOutcome(caseId, { class: 'system', message }),
   explanation: { group: groupOf(asked), passType: null, query: asked.message, prelude: null, matches: [] },
-  error: { class: 'system', message },
 })
 
 const groupOf = (asked: ReadyCase | ReadyTurn): string | null => ('label' in asked ? asked.label : asked.category)
