@@ -112,6 +112,7 @@ describe('resolveSettings', () => {
       excludedDirectories: [],
       maxTurnCharacters: 200_000,
       keepTurnsDays: 0,
+      sentenceVectors: false,
     })
   })
 })

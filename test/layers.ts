@@ -32,7 +32,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'given.ts': layer([], []),
   'nearest.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'nearest.ts']),
-  'open-memory.ts': layer(['beliefs', 'memory', 'store']),
+  'open-memory.ts': layer(['beliefs', 'search', 'memory', 'store']),
   'shadow-recall.ts': layer(['memory', 'eval']),
   'index.ts': layer(
     ['beliefs', 'search', 'memory', 'store', 'eval'],
