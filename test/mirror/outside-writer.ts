@@ -36,7 +36,9 @@ function untilThere(work: () => void): void {
       work()
       return
     } catch (error) {
-      if (attempt > 100) throw error
+      if (attempt > 10_000) throw error
+      // Without a pause a busy machine would not let the program run that is about to put the file back.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }
 }
