@@ -39,11 +39,14 @@ export function heaviestRows(
   // Only rows that hold a term are looked at, each once.
   const seen = new Uint8Array(size)
   for (const { postings } of terms) {
-    for (const row of postings.rows) {
-      const at = row - lowest
+    const { rows } = postings
+    for (let place = 0; place < rows.length; place += 1) {
+      const at = (rows[place] as number) - lowest
       if (seen[at] === 1) continue
       seen[at] = 1
-      if (totals[at] !== 0 && (inView === null || inView.has(row))) offer(at)
+      // Most rows are no match for the lightest of those taken so far, and are done with at a glance.
+      if (heap.length === most && (totals[at] as number) < (totals[heap[0] as number] as number)) continue
+      if (totals[at] !== 0 && (inView === null || inView.has(at + lowest))) offer(at)
     }
   }
   return heap.map((at) => at + lowest)
@@ -68,7 +71,9 @@ function rangeOf(terms: readonly WeightedTerm[]): { readonly lowest: number; rea
   let lowest = Number.MAX_SAFE_INTEGER
   let highest = -1
   for (const { postings } of terms) {
-    for (const row of postings.rows) {
+    const { rows } = postings
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = rows[at] as number
       if (row < lowest) lowest = row
       if (row > highest) highest = row
     }

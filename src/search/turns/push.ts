@@ -114,7 +114,7 @@ function wordsOf(message: string, { terms }: Question): ReadonlyMap<string, stri
 }
 
 const timePhrases =
-  /\b(?:(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|\d+|few|couple(?: of)?|several)\s+(?:day|week|month|year|weekend)s?\s+ago|(?:last|past|this|next|previous)\s+(?:\w+\s+)?(?:day|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|fall|winter)s?|how many (?:days|weeks|months|years|hours)(?: (?:had|have) passed)?(?: ago)?|today|yesterday|in total)\b/giu
+  /\b(?:(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|\d+|few|couple(?: of)?|several)\s+(?:day|week|month|year|weekend)s?\s+ago|(?:last|past|this|next|previous)\s+(?:\w+\s+)?(?:day|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|fall|winter)s?|how many (?:days|weeks|months|years|hours)(?: (?:had|have) passed)?(?: ago)?|today|yesterday|in total)\b/gi
 
 function thresholdFor(question: Question, { humanWords }: TurnPostings, constants: PushConstants): number {
   const base = question.isQuestion ? constants.question : constants.statement
