@@ -6,12 +6,27 @@ export type WeightedTerm = { readonly term: string; readonly weight: number; rea
 /** Occurrences in a row count less each time. */
 const saturation = 0.9
 
+/** So many occurrences are looked at to find candidates, those of the rarest terms first, and of at least so many terms. */
+const mostOccurrences = 20_000
+const fewestTerms = 3
+
+/** The terms that candidates are found by: in a large store, a word that stands everywhere does not tell one turn from another. */
+function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
+  const rarestFirst = [...terms].sort((one, other) => one.postings.rows.length - other.postings.rows.length)
+  let occurrences = 0
+  return rarestFirst.filter(({ postings }, place) => {
+    occurrences += postings.rows.length
+    return place < fewestTerms || occurrences <= mostOccurrences
+  })
+}
+
 /** The rows in view whose own words weigh most, at most `most` of them, in no particular order. */
 export function heaviestRows(
-  terms: readonly WeightedTerm[],
+  all: readonly WeightedTerm[],
   inView: TurnPostings['inView'],
   most: number,
 ): readonly number[] {
+  const terms = tellingTerms(all)
   const { lowest, size } = rangeOf(terms)
   const totals = new Float32Array(size)
   for (const { weight, postings } of terms) {
