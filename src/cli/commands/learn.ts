@@ -1,8 +1,9 @@
 import type { Refusal } from '../../memory/learn/extraction.ts'
-import type { Learned, Taken } from '../../memory/learn/learn.ts'
+import type { Learned } from '../../memory/learn/learn.ts'
 import { defineCommand, flag, text, texts, words } from '../command.ts'
 import { authorOptions, placeOptions, targetOptions } from '../common-options.ts'
-import { called, short } from '../describe-belief.ts'
+import { short } from '../describe-belief.ts'
+import { takenText } from '../describe-heard.ts'
 import { extractorForms } from '../open-extractor.ts'
 import { harmless, type Style } from '../output.ts'
 import { counted } from '../text-layout.ts'
@@ -68,18 +69,12 @@ function learnedText({ taken, refused }: Learned, isDryRun: boolean, style: Styl
   return [
     ...(taken.length === 0
       ? [style.yellow(nothing)]
-      : [style.green(head), ...taken.flatMap((one) => takenText(one, style))]),
+      : [style.green(head), ...taken.map((one) => takenText(one, style))]),
     ...(refused.length === 0
       ? []
       : ['', `Left out ${counted(refused.length, 'part')}:`, ...refused.flatMap(refusedText)]),
   ].join('\n')
 }
-
-const takenText = ({ outcome, belief, because }: Taken, style: Style): readonly string[] => [
-  `  ${outcome} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
-  `    ${short(belief.content)}`,
-  `    ${harmless(because)}`,
-]
 
 const refusedText = ({ text: words_, reason, explanation }: Refusal): readonly string[] => [
   `  ${reason.replaceAll('_', ' ')}: ${short(words_)}`,

@@ -56,7 +56,7 @@ export function pausedDirectory(
   return realPath(resolve(session.workingDirectory(), given ?? '.'))
 }
 
-/** `in /work/secret until 2026-05-03 10:00 UTC`. */
+/** `in /home/ada/clients until 2026-05-03 10:00 UTC`. */
 export const pauseText = ({ directory, until }: Pause): string =>
   [
     directory === null ? 'everywhere' : `in ${harmless(directory)}`,

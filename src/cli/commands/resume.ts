@@ -10,7 +10,7 @@ export const resume = defineCommand({
   description: 'Without --in and --here it ends the pause that holds everywhere.',
   examples: [
     { command: 'credence resume', effect: 'Lets hooks keep what is said again.' },
-    { command: 'credence resume --in ~/work/secret', effect: 'Ends the pause of one directory.' },
+    { command: 'credence resume --in ~/clients/secret', effect: 'Ends the pause of one directory.' },
   ],
   async run({ options }, session) {
     const directory = pausedDirectory(options, session)
