@@ -96,7 +96,15 @@ export function compose(
       home,
     })
 
-  const settings = ({ dir, user }: PlaceOptions): Settings => {
+  // Read once: a command asks for its settings at every turn, and they are the same for as long as it runs.
+  const known = new Map<string, Settings>()
+  const settings = (options: PlaceOptions): Settings => {
+    const key = JSON.stringify([options.dir, options.user])
+    const resolved = known.get(key) ?? readSettings(options)
+    known.set(key, resolved)
+    return resolved
+  }
+  const readSettings = ({ dir, user }: PlaceOptions): Settings => {
     const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map((file) => settingsIn(file, home))
     const fromEnvironment = located(environmentSettings(env), surroundings.workingDirectory, home)
     return resolveSettings([user === undefined ? {} : { user }, fromEnvironment, ...files])

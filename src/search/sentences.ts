@@ -11,7 +11,7 @@ const abbreviations = new Set(
 const closing = new Set(['"', "'", '”', '’', ')', ']', '»', '*', '_', '`'])
 
 /** Everything that may end a sentence. The first group ends one by itself. */
-const mayEnd = /([\n。！？।؟])|[.!?…]+/gu
+const mayEnd = /([\n。！？।؟])|[.!?…]+/g
 
 /**
  * Splits a text into sentences, in order. A line break ends one, and so does `.`, `!`, `?` or `…` before white space,
