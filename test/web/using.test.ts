@@ -73,6 +73,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
 
     await page.getByRole('button', { name: 'Edit' }).press('Enter')
     await page.getByRole('textbox', { name: 'Why it matters' }).waitFor()
+    await eventually(() => page.evaluate('document.activeElement.tagName')).toMatch(/^(?:INPUT|TEXTAREA)$/)
     await page.keyboard.press('Escape')
     await eventually(() => focused(page)).toBe('Edit')
 
