@@ -19,7 +19,7 @@ export type HeardQueue = {
   readonly outcome: 'done' | 'store unavailable' | 'in use'
 }
 
-/** A process that has not touched its lock for so long is dead, whoever has its process id now. */
+/** A lock that was not touched for this long belongs to a dead process, even if its process id is in use again. */
 const staleLockMs = 120_000
 
 const nothing: HeardQueue = { kept: 0, learned: 0, refused: 0, failed: 0, outcome: 'done' }
