@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** An interpreter, and the folder its library lies in. */
 export type Python = { readonly executable: string; readonly prefix: string; readonly version: string }
 
-export type Isolation = 'bubblewrap' | 'namespaces' | 'none'
+export type Isolation = 'namespaces' | 'none'
 
 /** What a grader may use. The wall clock and the output are watched from outside, the rest by the kernel. */
 export type GraderLimits = {
@@ -64,9 +64,7 @@ export type Confinement = {
 const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 /** The user id that graders of root run as; it owns nothing. */
-const nobody = 65_534
-
-const isRoot = (): boolean => process.getuid?.() === 0
+const nobody = '65534'
 
 /**
  * Runs inside the confinement: copies the workspace, gives it to the owner, drops every privilege and becomes Python.
@@ -83,87 +81,21 @@ const insideScript = [
   'exec setpriv $drop env -i "$@"',
 ].join('\n')
 
-type Layout = {
-  /** A new folder, removed after the run. */
-  readonly folder: string
-  /** The user that owns the copy; null for the one that runs it. */
-  readonly owner: number | null
-  /** How large the copy and the temporary files may grow, in bytes. */
-  readonly size: string
-  /** Arguments of `insideScript`. */
-  readonly inside: readonly string[]
-}
-
-/** What both confinements with a root of their own have in common. */
-async function prepareRoot(
-  { python, args, workspaceBytes, limits }: Confined,
-  { program, owner }: { readonly program: string; readonly owner: number | null },
-  argumentsFor: (layout: Layout) => readonly string[],
-): Promise<Prepared> {
-  const folder = await mkdtemp(join(tmpdir(), 'credence-grader-'))
-  const inside = [owner === null ? '' : String(owner), python.executable, ...args]
-  return {
-    program,
-    args: argumentsFor({ folder, owner, size: String(workspaceBytes * 2 + limits.scratchBytes), inside }),
-    env: { PATH: systemPath },
-    workspace: '/workspace',
-    remove: () => rm(folder, { recursive: true, force: true }),
-  }
-}
-
 /** Folders and files of the system that programs need. Only those that exist are shown. */
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store']
 const systemFiles = ['/etc/ld.so.cache', '/etc/alternatives']
 
-type Shown =
-  | { readonly kind: 'link'; readonly path: string; readonly target: string }
-  | { readonly kind: 'place'; readonly path: string }
-  /** The interpreter's folder, where that is outside the system's. */
-  | { readonly kind: 'interpreter'; readonly path: string }
-
-/** What a grader sees of the system, read-only. Links stay links, so that every name works as it does outside. */
-function shownSystem(prefix: string): readonly Shown[] {
-  const folders = systemFolders.flatMap((path): readonly Shown[] => {
+/** Arguments of `outsideScript` that show the system to a grader, read-only. Links stay links, so that every path works. */
+function systemArguments(prefix: string): readonly string[] {
+  const folders = systemFolders.flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats === undefined) return []
-    return stats.isSymbolicLink() ? [{ kind: 'link', path, target: readlinkSync(path) }] : [{ kind: 'place', path }]
+    return stats.isSymbolicLink() ? ['link', readlinkSync(path), path] : ['show', path]
   })
-  const files = systemFiles.filter((path) => existsSync(path)).map((path): Shown => ({ kind: 'place', path }))
+  const files = systemFiles.filter((path) => existsSync(path)).flatMap((path) => ['show', path])
+  // The interpreter may be installed elsewhere.
   const isInSystem = systemFolders.some((folder) => `${prefix}/`.startsWith(`${folder}/`))
-  return [...folders, ...files, ...(isInSystem ? [] : [{ kind: 'interpreter', path: prefix } as const])]
-}
-
-/** A root of its own, made by bubblewrap. `program` is where it is, when not among the system's programs. */
-export const bubblewrap = (program = 'bwrap'): Confinement => ({
-  isolation: 'bubblewrap',
-  limitsProcesses: true,
-  prepare: (job) =>
-    prepareRoot(job, { program, owner: isRoot() ? nobody : null }, ({ folder, owner, size, inside }) => [
-      ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-      // Root keeps the capabilities that giving the copy away takes; the script drops them.
-      ...(owner === null
-        ? ['--unshare-user', '--uid', '0', '--gid', '0', '--cap-add', 'CAP_SETPCAP']
-        : ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => [
-            '--cap-add',
-            `CAP_${name}`,
-          ])),
-      ...['--die-with-parent', '--new-session', '--clearenv'],
-      ...shownSystem(job.python.prefix).flatMap(bindArguments),
-      ...['--dev', '/dev', '--ro-bind', job.workspace ?? folder, '/evidence'],
-      ...['--size', size, '--perms', '0700', '--tmpfs', '/workspace'],
-      ...['--size', size, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/'],
-      ...['--', '/bin/sh', '-c', insideScript, 'sh', ...inside],
-    ]),
-})
-
-function bindArguments(shown: Shown): readonly string[] {
-  if (shown.kind === 'link') return ['--symlink', shown.target, shown.path]
-  const bind = ['--ro-bind', shown.path, shown.path]
-  if (shown.kind === 'place') return bind
-  // Bubblewrap makes the folders above readable only by their owner, unless told otherwise.
-  const names = shown.path.split('/').slice(1, -1)
-  const above = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
-  return [...above.flatMap((folder) => ['--perms', '0755', '--dir', folder]), ...bind]
+  return [...folders, ...files, ...(isInSystem ? [] : ['show', prefix])]
 }
 
 /**
@@ -205,23 +137,25 @@ const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/ura
 export const namespaces = ({ withUser }: { readonly withUser: boolean }): Confinement => ({
   isolation: 'namespaces',
   limitsProcesses: true,
-  prepare: (job) =>
-    prepareRoot(
-      job,
-      { program: 'unshare', owner: !withUser && isRoot() ? nobody : null },
-      ({ folder, size, inside }) => [
+  prepare: async ({ python, args, workspace, workspaceBytes, limits }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'credence-grader-'))
+    const owner = !withUser && process.getuid?.() === 0 ? nobody : ''
+    return {
+      program: 'unshare',
+      args: [
         ...(withUser ? ['--user', '--map-root-user'] : []),
         ...['--mount', '--net', '--pid', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL'],
         ...['--propagation', 'private', '--', '/bin/sh', '-c', outsideScript, 'sh'],
-        ...[folder, job.workspace ?? '', size, insideScript],
-        ...shownSystem(job.python.prefix).flatMap((shown) =>
-          shown.kind === 'link' ? ['link', shown.target, shown.path] : ['show', shown.path],
-        ),
+        ...[folder, workspace ?? '', String(workspaceBytes * 2 + limits.scratchBytes), insideScript],
+        ...systemArguments(python.prefix),
         ...devices.flatMap((path) => ['device', path]),
-        '--',
-        ...inside,
+        ...['--', owner, python.executable, ...args],
       ],
-    ),
+      env: { PATH: systemPath },
+      workspace: '/workspace',
+      remove: () => rm(folder, { recursive: true, force: true }),
+    }
+  },
 })
 
 /**

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
 import { z } from 'zod'
+import { runInGroup } from '../run/process-group.ts'
 import type { Confined, Confinement, GraderLimits } from './confinement.ts'
 
-/** How a grader's process ended. `document` is what came over its own channel, and nothing else. */
+/** How a grader's process ended. `document` is what came over the result descriptor. */
 type GraderRun = {
   readonly document: string | null
   /** Why it was ended from outside; null when it ended by itself. */
@@ -20,95 +19,56 @@ type GraderJob = Pick<Confined, 'python' | 'workspace' | 'workspaceBytes' | 'lim
 }
 
 const keptOutput = 8_000
-/** More than any honest result needs. */
-const longestDocument = 1024 * 1024
+const mostResult = 1024 * 1024
 
-/** Runs the driver with a grader, and kills all of it when time or output runs out, or when `signal` says so. */
+/** Runs the driver with a grader, and kills its processes when time or output runs out, or when `signal` is aborted. */
 export async function runGrader(
   confinement: Confinement,
   { code, transcript, ...job }: GraderJob,
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<GraderRun> {
+  const { wallClockMs, outputBytes } = job.limits
   const args = ['-I', '-B', '-X', 'utf8', '-c', graderDriver, ...limitArguments(job.limits, confinement)]
   const prepared = await confinement.prepare({ ...job, args })
   const begun = performance.now()
+  const timeout = AbortSignal.timeout(wallClockMs)
   try {
-    const child = spawn(prepared.program, [...prepared.args], {
+    const ending = await runInGroup({
+      program: prepared.program,
+      args: prepared.args,
       env: prepared.env,
       cwd: '/',
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      input: JSON.stringify({ code, transcript, workspace: prepared.workspace }),
+      signal: AbortSignal.any([signal, timeout]),
+      mostOutput: outputBytes,
+      mostResult,
+      graceMs: 0,
     })
-    let stopped: string | null = null
-    const stop = (reason: string): void => {
-      stopped ??= reason
-      kill(child.pid)
+    const { exitCode, killedBy, exceeded, result, stdout, stderr } = ending
+    const stopped =
+      exceeded === 'output'
+        ? `It printed more than ${outputBytes} bytes.`
+        : exceeded === 'result'
+          ? 'Its result is too long.'
+          : signal.aborted
+            ? 'It was interrupted.'
+            : timeout.aborted
+              ? `It took longer than ${wallClockMs} ms.`
+              : null
+    return {
+      document: stopped === null && result.length > 0 ? result.toString('utf8') : null,
+      stopped,
+      exit: killedBy === null ? `exit code ${exitCode}` : `signal ${killedBy}`,
+      output: `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim(),
+      ms: performance.now() - begun,
     }
-    const gathered = { document: Buffer.alloc(0), output: Buffer.alloc(0), printed: 0 }
-    const listen = (stream: Readable | null, take: (chunk: Buffer) => void): void => {
-      // A stream breaks when its process is killed, which is reported already.
-      stream?.on('data', take).on('error', () => {})
-    }
-    for (const stream of [child.stdout, child.stderr]) {
-      listen(stream, (chunk) => {
-        gathered.printed += chunk.length
-        if (gathered.output.length < keptOutput) gathered.output = Buffer.concat([gathered.output, chunk])
-        if (gathered.printed > job.limits.outputBytes) stop(`It printed more than ${job.limits.outputBytes} bytes.`)
-      })
-    }
-    listen(child.stdio[resultDescriptor] as Readable | null, (chunk) => {
-      if (gathered.document.length + chunk.length > longestDocument) stop('Its result is too long.')
-      else gathered.document = Buffer.concat([gathered.document, chunk])
-    })
-    const timer = setTimeout(() => stop(`It took longer than ${job.limits.wallClockMs} ms.`), job.limits.wallClockMs)
-    const abort = (): void => stop('It was interrupted.')
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
-    child.stdin?.on('error', () => {})
-    child.stdin?.end(JSON.stringify({ code, transcript, workspace: prepared.workspace }))
-    try {
-      const exit = await endOf(child)
-      return {
-        document: stopped === null && gathered.document.length > 0 ? gathered.document.toString('utf8') : null,
-        stopped,
-        exit,
-        output: gathered.output.subarray(0, keptOutput).toString('utf8').trim(),
-        ms: performance.now() - begun,
-      }
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-      kill(child.pid)
-    }
+  } catch (error) {
+    const exit = `could not be started: ${error instanceof Error ? error.message : String(error)}`
+    return { document: null, stopped: null, exit, output: '', ms: performance.now() - begun }
   } finally {
     await prepared.remove()
   }
 }
-
-/** The group and everything in it; nothing happens when it is gone. */
-function kill(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-/** Waits for the process itself: a stray descendant that holds a stream open must not hold up the grading. */
-const endOf = (child: ReturnType<typeof spawn>): Promise<string> =>
-  new Promise((resolve) => {
-    child.on('error', (error) => resolve(`could not be started: ${error.message}`))
-    child.on('exit', (code, signal) => {
-      const ending = signal === null ? `exit code ${code}` : `signal ${signal}`
-      // What is still on its way through the pipes arrives within moments, unless something holds them open.
-      const late = setTimeout(() => resolve(ending), 500)
-      child.on('close', () => {
-        clearTimeout(late)
-        resolve(ending)
-      })
-    })
-  })
 
 /** By the names that Python has for them. */
 function limitArguments(limits: GraderLimits, { limitsProcesses }: Confinement): readonly string[] {
@@ -194,12 +154,11 @@ except BaseException as problem:
     tell({"error": "The grader raised " + type(problem).__name__ + line + ": " + str(problem)[:500]})
 `
 
-const Reported = z.strictObject({
-  scores: z.array(
-    z.tuple([z.string(), z.union([z.strictObject({ number: z.number() }), z.strictObject({ other: z.string() })])]),
-  ),
-})
-const Failed = z.strictObject({ error: z.string() })
+const Score = z.union([z.strictObject({ number: z.number() }), z.strictObject({ other: z.string() })])
+const Reported = z.union([
+  z.strictObject({ scores: z.array(z.tuple([z.string(), Score])) }),
+  z.strictObject({ error: z.string() }),
+])
 
 type GraderScores =
   | { readonly ok: true; readonly scores: Readonly<Record<string, number>> }
@@ -207,36 +166,29 @@ type GraderScores =
 
 const refuse = (reason: string): GraderScores => ({ ok: false, reason })
 
-/** What a grader said, if it said it in time and by the rules: names with finite numbers from 0 to 1. */
+/** The scores of a grader that ended in time with one valid result: names with finite numbers from 0 to 1. */
 export function parseScores(run: Pick<GraderRun, 'document' | 'stopped' | 'exit' | 'output'>): GraderScores {
   if (run.stopped !== null) return refuse(run.stopped)
   if (run.document === null) {
     return refuse(`It ended without a result (${run.exit})${run.output === '' ? '' : `: ${run.output.slice(-300)}`}`)
   }
-  const document = parsed(run.document)
-  const failed = Failed.safeParse(document)
-  if (failed.success) return refuse(failed.data.error)
-  const reported = Reported.safeParse(document)
-  if (!reported.success) return refuse('Its result is not the one document that was expected.')
-  const { scores } = reported.data
-  if (scores.length === 0) return refuse('It returned no scores.')
-  if (new Set(scores.map(([name]) => name)).size < scores.length) return refuse('It returned a name twice.')
-  for (const [name, value] of scores) {
-    const given = 'number' in value ? value.number : null
-    // Written as "not within", so that what is no number is refused as well.
-    if (!(given !== null && given >= 0 && given <= 1)) {
+  let document: z.infer<typeof Reported>
+  try {
+    document = Reported.parse(JSON.parse(run.document))
+  } catch {
+    return refuse('Its result is not the one document that was expected.')
+  }
+  if ('error' in document) return refuse(document.error)
+  if (document.scores.length === 0) return refuse('It returned no scores.')
+  const scores = new Map<string, number>()
+  for (const [name, value] of document.scores) {
+    if (scores.has(name)) return refuse('It returned a name twice.')
+    // Written as "not within", so that NaN is refused too.
+    if (!('number' in value && value.number >= 0 && value.number <= 1)) {
       const shown = 'number' in value ? String(value.number) : value.other
       return refuse(`It returned ${shown} for ${JSON.stringify(name)}, which is not a number from 0 to 1.`)
     }
+    scores.set(name, value.number)
   }
-  const numbers = scores.flatMap(([name, value]) => ('number' in value ? [[name, value.number] as const] : []))
-  return { ok: true, scores: Object.fromEntries(numbers) }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  return { ok: true, scores: Object.fromEntries(scores) }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { bubblewrap, type Confinement, defaultLimits, namespaces, type Python, unconfined } from './confinement.ts'
+import { type Confinement, defaultLimits, namespaces, type Python, unconfined } from './confinement.ts'
 import { parseScores, runGrader } from './run-grader.ts'
 
 const ask =
@@ -52,7 +52,7 @@ type SandboxOptions = {
 
 /** In order of preference. */
 const usualCandidates = (): readonly Confinement[] =>
-  process.platform === 'linux' ? [bubblewrap(), namespaces({ withUser: false }), namespaces({ withUser: true })] : []
+  process.platform === 'linux' ? [namespaces({ withUser: false }), namespaces({ withUser: true })] : []
 
 /** The first confinement that keeps what it promises, shown by a real run. Without one, no grader runs. */
 export async function openSandbox({

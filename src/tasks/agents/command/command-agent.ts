@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Agent, AgentAtWork, Conversation, Turn } from '../../agent.ts'
 import { AgentFailure } from '../../agent.ts'
-import { endMarked, markName } from '../../run/marked-processes.ts'
 import { findProgram } from '../../run/prerequisites.ts'
 import { type Ending, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
@@ -69,8 +68,7 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
         known.model ??= model
       }
       const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
-      const mark = randomUUID()
-      return atWork({ profile, env: { ...env, [markName]: mark }, mark, workspace, notes, onModel })
+      return atWork({ profile, env, workspace, notes, onModel })
     },
   }
 }
@@ -89,15 +87,13 @@ function environmentFor(
 type Place = {
   readonly profile: CommandProfile
   readonly env: Readonly<Record<string, string>>
-  /** What everything started here has in its environment. */
-  readonly mark: string
   readonly workspace: string
   readonly notes: string
   readonly onModel: (model: string) => void
 }
 
 function atWork(place: Place): AgentAtWork {
-  const { notes, mark } = place
+  const { notes } = place
   // Raised when the agent is stopped, whatever the time of the task says.
   const stopping = new AbortController()
   const running = new Set<Promise<unknown>>()
@@ -114,7 +110,6 @@ function atWork(place: Place): AgentAtWork {
     stop: async () => {
       stopping.abort()
       await Promise.allSettled(running)
-      await endMarked(mark)
       await rm(notes, { recursive: true, force: true })
     },
   }
@@ -196,7 +191,7 @@ async function readTurn(
   const { messages, usage, answer, conversationId, model, problem } = reading
   const done = { messages, usage }
   if (signal.aborted) throw new AgentFailure('agent', `${profile.name} was ended before it was done.`, done)
-  if (ending.isCut) throw new AgentFailure('agent', `${profile.name} wrote more than is read of it.`, done)
+  if (ending.exceeded !== null) throw new AgentFailure('agent', `${profile.name} wrote more than is read of it.`, done)
   if (problem !== null) throw new AgentFailure(problem.fault, `${profile.name}: ${problem.message}`, done)
   if (ending.exitCode !== 0) throw new AgentFailure('agent', complaintOf(profile, ending), done)
   return { messages, answer, usage, conversationId, model }
