@@ -35,7 +35,6 @@ const SessionRecord = z.strictObject({
   usage: Usage,
   startedAt: Text,
   endedAt: Text,
-  deadlineMs: z.number().nullable(),
 })
 export type SessionRecord = z.infer<typeof SessionRecord>
 
@@ -43,11 +42,11 @@ const happened = { at: z.string(), session: z.string() }
 
 /** Something that happened besides what the agent said, in order. */
 const EvidenceEvent = z.discriminatedUnion('kind', [
-  /** What a session changed in the workspace. What it wrote is kept below `changes/`. */
+  /** Files of the workspace that a session wrote or removed. */
   z.strictObject({
     ...happened,
     kind: z.literal('files_changed'),
-    written: z.array(z.strictObject({ path: z.string(), kept: KeptFile })).readonly(),
+    written: z.array(z.string()).readonly(),
     removed: z.array(z.string()).readonly(),
   }),
   /** The control took the memory away before this session. */
@@ -63,7 +62,7 @@ export type Control = (typeof controls)[number]
 
 /** Everything kept of one task carried out once: what graders, judges and people look at. Written as `evidence.json`. */
 export const Evidence = z.strictObject({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   taskId: z.string(),
   /** `task.md` in the evidence folder: the file as it was. Its own name where it could not be kept. */
   taskFile: z.string(),

@@ -1,3 +1,5 @@
+import type { DrawRules } from './parse/draw.ts'
+
 export const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
 export type GradingType = (typeof gradingTypes)[number]
 
@@ -18,8 +20,6 @@ export type AnswerCheck = {
   readonly id: string
   /** The session whose answer is looked at. */
   readonly session: string
-  /** The numbered question it is about: where the answer has numbers too, only what stands under this one counts. */
-  readonly question?: number
   /** Each inner list are ways to say the same thing; one of each must be there. Compared without case and layout. */
   readonly expect: readonly (readonly string[])[]
   /** Compares `expect` character for character. */
@@ -31,10 +31,6 @@ export type AnswerCheck = {
   readonly mustNotKnow: boolean
   /** Memory must be looked up before the answer. */
   readonly memoryRead?: boolean
-  /** The answer must name nothing that stands in no prompt so far and no file of the workspace. */
-  readonly nothingInvented?: boolean
-  /** `task`: stated by the task. `criteria`: a value in brackets in its grading criteria. */
-  readonly source: 'task' | 'criteria'
 }
 
 /** A job for an agent, as its file has it. Nothing of what the file says is lost: `frontMatter` is the whole of it. */
@@ -57,6 +53,8 @@ export type Task = {
   readonly automatedChecks: string | null
   readonly rubric: string | null
   readonly answerChecks: readonly AnswerCheck[]
+  /** Variables that `instantiate` fills in; empty afterwards. */
+  readonly draw: DrawRules
   readonly frontMatter: Readonly<Record<string, unknown>>
   readonly file: string
   /** Hash of the file's bytes. */

@@ -81,17 +81,15 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
 
 describe('the second-brain pack', () => {
   it.each(tasks.map((task) => [task.id, task] as const))(
-    '%s states for its sessions that storing is confirmed, memory is looked up and nothing is invented',
+    '%s states for its sessions that storing is confirmed and memory is looked up',
     (_, { sessions, answerChecks }) => {
       const asked = new Set(answerChecks.filter(({ recall }) => recall).map(({ session }) => session))
       const inNewSessions = sessions.slice(1).filter(({ id, isFresh }) => isFresh && asked.has(id))
-      const sessionsOf = (wanted: 'memoryRead' | 'nothingInvented') =>
-        answerChecks.filter((check) => check[wanted]).map(({ session }) => session)
+      const lookedUp = answerChecks.filter(({ memoryRead }) => memoryRead).map(({ session }) => session)
 
       expect(answerChecks[0]).toMatchObject({ id: 'stored', session: 'store', recall: false })
       expect(inNewSessions.length).toBeGreaterThan(0)
-      expect(sessionsOf('memoryRead')).toEqual(inNewSessions.map(({ id }) => id))
-      expect(sessionsOf('nothingInvented')).toEqual(inNewSessions.map(({ id }) => id))
+      expect(lookedUp).toEqual(inNewSessions.map(({ id }) => id))
     },
   )
 
@@ -110,8 +108,8 @@ describe('the second-brain pack', () => {
       expect(task.sessions.at(-1)?.isFresh).toBe(true)
       expect(weights.reduce((sum, weight) => sum + weight, 0)).toBe(100)
       // What is only forbidden says nothing about what is known.
-      for (const { expect: wanted, mustNotKnow, memoryRead, nothingInvented } of task.answerChecks) {
-        expect(wanted.length > 0 || mustNotKnow || memoryRead || nothingInvented).toBe(true)
+      for (const { expect: wanted, mustNotKnow, memoryRead } of task.answerChecks) {
+        expect(wanted.length > 0 || mustNotKnow || memoryRead).toBe(true)
       }
     },
   )

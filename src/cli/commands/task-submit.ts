@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { runFolder } from '../../eval/store/layout.ts'
-import { bundleOf } from '../../tasks/arena/bundle.ts'
-import { type ArenaRequest, readEntry, requestsFor } from '../../tasks/arena/requests.ts'
-import { journalPath, referencesIn, type SubmissionJournal, submit } from '../../tasks/arena/submit.ts'
+import { bundleOf } from '../../tasks/report/bundle.ts'
 import { readTaskRun } from '../../tasks/report/read-task-run.ts'
+import {
+  type ArenaRequest,
+  journalPath,
+  readEntry,
+  referencesIn,
+  requestsFor,
+  type SubmissionJournal,
+  submit,
+} from '../../tasks/report/submit.ts'
 import { defineCommand, flag, one, text } from '../command.ts'
 import { harmless } from '../output.ts'
 import { columns } from '../text-layout.ts'
@@ -40,17 +47,12 @@ export const taskSubmit = defineCommand({
     const whole = await readTaskRun(root, runId)
     const changed = whole.tasks.flatMap(({ changed: files }) => files)
     if (changed.length > 0) {
-      throw new MemoryError(
-        'invalid',
-        `The evidence of "${runId}" is not what it was: ${changed.slice(0, 3).join(', ')}.`,
-        {
-          hint: 'Run the tasks again; what was changed is not submitted.',
-        },
-      )
+      const message = `The evidence of "${runId}" was changed after the run: ${changed.slice(0, 3).join(', ')}.`
+      throw new MemoryError('invalid', message, { hint: 'Run the tasks again; changed evidence is not submitted.' })
     }
     const bundle = await bundleOf(whole)
     if (!send) {
-      const requests = requestsFor(entry, bundle, { markdown: null, artifact: null })
+      const requests = requestsFor(entry, bundle)
       return {
         document: { ok: true, sent: false, requests: requests.map(described) },
         text: () => harmless(requests.map(requestText).join('\n\n')),
@@ -66,7 +68,6 @@ export const taskSubmit = defineCommand({
     const folder = runFolder(root, runId)
     const { signal, release } = session.interruption()
     try {
-      const fresh: string[] = []
       const journal = await submit(entry, bundle, {
         key: arenaKey.trim(),
         runFolder: folder,
@@ -75,16 +76,8 @@ export const taskSubmit = defineCommand({
         wait: async (ms) => {
           await sleep(ms, undefined, { signal })
         },
-        onStep: ({ step }, isNew) => {
-          if (isNew) fresh.push(step)
-        },
       })
-      const rows = journal.steps.map(({ step, status, at, reference }) => [
-        step,
-        String(status),
-        fresh.includes(step) ? 'now' : `before, ${at}`,
-        reference ?? '',
-      ])
+      const rows = journal.steps.map(({ step, status, at, reference }) => [step, String(status), at, reference ?? ''])
       return {
         document: {
           ok: true,

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
@@ -25,7 +24,6 @@ export type AgentParts = {
 export const agentForms = {
   reference: 'reference[:no-memory]',
   none: 'none',
-  scripted: 'scripted:<evidence folder>',
   command: "'command:<program> <words with {prompt}, {file}, {session}, {workspace}>'",
   openai: 'openai:<model>[@<url>]',
   anthropic: 'anthropic:<model>[@<url>]',
@@ -52,11 +50,6 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
     case 'none':
       if (wanted !== '') throw wrongForm(name, spec)
       return noneAgent
-    case 'scripted': {
-      if (wanted === '') throw wrongForm(name, spec)
-      const { scriptedAgent } = await import('./scripted.ts')
-      return scriptedAgent(resolve(parts.workingDirectory, wanted))
-    }
     case 'openai':
     case 'anthropic': {
       const model = await parts.openModel(parseModelSpec(spec))

@@ -5,8 +5,9 @@ import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
+import { openJudge } from '../judge/judge.ts'
 import type { Task } from '../task.ts'
-import { verdictOf } from '../task-benchmark.ts'
+import { verdictOf } from '../task-outcomes.ts'
 import { findPython, openSandbox, type Sandbox } from './sandbox.ts'
 import { gradeTask, type TaskGrade } from './task-grade.ts'
 
@@ -71,7 +72,7 @@ async function graded({
     evidence: { ...kept, ...evidence },
     folder: directory.path,
     place: 'runs/r/evidence/t/1',
-    graders: { sandbox, judge: judge === null ? null : { model: judge, endpoint: null, votes: 1, cacheFolder: null } },
+    graders: { sandbox, judge: judge === null ? null : openJudge(judge) },
     signal: new AbortController().signal,
     now: () => new Date('2026-03-06T10:00:00Z'),
   })

@@ -1,12 +1,12 @@
 import type { Evidence } from '../evidence.ts'
-import { gradeByJudge, type Judge, type JudgeGrade } from '../judge/judge.ts'
-import { changedFiles } from '../run/read-evidence.ts'
+import type { Judge, JudgeGrade } from '../judge/judge.ts'
+import { changedFiles } from '../run/evidence-folder.ts'
 import type { GradingType, Task } from '../task.ts'
 import { type AnswerGrade, type CheckResult, gradeAnswers } from './answer-checks.ts'
 import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** How grading a task ended. Only `scored` is a measurement of the agent; the apparatus's faults are never a zero. */
+/** How grading a task ended. Only `scored` measures the agent; a fault of the harness is never a zero. */
 export type TaskState =
   | 'scored'
   | 'agent_failed'
@@ -26,7 +26,7 @@ type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-3'
+export const gradingVersion = 'credence-grading-4'
 
 /** What a task carried out once came to. Kept beside the evidence, and made again by regrading. */
 export type TaskGrade = {
@@ -97,14 +97,19 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
 
   const answers = await gradeAnswers(task, evidence, folder)
   const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
-  const judge = await gradeByJudge({ task, evidence, folder, judge: graders.judge, signal })
+  const judge: JudgeGrade =
+    task.gradingType === 'automated'
+      ? { state: 'not_applicable' }
+      : graders.judge === null
+        ? { state: 'unjudged', reason: 'No judge was named.' }
+        : await graders.judge.grade({ task, evidence, folder, signal })
   const automatedScore = automatedScoreOf(task, automated, answers)
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   const isMeasured = total.score !== null || answers.checks.length > 0
   return {
     ...frame,
-    ...stateOf({ evidence, automated, judge, isMeasured }),
+    ...stateOf(evidence, { automated, judge }, isMeasured),
     ...total,
     automatedScore,
     judgeScore,
@@ -144,7 +149,7 @@ const ungraded = {
   notes: [],
 } as const
 
-/** What an agent failed at is graded as far as it got; what it was never asked is not. */
+/** Why evidence cannot be graded; null when it can. An agent that failed is graded as far as it got. */
 async function whyUngradable(
   evidence: Evidence,
   folder: string,
@@ -155,30 +160,17 @@ async function whyUngradable(
   if (!isComplete) return { state: 'infra_error', reason: 'The work was cut short.' }
   const changed = await changedFiles(folder, evidence)
   if (changed.length === 0) return null
-  return { state: 'infra_error', reason: `The evidence is not what it was: ${changed.slice(0, 5).join(', ')}.` }
+  return { state: 'infra_error', reason: `The evidence was changed: ${changed.slice(0, 5).join(', ')}.` }
 }
 
-const workStates: Readonly<Partial<Record<Evidence['outcome'], TaskState>>> = {
-  agent_failed: 'agent_failed',
-  agent_timeout: 'agent_timeout',
-}
-
-function stateOf({
-  evidence,
-  automated,
-  judge,
-  isMeasured,
-}: {
-  readonly evidence: Evidence
-  readonly automated: AutomatedGrade
-  readonly judge: JudgeGrade
-  /** Whether there is any figure at all. */
-  readonly isMeasured: boolean
-}): { readonly state: TaskState; readonly reason: string | null } {
+function stateOf(
+  { outcome, reason }: Evidence,
+  { automated, judge }: Pick<TaskGrade, 'automated' | 'judge'>,
+  isMeasured: boolean,
+): { readonly state: TaskState; readonly reason: string | null } {
   if (automated.state === 'grader_error') return { state: 'grader_error', reason: automated.reason }
   if (judge.state === 'judge_error') return { state: 'judge_error', reason: judge.reason }
-  const failed = workStates[evidence.outcome]
-  if (failed !== undefined) return { state: failed, reason: evidence.reason }
+  if (outcome === 'agent_failed' || outcome === 'agent_timeout') return { state: outcome, reason }
   if (isMeasured) return { state: 'scored', reason: null }
   const reasons = [automated, judge].flatMap((part) => ('reason' in part ? [part.reason] : []))
   return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
@@ -200,20 +192,14 @@ function combined(
     : { score: null, isComplete: false }
 }
 
-const criteriaOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly CriterionScore[] => [
-  ...(automated.state === 'scored'
-    ? Object.entries(automated.scores).map(([name, score]) => ({
-        part: 'automated' as const,
-        name,
-        score,
-        weight: null,
-        reason: '',
-      }))
-    : []),
-  ...(judge.state === 'scored'
-    ? judge.criteria.map(({ name, score, weight, reason }) => ({ part: 'judge' as const, name, score, weight, reason }))
-    : []),
-]
+function criteriaOf(automated: AutomatedGrade, judge: JudgeGrade): readonly CriterionScore[] {
+  const checked = automated.state === 'scored' ? Object.entries(automated.scores) : []
+  const judged = judge.state === 'scored' ? judge.criteria : []
+  return [
+    ...checked.map(([name, score]) => ({ part: 'automated' as const, name, score, weight: null, reason: '' })),
+    ...judged.map(({ id: _, ...criterion }) => ({ part: 'judge' as const, ...criterion })),
+  ]
+}
 
 const notesOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly string[] => [
   ...(automated.state === 'skipped' ? [`Automated checks not run: ${automated.reason}`] : []),

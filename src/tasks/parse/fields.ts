@@ -2,7 +2,8 @@ import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { nearest } from '../../nearest.ts'
-import { gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
+import { type AnswerCheck, gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
+import { Draw, type DrawRules } from './draw.ts'
 import { type Findings, shown } from './problem.ts'
 
 type FrontMatter = Readonly<Record<string, unknown>>
@@ -184,4 +185,71 @@ function unused(id: string, sessions: readonly TaskSession[]): string {
   let number = 2
   while (isTaken(`${id}_${number}`)) number += 1
   return `${id}_${number}`
+}
+
+/** A text to look for in an answer. YAML reads some as numbers or booleans. */
+const Sought = z
+  .union([z.string(), z.number(), z.boolean()], { error: 'must be text' })
+  .transform(String)
+  .refine((value) => value.trim() !== '', { error: 'must not be blank' })
+
+const conditions = 'expect, forbid, must_not_know or memory_read'
+
+const Check = z
+  .strictObject({
+    id: z.string().min(1),
+    session: Sought,
+    expect: z.array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])])).default([]),
+    exact: z.boolean().default(false),
+    recall: z.boolean().default(true),
+    forbid: z.array(Sought).default([]),
+    must_not_know: z.boolean().default(false),
+    memory_read: z.boolean().default(false),
+  })
+  .refine(
+    ({ expect, forbid, must_not_know, memory_read }) =>
+      expect.length > 0 || forbid.length > 0 || must_not_know || memory_read,
+    { error: `must have ${conditions}` },
+  )
+  .refine(({ expect, exact }) => !exact || expect.length > 0, { error: 'has exact, which is only for expect' })
+  .transform(
+    ({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }): AnswerCheck => ({
+      ...check,
+      mustNotKnow,
+      memoryRead,
+    }),
+  )
+
+/** The key `credence` of the front matter: additions to the format that other runners ignore. See docs/tasks.md. */
+const OwnAdditions = z.strictObject({ answer_checks: z.array(Check).default([]), draw: Draw.default({}) })
+
+/** Reads the value of the key `credence`. Problems go into `findings`. */
+export function readOwnAdditions(
+  value: unknown,
+  sessions: readonly TaskSession[],
+  findings: Findings,
+): { readonly answerChecks: readonly AnswerCheck[]; readonly draw: DrawRules } {
+  const result = OwnAdditions.safeParse(value ?? {}, { reportInput: true })
+  if (!result.success) {
+    findings.invalid(result.error, ['credence'], ([key]) =>
+      key === undefined
+        ? 'it may have answer_checks and draw'
+        : key === 'draw'
+          ? 'it may have one_of'
+          : `it may have id, session, exact, recall, ${conditions}`,
+    )
+    return { answerChecks: [], draw: {} }
+  }
+  const { answer_checks: answerChecks, draw } = result.data
+  const ids = sessions.map(({ id }) => id)
+  for (const [index, { id, session }] of answerChecks.entries()) {
+    const field = `credence.answer_checks[${index}]`
+    if (answerChecks.slice(0, index).some((earlier) => earlier.id === id && earlier.session === session)) {
+      findings.wrong(`${field}.id`, `is ${shown(id)}, which is there twice in that session`)
+    }
+    if (!ids.includes(session)) {
+      findings.wrong(`${field}.session`, `is ${shown(session)}; it must be one of ${ids.join(', ')}`)
+    }
+  }
+  return { answerChecks, draw }
 }

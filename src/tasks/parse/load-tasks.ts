@@ -7,7 +7,7 @@ import { readBounded } from '../../eval/store/read-bounded.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { nearest } from '../../nearest.ts'
 import type { Task } from '../task.ts'
-import { type CheckedTask, checkTask, largestTaskFile, type ParseOptions, readYaml } from './parse-task.ts'
+import { type CheckedTask, checkTask, largestTaskFile, readYaml } from './parse-task.ts'
 import { Findings, invalidTask } from './problem.ts'
 
 /** Where tasks are looked for. */
@@ -25,9 +25,9 @@ export type TaskSource = {
 }
 
 /** Reads tasks by path, by id or by the name of a pack; without any, all of every pack. One invalid file is an error. */
-export function loadTasks(given: readonly string[], places: TaskPlaces, options: ParseOptions = {}): readonly Task[] {
+export function loadTasks(given: readonly string[], places: TaskPlaces): readonly Task[] {
   const tasks = findTasks(given, places).map((source) => {
-    const { task, problems } = checkSource(source, options)
+    const { task, problems } = checkSource(source)
     if (task === null) throw invalidTask(problems)
     return task
   })
@@ -45,10 +45,10 @@ export function loadTasks(given: readonly string[], places: TaskPlaces, options:
 }
 
 /** Looks at a task's file, and says all there is to be said about it. */
-export function checkSource({ file, category }: TaskSource, options: ParseOptions = {}): CheckedTask {
+export function checkSource({ file, category }: TaskSource): CheckedTask {
   const read = readBounded(file, file, largestTaskFile)
   if (!read.ok) return { task: null, problems: read.problems, warnings: [] }
-  const checked = checkTask(read.value, file, options)
+  const checked = checkTask(read.value, file)
   if (checked.task === null || category === null) return checked
   return { ...checked, task: { ...checked.task, category } }
 }

@@ -3,15 +3,9 @@ import { parseDocument, type YAMLError } from 'yaml'
 import type { Problem } from '../../eval/store/parse-artifact.ts'
 import type { Task } from '../task.ts'
 import { undeclared } from './draw.ts'
-import { readFields } from './fields.ts'
-import { readOwnAdditions } from './own-additions.ts'
+import { readFields, readOwnAdditions } from './fields.ts'
 import { Findings, invalidTask, shown } from './problem.ts'
-import { checklist, differences, readSections, readSectionsAsUpstream, type SectionName } from './sections.ts'
-
-export type ParseOptions = {
-  /** Splits the body and finds the code as the original runner does. */
-  readonly strictUpstream?: boolean
-}
+import { checklist, readSections, type SectionName } from './sections.ts'
 
 /** A task file that was looked at: the task where it is sound, and all that is to be said about it. */
 export type CheckedTask = {
@@ -21,23 +15,20 @@ export type CheckedTask = {
 }
 
 /** Reads a task file. Throws a MemoryError `invalid` that names file, field and value, and never anything else. */
-export function parseTask(bytes: Uint8Array, file: string, options: ParseOptions = {}): Task {
-  const { task, problems } = checkTask(bytes, file, options)
+export function parseTask(bytes: Uint8Array, file: string): Task {
+  const { task, problems } = checkTask(bytes, file)
   if (task === null) throw invalidTask(problems)
   return task
 }
 
 /** The same, with every problem instead of an error. Never throws. */
-export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = false }: ParseOptions = {}): CheckedTask {
+export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
   const findings = new Findings(file)
   const text = readTaskText(bytes, findings)
   if (text === null) return { task: null, problems: findings.problems, warnings: findings.warnings }
 
   const fields = readFields(text.frontMatter, findings)
-  const aware = readSections(text.body)
-  const blind = readSectionsAsUpstream(text.body)
-  for (const difference of differences(aware, blind)) findings.warn(difference)
-  const { byName, repeated } = strictUpstream ? blind : aware
+  const { byName, repeated } = readSections(text.body)
   for (const name of repeated) findings.warn(`The section "${name}" is there more than once; the last one counts.`)
 
   const textOf = (name: SectionName): string => byName.get(name)?.text ?? ''
@@ -67,20 +58,15 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
     criteria,
     automatedChecks,
     rubric: rubric === '' ? null : rubric,
-    answerChecks: own.answerChecks,
+    ...own,
     frontMatter: text.frontMatter,
     file,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
-  for (const { field, name, known } of undeclared(task, own.draw)) {
-    findings.wrong(field, `has {{${name}}}, but credence.draw knows only ${known.join(', ')}`)
-  }
-  return {
-    task: findings.problems.length === 0 ? task : null,
-    problems: findings.problems,
-    warnings: findings.warnings,
-  }
+  for (const { field, message } of undeclared(task)) findings.wrong(field, message)
+  const { problems, warnings } = findings
+  return { task: problems.length === 0 ? task : null, problems, warnings }
 }
 
 /** Larger files are refused unread. */

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import type { Agent, AgentAtWork, Conversation, Turn } from '../../agent.ts'
-import { AgentFailure } from '../../agent.ts'
+import { join } from 'node:path'
+import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
 import { findProgram } from '../../run/prerequisites.ts'
-import { type Ending, runInGroup } from '../../run/process-group.ts'
+import { type Ending, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
 /** What is known when a prompt is sent to a program. */
@@ -64,11 +63,26 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
       return null
     },
     start: async ({ workspace }) => {
+      const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
+      // Aborted when the agent is stopped, whatever time the task has left.
+      const stopping = new AbortController()
+      const running = new Set<Promise<unknown>>()
+      const run: Place['run'] = async (program) => {
+        const work = start(profile, { ...program, program: profile.program, cwd: workspace, env })
+        running.add(work)
+        return work.finally(() => running.delete(work))
+      }
       const onModel = (model: string): void => {
         known.model ??= model
       }
-      const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
-      return atWork({ profile, env, workspace, notes, onModel })
+      return {
+        open: () => openConversation({ profile, workspace, notes, onModel, run, stopping: stopping.signal }),
+        stop: async () => {
+          stopping.abort()
+          await Promise.allSettled(running)
+          await rm(notes, { recursive: true, force: true })
+        },
+      }
     },
   }
 }
@@ -86,61 +100,21 @@ function environmentFor(
 
 type Place = {
   readonly profile: CommandProfile
-  readonly env: Readonly<Record<string, string>>
   readonly workspace: string
+  /** The folder of files with prompts. */
   readonly notes: string
   readonly onModel: (model: string) => void
+  readonly run: (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>) => Promise<Ending>
+  readonly stopping: AbortSignal
 }
 
-function atWork(place: Place): AgentAtWork {
-  const { notes } = place
-  // Raised when the agent is stopped, whatever the time of the task says.
-  const stopping = new AbortController()
-  const running = new Set<Promise<unknown>>()
-  const ended = async <Result>(work: Promise<Result>): Promise<Result> => {
-    running.add(work)
-    try {
-      return await work
-    } finally {
-      running.delete(work)
-    }
-  }
-  return {
-    open: () => openConversation(place, stopping.signal, ended),
-    stop: async () => {
-      stopping.abort()
-      await Promise.allSettled(running)
-      await rm(notes, { recursive: true, force: true })
-    },
-  }
-}
-
-async function openConversation(
-  place: Place,
-  stopping: AbortSignal,
-  ended: <Result>(work: Promise<Result>) => Promise<Result>,
-): Promise<Conversation> {
-  const { profile, env, workspace, notes } = place
+async function openConversation({ profile, workspace, notes, onModel, run, stopping }: Place): Promise<Conversation> {
   const id = randomUUID()
   let session: string = id
   let count = 0
   let pid: number | null = null
-  const run = (args: readonly string[], signal: AbortSignal, input?: string): Promise<Ending> =>
-    ended(
-      start(profile, {
-        program: profile.program,
-        args,
-        cwd: workspace,
-        env,
-        signal,
-        ...(input === undefined ? {} : { input }),
-        onStart: (started) => {
-          pid = started
-        },
-      }),
-    )
   if (profile.before !== undefined) {
-    const prepared = await run(profile.before({ session: id, workspace }), stopping)
+    const prepared = await run({ args: profile.before({ session: id, workspace }), signal: stopping })
     if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
   }
   return {
@@ -154,21 +128,28 @@ async function openConversation(
       await writeFile(file, prompt)
       const call = { prompt, session, isFirst: count === 0, workspace, file }
       const limit = AbortSignal.any([signal, stopping])
-      const ending = await run(profile.args(call), limit, profile.takesStdin ? prompt : undefined)
+      const ending = await run({
+        args: profile.args(call),
+        signal: limit,
+        ...(profile.takesStdin ? { input: prompt } : {}),
+        onStart: (started) => {
+          pid = started
+        },
+      })
       const turn = await readTurn(profile, ending, call, limit)
-      if (turn.model !== null) place.onModel(turn.model)
+      if (turn.model !== null) onModel(turn.model)
       session = turn.conversationId ?? session
       count += 1 + turn.messages.length
       return turn
     },
     close: async () => {
       if (profile.after === undefined) return
-      await run(profile.after({ session: id, workspace }), new AbortController().signal)
+      await run({ args: profile.after({ session: id, workspace }), signal: new AbortController().signal })
     },
   }
 }
 
-async function start(profile: CommandProfile, program: Parameters<typeof runInGroup>[0]): Promise<Ending> {
+async function start(profile: CommandProfile, program: Program): Promise<Ending> {
   try {
     return await runInGroup(program)
   } catch (cause) {
@@ -218,6 +199,3 @@ async function versionOf(
     return 'unknown'
   }
 }
-
-/** A name for a program that has none of its own. */
-export const nameOfProgram = (program: string): string => `command:${basename(program)}`

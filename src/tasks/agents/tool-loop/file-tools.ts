@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { z } from 'zod'
 import { codeOf } from '../../../files/leftovers.ts'
 import { containedPath } from '../../parse/fields.ts'
-import { listFiles } from '../../run/keep-files.ts'
+import { listFiles } from '../../run/workspace.ts'
 import { defineTool, type Tool, ToolRefusal } from './tools.ts'
 
 const mostRead = 256 * 1024

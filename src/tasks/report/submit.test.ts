@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Fault, localArena } from '../../../test/tasks/local-arena.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { type Bundle, reportJson, sha256 } from './bundle.ts'
-
-import { readEntry } from './requests.ts'
-import { submit } from './submit.ts'
+import { type Bundle, reportJson } from './bundle.ts'
+import { readEntry, submit } from './submit.ts'
 
 const key = 'agent_0123456789abcdef'
 const markdown = '# What was done\n'
@@ -69,9 +67,9 @@ describe('a submission', () => {
     ])
     expect(arena.kept.markdown).toMatchObject([{ match_id: '24', run_id: 'run-1', content: markdown }])
     expect(arena.kept.artifacts[0]?.includes(Buffer.from(artifact))).toBe(true)
-    expect(arena.kept.artifacts[0]?.toString('latin1')).toContain(sha256(artifact))
+    expect(arena.kept.artifacts[0]?.toString('latin1')).toContain(bundle.report.hashes.workspace_artifact_zip)
     expect(arena.kept.reports).toMatchObject([
-      { match_id: '24', markdown_path: 'markdown/1.md', artifact_path: 'artifacts/1.zip', schemaVersion: 1 },
+      { match_id: '24', markdown_path: 'markdown/1.md', artifact_path: 'artifacts/1.zip', schemaVersion: 2 },
     ])
     expect(journal.steps.map(({ status }) => status)).toEqual([201, 200, 201, 201, 201])
   })
@@ -117,7 +115,11 @@ describe('a submission', () => {
     ['a connection that is always cut', ['cut', 'cut', 'cut', 'cut'], 'upload_artifact failed 4 times'],
     ['a refusal', [422], 'upload_artifact was refused with status 422'],
     ['a web page', ['page'], 'upload_artifact was answered with a web page'],
-    ['a redirect', ['elsewhere'], 'upload_artifact was sent on to https://other.example/login, which is not followed'],
+    [
+      'a redirect',
+      ['elsewhere'],
+      'upload_artifact was redirected to https://other.example/login, which is not followed',
+    ],
   ])('stops at %s, and a later call goes on from there', async (_, faults, reason) => {
     using directory = temporaryDirectory()
     await using arena = await localArena(key, { [paths.artifact]: faults })

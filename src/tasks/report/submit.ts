@@ -1,0 +1,270 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type ErrorCode, MemoryError } from '../../errors.ts'
+import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import { takeLock } from '../../files/lock.ts'
+import { isObject } from '../json.ts'
+import { type Bundle, bundleNames } from './bundle.ts'
+
+const stepNames = ['register_match', 'read_task_brief', 'upload_markdown', 'upload_artifact', 'upload_report'] as const
+type StepName = (typeof stepNames)[number]
+
+/** One of the five requests. The last refers to the answers to the others, so requests are made as they are sent. */
+export type ArenaRequest = {
+  readonly step: StepName
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'json'; readonly value: Readonly<Record<string, unknown>> }
+    | {
+        readonly kind: 'form'
+        readonly fields: Readonly<Record<string, string>>
+        readonly file: Uint8Array
+        readonly filename: string
+      }
+}
+
+/** Where the arena put the uploads, as it names the place; null while unknown. */
+export type References = { readonly markdown: string | null; readonly artifact: string | null }
+
+export type Entry = { readonly baseUrl: URL; readonly matchId: string }
+
+/** Checks the address. Every request carries the key, so it must be encrypted. */
+export function readEntry(baseUrl: string, matchId: string): Entry {
+  const url = URL.parse(baseUrl)
+  const refuse = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
+  if (url === null) throw refuse(`"${baseUrl}" is not an address.`, 'Give one such as https://arena.example.')
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    const message = `"${url.origin}" must come without user, query and fragment.`
+    throw refuse(message, 'The key is read from CREDENCE_ARENA_KEY.')
+  }
+  const isOwn = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u.test(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isOwn)) {
+    throw refuse(`"${baseUrl}" is not https.`, 'Use https; plain http is only for this machine.')
+  }
+  if (!/^[\w-]{1,64}$/u.test(matchId)) {
+    throw refuse(`"${matchId}" is not the id of a match.`, 'Give a number or a word, such as 24.')
+  }
+  return { baseUrl: url, matchId }
+}
+
+/** The five requests, in order. */
+export function requestsFor(
+  { baseUrl, matchId }: Entry,
+  { markdown, artifact, report }: Bundle,
+  found: References = { markdown: null, artifact: null },
+): readonly ArenaRequest[] {
+  const base = `${baseUrl.origin}${baseUrl.pathname.replace(/\/+$/u, '')}`
+  const common = { match_id: matchId, run_id: report.run_id }
+  const post = (step: StepName, path: string, body: ArenaRequest['body']): ArenaRequest => ({
+    ...{ step, method: 'POST', url: base + path, body },
+    // A server that knows this header can tell a repeated request from a second one.
+    headers: { 'Idempotency-Key': `${report.run_id}-${step}`, Accept: 'application/json' },
+  })
+  const { report_md, workspace_artifact_zip } = report.hashes
+  return [
+    post('register_match', `/api/v1/matches/${matchId}/register`, { kind: 'json', value: {} }),
+    {
+      ...{ step: 'read_task_brief', method: 'GET', url: `${base}/matches/${matchId}`, body: { kind: 'none' } },
+      headers: { Accept: 'text/html, application/json, text/plain' },
+    },
+    post('upload_markdown', '/api/v1/agent-reports/markdown', {
+      kind: 'json',
+      value: { ...common, filename: bundleNames.markdown, content: markdown, sha256: report_md },
+    }),
+    post('upload_artifact', '/api/v1/agent-reports/artifacts', {
+      ...{ kind: 'form', fields: { ...common, sha256: workspace_artifact_zip } },
+      ...{ file: artifact, filename: bundleNames.artifact },
+    }),
+    post('upload_report', '/api/v1/agent-reports', {
+      kind: 'json',
+      value: { match_id: matchId, markdown_path: found.markdown, artifact_path: found.artifact, ...report },
+    }),
+  ]
+}
+
+const Step = z.strictObject({
+  step: z.enum(stepNames),
+  status: z.int(),
+  at: z.string(),
+  /** Where the arena put the upload, as it names the place. */
+  reference: z.string().nullable(),
+})
+type DoneStep = z.infer<typeof Step>
+
+const Journal = z.strictObject({
+  schemaVersion: z.literal(2),
+  /** The hashes of the bundle that the steps belong to. */
+  hashes: z.strictObject({ report_md: z.string(), workspace_artifact_zip: z.string() }),
+  steps: z.array(Step),
+})
+export type SubmissionJournal = z.infer<typeof Journal>
+
+type SubmissionOptions = {
+  readonly key: string
+  /** The folder of the run, where the journal is kept. */
+  readonly runFolder: string
+  readonly now: () => Date
+  readonly signal: AbortSignal
+  /** Waits between attempts. */
+  readonly wait: (ms: number) => Promise<void>
+}
+
+const attempts = 4
+const timeoutMs = 60_000
+const longestAnswer = 16_384
+const goesOn = 'Completed steps are kept; the same command continues after them.'
+
+/** The journal of one run's submission to one match. */
+export const journalPath = (runFolder: string, { baseUrl, matchId }: Entry): string => {
+  const digest = createHash('sha256').update(`${baseUrl.href}\n${matchId}`).digest('hex').slice(0, 12)
+  return join(runFolder, `submission-${matchId}-${digest}.json`)
+}
+
+/**
+ * Takes the steps that are left, one after the other. Every completed step is on disk before the next begins, so that a
+ * repeated call continues where the last one stopped.
+ */
+export async function submit(entry: Entry, bundle: Bundle, options: SubmissionOptions): Promise<SubmissionJournal> {
+  const path = journalPath(options.runFolder, entry)
+  const release = await takeLock(`${path}.lock`, `The submission to match ${entry.matchId}`)
+  try {
+    let journal = await journalFor(path, bundle)
+    for (const [index, step] of stepNames.entries()) {
+      if (journal.steps.some((done) => done.step === step)) continue
+      const request = requestsFor(entry, bundle, referencesIn(journal))[index]
+      if (request === undefined) throw new Error(`There is no request for ${step}.`)
+      journal = { ...journal, steps: [...journal.steps, await take(request, options)] }
+      await writeAtomically(path, asJson(journal), { existing: 'replace' })
+    }
+    return journal
+  } finally {
+    await release()
+  }
+}
+
+async function journalFor(path: string, { report: { hashes } }: Bundle): Promise<SubmissionJournal> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return { schemaVersion: 2, hashes, steps: [] }
+  const checked = Journal.safeParse(parsed(text))
+  const hint = `Remove ${path} to begin anew.`
+  if (!checked.success) throw new MemoryError('invalid', `The journal ${path} cannot be read.`, { hint })
+  const { report_md, workspace_artifact_zip } = checked.data.hashes
+  if (report_md === hashes.report_md && workspace_artifact_zip === hashes.workspace_artifact_zip) return checked.data
+  throw new MemoryError('conflict', 'The report of this run has changed since its submission began.', { hint })
+}
+
+export function referencesIn({ steps }: Pick<SubmissionJournal, 'steps'>): References {
+  const of = (step: StepName): string | null => steps.find((one) => one.step === step)?.reference ?? null
+  return { markdown: of('upload_markdown'), artifact: of('upload_artifact') }
+}
+
+/** Sends one request, again when the server or the connection breaks; other failures are final. */
+async function take(request: ArenaRequest, { key, now, signal, wait }: SubmissionOptions): Promise<DoneStep> {
+  let problem = ''
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (attempt > 0) await wait(500 * 2 ** (attempt - 1))
+    signal.throwIfAborted()
+    let response: Response
+    let text: string
+    try {
+      response = await send(request, key, signal)
+      text = (await beginningOf(response)).replaceAll(key, '[key]').slice(0, longestAnswer)
+    } catch (error) {
+      signal.throwIfAborted()
+      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
+      problem = `${error instanceof Error ? error.message : String(error)}${cause}`
+      continue
+    }
+    const { status } = response
+    const refusal = refusalOf(request, response, text)
+    if (refusal !== null) throw refusal
+    // 409 means that it is there already.
+    if (status < 300 || status === 409) {
+      return { step: request.step, status, at: now().toISOString(), reference: referenceIn(text) }
+    }
+    problem = `status ${status}`
+  }
+  throw new MemoryError('unavailable', `${request.step} failed ${attempts} times: ${problem}.`, { hint: goesOn })
+}
+
+function send({ url, method, headers, body }: ArenaRequest, key: string, signal: AbortSignal): Promise<Response> {
+  const given = new Headers({ ...headers, Authorization: `Bearer ${key}` })
+  let content: string | FormData | undefined
+  if (body.kind === 'json') {
+    given.set('Content-Type', 'application/json')
+    content = JSON.stringify(body.value)
+  } else if (body.kind === 'form') {
+    content = new FormData()
+    for (const [name, value] of Object.entries(body.fields)) content.set(name, value)
+    content.set('file', new Blob([new Uint8Array(body.file)], { type: 'application/zip' }), body.filename)
+  }
+  return fetch(url, {
+    ...{ method, headers: given, ...(content === undefined ? {} : { body: content }) },
+    // The key is for this server and no other.
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  })
+}
+
+/** The beginning of an answer, which is all that is used. */
+async function beginningOf(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > longestAnswer * 4) break
+  }
+  return text
+}
+
+/** Why an answer ends the submission at once; null for one that completes the step or is worth another attempt. */
+function refusalOf({ step, url, method }: ArenaRequest, response: Response, text: string): MemoryError | null {
+  const { status, headers } = response
+  const refuse = (code: ErrorCode, message: string, hint: string): MemoryError =>
+    new MemoryError(code, `${step} ${message}.`, { hint })
+  if (status >= 300 && status < 400) {
+    const target = URL.parse(headers.get('location') ?? '', url)
+    // The query of a redirect may hold a key, so only its path is shown.
+    const where = target === null ? 'elsewhere' : `to ${target.origin}${target.pathname}`
+    const message = `was redirected ${where}, which is not followed: the key is not for it`
+    return refuse('invalid', message, 'If that is the arena, give its address as --base-url.')
+  }
+  if (status < 300 && method === 'POST' && headers.get('content-type')?.startsWith('text/html')) {
+    const message = `was answered with a web page and not by an API: ${url}`
+    return refuse('invalid', message, 'Check --base-url, and whether a login page stands before the arena.')
+  }
+  if (status < 300 || status >= 500 || [409, 429, 408].includes(status)) return null
+  const said = text.replaceAll(/\s+/gu, ' ').trim().slice(0, 300)
+  const message = `was refused with status ${status}${said === '' ? '' : `: ${said}`}`
+  if (status === 401 || status === 403) return refuse('forbidden', message, 'Check the key in CREDENCE_ARENA_KEY.')
+  if (status === 404) return refuse('not_found', message, 'Check --base-url and --match.')
+  return refuse('invalid', message, goesOn)
+}
+
+/** Arenas name the place of an upload differently; the first known name counts. */
+const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', 'url', 'id', 'report_id']
+
+function referenceIn(text: string): string | null {
+  const document = parsed(text)
+  const objects = isObject(document) ? [document, document.data, document.result].filter(isObject) : []
+  const found = objects.flatMap((one) => referenceNames.map((name) => one[name]))
+  const reference = found.find((value) => typeof value === 'string' || typeof value === 'number')
+  return reference === undefined ? null : String(reference)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
