@@ -17,7 +17,7 @@ async function composeTaskKind(work: TaskWork): Promise<Kind> {
   const { taskKind } = await import('../tasks/task-kind.ts')
   return taskKind({
     agent: (spec, options) => work.agent(spec, [], options),
-    graders: () => work.graders({ judge: null, unsafeGraders: false }),
+    graders: () => work.graders(null),
     now: () => new Date(),
     places: work.places,
     temporary: work.temporary,

@@ -19,7 +19,7 @@ export type TaskWork = {
     options?: { readonly isForgetful: boolean },
   ) => Promise<Agent>
   /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
-  readonly graders: (options: GraderOptions) => Promise<Graders>
+  readonly graders: (judge: string | null) => Promise<Graders>
   /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
   readonly taskPlaces: TaskPlaces
   /** Where prerequisites of tasks are looked for. */
@@ -28,12 +28,6 @@ export type TaskWork = {
   readonly temporary: string
   readonly arenaKey: string | undefined
   readonly progress: ProgressBar
-}
-
-export type GraderOptions = {
-  readonly judge: string | null
-  /** Whether to run Python checks without a sandbox where there is none. */
-  readonly unsafeGraders: boolean
 }
 
 export function composeTaskWork(surroundings: Surroundings): TaskWork {
@@ -72,11 +66,11 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
         hint: 'Recall can be switched off for reference, openai: and anthropic:.',
       })
     },
-    graders: async ({ judge, unsafeGraders }) => {
+    graders: async (judge) => {
       const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
       return {
         judge: judge === null ? null : await openJudgeOf(judge),
-        sandbox: await openSandbox({ python: await findPython(), allowUnsafe: unsafeGraders }),
+        sandbox: await openSandbox({ python: await findPython() }),
       }
     },
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },

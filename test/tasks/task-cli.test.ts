@@ -9,7 +9,7 @@ import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
 import { localArena } from './local-arena.ts'
 
-const sandbox = await openSandbox({ python: await findPython(), allowUnsafe: false })
+const sandbox = await openSandbox({ python: await findPython() })
 const canGrade = sandbox.state === 'ready'
 
 /** A place with the task, an eval store and the notebook agent. */

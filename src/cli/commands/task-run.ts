@@ -12,7 +12,7 @@ import { writeResult } from '../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../tasks/report/read-task-run.ts'
 import type { Task } from '../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../tasks/task-kind.ts'
-import { defineCommand, flag, option, rest, text, texts, wholeNumber } from '../command.ts'
+import { defineCommand, option, rest, text, texts, wholeNumber } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Style } from '../output.ts'
 import { refuseChanges } from '../resumed-run.ts'
@@ -27,7 +27,6 @@ export const judgeOptions = {
     '<judge>',
     'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
   ),
-  unsafeGraders: flag('Run Python graders without a sandbox where the machine has none.'),
   passAt: {
     ...option('<share>', 'The least score of every graded part with which a task passes.', readShare),
     default: String(defaultPassAt),
@@ -128,7 +127,6 @@ const decided = [
   'repeats',
   'seed',
   'judge',
-  'unsafeGraders',
   'passAt',
   'timeoutMultiplier',
   'runId',
@@ -144,7 +142,6 @@ type Given = {
   readonly jobs: number | undefined
   readonly timeoutMultiplier: number | undefined
   readonly passAt: number | undefined
-  readonly unsafeGraders: boolean
   readonly resume: string | undefined
   readonly runId: string | undefined
   readonly notes: string | undefined
@@ -163,7 +160,6 @@ const TaskRequest = z.object({
   seed: z.int().default(1),
   timeoutMultiplier: z.number().default(1),
   passAt: z.number().default(defaultPassAt),
-  unsafeGraders: z.boolean().default(false),
 })
 
 /** The request of a run that was interrupted. */
@@ -188,7 +184,7 @@ async function performTasks(
   const work = await session.taskWork()
   const tasks = loadTasks(request.tasks, work.taskPlaces)
   const agent = await work.agent(request.agent, request.passEnv)
-  const graders = await work.graders(request)
+  const graders = await work.graders(request.judge)
   const system = systemOf(agent)
   const benchmarkId = benchmarkIdOf(tasks)
   const runId = given.resume ?? given.runId ?? newRunId(benchmarkId, system.name, new Date())
@@ -206,12 +202,11 @@ async function performTasks(
     }),
     onBegin: (task) => show(`${system.name}: ${task.id}`),
   })
-  const sandbox = graders.sandbox.state === 'ready' ? graders.sandbox.confinement.isolation : 'none'
   const context = {
     ...{ root, now, signal, jobs: given.jobs ?? 1 },
     surroundings: {
       given: withoutUndefined({ tasks: paths, ...given }),
-      settings: { ...request, sandbox },
+      settings: { ...request, sandbox: graders.sandbox.state },
       ...machine(session.workingDirectory()),
     },
     onProgress: (count: number) => {

@@ -11,7 +11,7 @@ import { verdictOf } from '../task-outcomes.ts'
 import { findPython, openSandbox, type Sandbox } from './sandbox.ts'
 import { gradeTask, type TaskGrade } from './task-grade.ts'
 
-const real = await openSandbox({ python: await findPython(), allowUnsafe: false })
+const real = await openSandbox({ python: await findPython() })
 const none: Sandbox = { state: 'none', reason: 'There is no python3 on this machine.' }
 
 const saying = (text: string): ChatModel => ({

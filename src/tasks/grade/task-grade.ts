@@ -203,9 +203,6 @@ function criteriaOf(automated: AutomatedGrade, judge: JudgeGrade): readonly Crit
 
 const notesOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly string[] => [
   ...(automated.state === 'skipped' ? [`Automated checks not run: ${automated.reason}`] : []),
-  ...(automated.state === 'scored' && automated.isolation === 'none'
-    ? ['The automated checks ran without a sandbox.']
-    : []),
   ...(judge.state === 'unjudged' ? [`Unjudged: ${judge.reason}`] : []),
   ...(judge.state === 'scored' ? judge.notes : []),
 ]

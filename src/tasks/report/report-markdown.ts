@@ -141,9 +141,6 @@ function limits({ evidence, grade, changed }: TaskRun): readonly string[] {
     ...(judge.state === 'unjudged' ? [`The rubric was not applied: ${judge.reason}`] : []),
     ...(judge.state === 'scored' ? judge.cuts.map((cut) => `The judge did not see everything: ${cut}.`) : []),
     ...(automated.state === 'skipped' ? [`The automated checks did not run: ${automated.reason}`] : []),
-    ...(automated.state === 'scored' && automated.isolation === 'none'
-      ? ['The automated checks ran without a sandbox.']
-      : []),
     ...(grade.answerScore === null ? ['No answer of a new session was checked.'] : []),
     ...(evidence.agent.model === null
       ? ['The agent uses no model: this shows what its memory and its rules do, not what a model would.']
