@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Evidence } from '../evidence.ts'
+import { readTranscript } from '../run/evidence-folder.ts'
 import { runInGroup } from '../run/process-group.ts'
 import type { Task } from '../task.ts'
 import type { Confinement, Python, Sandbox } from './sandbox.ts'
@@ -85,7 +85,7 @@ export async function gradeAutomatically({
       workspaceBytes,
       limits,
       code: task.automatedChecks,
-      transcript: evidence.transcript === null ? [] : await transcriptLines(join(folder, evidence.transcript.path)),
+      transcript: evidence.transcript === null ? [] : await readTranscript(folder, evidence.transcript),
     },
     signal,
   )
@@ -101,18 +101,6 @@ export async function gradeAutomatically({
     ms: Math.round(run.ms),
     output,
   }
-}
-
-/** As graders expect it: one value a line; a line that is none says so. */
-async function transcriptLines(path: string): Promise<readonly unknown[]> {
-  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.trim() !== '')
-  return lines.map((line) => {
-    try {
-      return JSON.parse(line) as unknown
-    } catch (error) {
-      return { raw: line, parse_error: error instanceof Error ? error.message : String(error) }
-    }
-  })
 }
 
 /** How a grader's process ended. `document` is what came over the result descriptor. */

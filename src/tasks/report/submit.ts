@@ -1,12 +1,5 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { z } from 'zod'
 import { type ErrorCode, MemoryError } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
-import { takeLock } from '../../files/lock.ts'
-import { isObject } from '../json.ts'
+import { isObject, objectIn } from '../json.ts'
 import { type Bundle, bundleNames } from './bundle.ts'
 
 const stepNames = ['register_match', 'read_task_brief', 'upload_markdown', 'upload_artifact', 'upload_report'] as const
@@ -88,28 +81,15 @@ export function requestsFor(
   ]
 }
 
-const Step = z.strictObject({
-  step: z.enum(stepNames),
-  status: z.int(),
-  at: z.string(),
+export type DoneStep = {
+  readonly step: StepName
+  readonly status: number
   /** Where the arena put the upload, as it names the place. */
-  reference: z.string().nullable(),
-})
-type DoneStep = z.infer<typeof Step>
-
-const Journal = z.strictObject({
-  schemaVersion: z.literal(2),
-  /** The hashes of the bundle that the steps belong to. */
-  hashes: z.strictObject({ report_md: z.string(), workspace_artifact_zip: z.string() }),
-  steps: z.array(Step),
-})
-export type SubmissionJournal = z.infer<typeof Journal>
+  readonly reference: string | null
+}
 
 type SubmissionOptions = {
   readonly key: string
-  /** The folder of the run, where the journal is kept. */
-  readonly runFolder: string
-  readonly now: () => Date
   readonly signal: AbortSignal
   /** Waits between attempts. */
   readonly wait: (ms: number) => Promise<void>
@@ -118,57 +98,27 @@ type SubmissionOptions = {
 const attempts = 4
 const timeoutMs = 60_000
 const longestAnswer = 16_384
-const goesOn = 'Completed steps are kept; the same command continues after them.'
-
-/** The journal of one run's submission to one match. */
-export const journalPath = (runFolder: string, { baseUrl, matchId }: Entry): string => {
-  const digest = createHash('sha256').update(`${baseUrl.href}\n${matchId}`).digest('hex').slice(0, 12)
-  return join(runFolder, `submission-${matchId}-${digest}.json`)
-}
 
 /**
- * Takes the steps that are left, one after the other. Every completed step is on disk before the next begins, so that a
- * repeated call continues where the last one stopped.
+ * Sends the five requests one after the other. A submission that broke off is sent again from the beginning: the match is
+ * registered already, and uploads carry the same idempotency keys.
  */
-export async function submit(entry: Entry, bundle: Bundle, options: SubmissionOptions): Promise<SubmissionJournal> {
-  const path = journalPath(options.runFolder, entry)
-  const release = await takeLock(`${path}.lock`, `The submission to match ${entry.matchId}`)
-  try {
-    let journal = await journalFor(path, bundle)
-    for (const [index, step] of stepNames.entries()) {
-      if (journal.steps.some((done) => done.step === step)) continue
-      const request = requestsFor(entry, bundle, referencesIn(journal))[index]
-      if (request === undefined) throw new Error(`There is no request for ${step}.`)
-      journal = { ...journal, steps: [...journal.steps, await take(request, options)] }
-      await writeAtomically(path, asJson(journal), { existing: 'replace' })
-    }
-    return journal
-  } finally {
-    await release()
+export async function submit(entry: Entry, bundle: Bundle, options: SubmissionOptions): Promise<readonly DoneStep[]> {
+  const done: DoneStep[] = []
+  for (const index of stepNames.keys()) {
+    const request = requestsFor(entry, bundle, referencesIn(done))[index]
+    if (request !== undefined) done.push(await take(request, options))
   }
+  return done
 }
 
-async function journalFor(path: string, { report: { hashes } }: Bundle): Promise<SubmissionJournal> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  })
-  if (text === null) return { schemaVersion: 2, hashes, steps: [] }
-  const checked = Journal.safeParse(parsed(text))
-  const hint = `Remove ${path} to begin anew.`
-  if (!checked.success) throw new MemoryError('invalid', `The journal ${path} cannot be read.`, { hint })
-  const { report_md, workspace_artifact_zip } = checked.data.hashes
-  if (report_md === hashes.report_md && workspace_artifact_zip === hashes.workspace_artifact_zip) return checked.data
-  throw new MemoryError('conflict', 'The report of this run has changed since its submission began.', { hint })
-}
-
-export function referencesIn({ steps }: Pick<SubmissionJournal, 'steps'>): References {
+export function referencesIn(steps: readonly DoneStep[]): References {
   const of = (step: StepName): string | null => steps.find((one) => one.step === step)?.reference ?? null
   return { markdown: of('upload_markdown'), artifact: of('upload_artifact') }
 }
 
 /** Sends one request, again when the server or the connection breaks; other failures are final. */
-async function take(request: ArenaRequest, { key, now, signal, wait }: SubmissionOptions): Promise<DoneStep> {
+async function take(request: ArenaRequest, { key, signal, wait }: SubmissionOptions): Promise<DoneStep> {
   let problem = ''
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (attempt > 0) await wait(500 * 2 ** (attempt - 1))
@@ -189,11 +139,13 @@ async function take(request: ArenaRequest, { key, now, signal, wait }: Submissio
     if (refusal !== null) throw refusal
     // 409 means that it is there already.
     if (status < 300 || status === 409) {
-      return { step: request.step, status, at: now().toISOString(), reference: referenceIn(text) }
+      return { step: request.step, status, reference: referenceIn(text) }
     }
     problem = `status ${status}`
   }
-  throw new MemoryError('unavailable', `${request.step} failed ${attempts} times: ${problem}.`, { hint: goesOn })
+  throw new MemoryError('unavailable', `${request.step} failed ${attempts} times: ${problem}.`, {
+    hint: 'Send it again later.',
+  })
 }
 
 function send({ url, method, headers, body }: ArenaRequest, key: string, signal: AbortSignal): Promise<Response> {
@@ -247,24 +199,16 @@ function refusalOf({ step, url, method }: ArenaRequest, response: Response, text
   const message = `was refused with status ${status}${said === '' ? '' : `: ${said}`}`
   if (status === 401 || status === 403) return refuse('forbidden', message, 'Check the key in CREDENCE_ARENA_KEY.')
   if (status === 404) return refuse('not_found', message, 'Check --base-url and --match.')
-  return refuse('invalid', message, goesOn)
+  return refuse('invalid', message, 'Compare the printed requests with what the arena expects.')
 }
 
 /** Arenas name the place of an upload differently; the first known name counts. */
 const referenceNames = ['path', 'file_path', 'markdown_path', 'artifact_path', 'url', 'id', 'report_id']
 
 function referenceIn(text: string): string | null {
-  const document = parsed(text)
-  const objects = isObject(document) ? [document, document.data, document.result].filter(isObject) : []
+  const document = objectIn(text) ?? {}
+  const objects = [document, document.data, document.result].filter(isObject)
   const found = objects.flatMap((one) => referenceNames.map((name) => one[name]))
   const reference = found.find((value) => typeof value === 'string' || typeof value === 'number')
   return reference === undefined ? null : String(reference)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
