@@ -1,11 +1,11 @@
 import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
-/** What an agent did with one prompt. */
+/** The work of an agent on one prompt. */
 export type Turn = {
-  /** What it did and said after the prompt, in order; the prompt itself is not among them. */
+  /** All messages after the prompt, in order. */
   readonly messages: readonly TranscriptMessage[]
-  /** What it said in the end. */
+  /** The last text. */
   readonly answer: string
   readonly usage: Usage
 }
@@ -46,22 +46,18 @@ export type Agent = {
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure'
   readonly fault: 'agent' | 'infrastructure'
-  /** What it did and said before it failed, so that the record has it. */
+  /** What it did before it failed, for the record. */
   readonly messages: readonly TranscriptMessage[]
   readonly usage: Usage
 
   constructor(
     fault: 'agent' | 'infrastructure',
     message: string,
-    details: {
-      readonly cause?: unknown
-      readonly messages?: readonly TranscriptMessage[]
-      readonly usage?: Usage
-    } = {},
+    { messages = [], usage = noUsage, cause }: Partial<Pick<Turn, 'messages' | 'usage'>> & { cause?: unknown } = {},
   ) {
-    super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    super(message, { cause })
     this.fault = fault
-    this.messages = details.messages ?? []
-    this.usage = details.usage ?? noUsage
+    this.messages = messages
+    this.usage = usage
   }
 }

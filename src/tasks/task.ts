@@ -15,21 +15,18 @@ export type TaskSession = {
   readonly isFresh: boolean
 }
 
-/** What a session's answer must and must not say; our own addition to the format. All conditions must hold. */
+/** What the answer of a session must say; an addition of Credence to the format. All conditions must hold. */
 export type AnswerCheck = {
   readonly id: string
-  /** The session whose answer is looked at. */
   readonly session: string
-  /** Each inner list are ways to say the same thing; one of each must be there. Compared without case and layout. */
+  /** Each inner list holds ways to say the same thing, of which one must be there. Compared without case and layout. */
   readonly expect: readonly (readonly string[])[]
   /** Compares `expect` character for character. */
   readonly exact?: boolean
   /** False where `expect` names no value that was told, such as words that confirm storing. */
   readonly recall?: boolean
   readonly forbid: readonly string[]
-  /** The answer must say that this is not known. */
   readonly mustNotKnow: boolean
-  /** Memory must be looked up before the answer. */
   readonly memoryRead?: boolean
 }
 

@@ -8,7 +8,7 @@ import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { Evidence, type KeptFile } from '../evidence.ts'
 import type { Task } from '../task.ts'
-import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
+import type { Boundary, TranscriptEntry, TranscriptMessage } from '../transcript.ts'
 import type { Listing } from './workspace.ts'
 
 /** The files and folders of an evidence folder. */
@@ -56,7 +56,7 @@ export const writeEvidence = (folder: string, evidence: Evidence): Promise<boole
 
 export type TranscribedSession = {
   readonly index: number
-  readonly boundary: Extract<TranscriptEntry, { readonly type: 'custom' }>['data']
+  readonly boundary: Boundary
   readonly startedAt: string
   readonly endedAt: string
   /** The prompt and everything after it. */

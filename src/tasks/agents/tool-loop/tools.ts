@@ -54,10 +54,9 @@ export async function useTool(
 }
 
 /** The parts of a memory that a model gets to use. */
-export type UsedMemory = Pick<Memory, 'search' | 'remember' | 'correct' | 'forget' | 'close'>
+export type UsedMemory = Pick<Memory, 'search' | 'remember' | 'forget' | 'close'>
 
 const mostFound = 20
-const knownName = z.string().describe('The name it is remembered under.')
 
 /** Credence's memory as tools. `open` opens it on first use. */
 export function memoryTools(open: () => Promise<UsedMemory>): readonly Tool[] {
@@ -101,19 +100,9 @@ export function memoryTools(open: () => Promise<UsedMemory>): readonly Tool[] {
         }),
     }),
     defineTool({
-      name: 'memory_correct',
-      description: 'Replace what is remembered under a name by something newer.',
-      given: z.strictObject({ name: knownName, content: z.string().describe('What is true now.') }),
-      use: ({ name, content }) =>
-        withMemory(async (memory) => {
-          await memory.correct(name, { content })
-          return `Corrected: ${name}.`
-        }),
-    }),
-    defineTool({
       name: 'memory_forget',
       description: 'Remove something from memory for good, when the person asks for it.',
-      given: z.strictObject({ name: knownName }),
+      given: z.strictObject({ name: z.string().describe('The name it is remembered under.') }),
       use: ({ name }) =>
         withMemory(async (memory) => {
           await memory.forget(name)
