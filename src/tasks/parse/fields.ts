@@ -2,14 +2,10 @@ import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { nearest } from '../../nearest.ts'
-import { type AnswerCheck, gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { type AnswerCheck, gradingTypes, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { Draw, type DrawRules } from './draw.ts'
 import { type Findings, shown } from './problem.ts'
-
-type FrontMatter = Readonly<Record<string, unknown>>
-
-const isMapping = (value: unknown): value is FrontMatter =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** A path that stays below the folder it is meant for, with forward slashes; null for any other value. */
 export function containedPath(value: unknown): string | null {
@@ -44,7 +40,7 @@ const Path = z.unknown().transform((value, context) => {
 })
 
 const Workspace = z.preprocess(
-  (item) => (isMapping(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
+  (item) => (isObject(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
   z.discriminatedUnion(
     'kind',
     [
@@ -93,21 +89,8 @@ const Fields = z.object({
 
 const knownKeys = [...Object.keys(Fields.shape), 'sessions', 'credence']
 
-type TaskFields = Pick<
-  Task,
-  | 'id'
-  | 'name'
-  | 'category'
-  | 'gradingType'
-  | 'timeoutSeconds'
-  | 'workspaceFiles'
-  | 'gradingWeights'
-  | 'prerequisites'
-  | 'sessions'
->
-
 /** The fields of the front matter. Where `findings` gets problems, they are not those of a task. */
-export function readFields(frontMatter: FrontMatter, findings: Findings): TaskFields {
+export function readFields(frontMatter: JsonObject, findings: Findings) {
   warnOfUnknown(frontMatter, findings)
   const result = Fields.safeParse(frontMatter, { reportInput: true })
   if (!result.success) findings.invalid(result.error, [], () => '')
@@ -126,14 +109,14 @@ export function readFields(frontMatter: FrontMatter, findings: Findings): TaskFi
 }
 
 /** Unknown keys are kept. One that is nearly a known key, which is missing, may be a mistake. */
-function warnOfUnknown(frontMatter: FrontMatter, findings: Findings): void {
+function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
     const meant = nearest(key, missing)
     if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
   const { grading_weights: weights } = frontMatter
-  for (const name of isMapping(weights) ? Object.keys(weights) : []) {
+  for (const name of isObject(weights) ? Object.keys(weights) : []) {
     if (name !== 'automated' && name !== 'llm_judge') {
       findings.warn(`grading_weights.${name} is not known and counts for nothing.`)
     }
@@ -149,42 +132,35 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
   }
   const sessions: TaskSession[] = []
   for (const [index, item] of value.entries()) {
-    const session = readSession(item, index, findings)
-    if (session === null) continue
-    const id = unused(session.id, sessions)
-    if (id !== session.id) findings.warn(`sessions[${index}].id "${session.id}" is there twice; it is called "${id}".`)
-    sessions.push({ ...session, id, isFresh: session.isFresh || sessions.length === 0 })
+    const field = `sessions[${index}]`
+    if (typeof item !== 'string' && !isObject(item)) {
+      findings.warn(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
+      continue
+    }
+    const { id: written, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
+    const text = prompt ?? message
+    if (typeof text !== 'string' || text.trim() === '') {
+      findings.warn(`${field} has no prompt; it is left out.`)
+      continue
+    }
+    if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
+      findings.wrong(`${field}.new_session`, `is ${shown(fresh)}; it must be true or false`)
+    }
+    const isNamed = (typeof written === 'string' && written.trim() !== '') || typeof written === 'number'
+    if (written !== undefined && written !== null && !isNamed) {
+      findings.wrong(`${field}.id`, `is ${shown(written)}; it must be text`)
+    }
+    const wanted = isNamed ? String(written).trim() : `session_${index + 1}`
+    const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
+    let id = wanted
+    for (let number = 2; isTaken(id); number += 1) id = `${wanted}_${number}`
+    if (id !== wanted) findings.warn(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
+    sessions.push({ id, prompt: text, isFresh: fresh === true || sessions.length === 0 })
   }
   if (value.length > 0 && sessions.length === 0) {
     findings.wrong('sessions', 'has no entry with a prompt; each must be text or have a prompt')
   }
   return sessions
-}
-
-function readSession(item: unknown, index: number, findings: Findings): TaskSession | null {
-  const field = `sessions[${index}]`
-  const skip = (message: string): null => {
-    findings.warn(`${field} ${message}; it is left out.`)
-    return null
-  }
-  if (typeof item !== 'string' && !isMapping(item)) return skip(`is ${shown(item)} and neither text nor a mapping`)
-  const { id, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
-  const text = prompt ?? message
-  if (typeof text !== 'string' || text.trim() === '') return skip('has no prompt')
-  if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
-    findings.wrong(`${field}.new_session`, `is ${shown(fresh)}; it must be true or false`)
-  }
-  const isNamed = (typeof id === 'string' && id.trim() !== '') || typeof id === 'number'
-  if (id !== undefined && id !== null && !isNamed) findings.wrong(`${field}.id`, `is ${shown(id)}; it must be text`)
-  return { id: isNamed ? String(id).trim() : `session_${index + 1}`, prompt: text, isFresh: fresh === true }
-}
-
-function unused(id: string, sessions: readonly TaskSession[]): string {
-  const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
-  if (!isTaken(id)) return id
-  let number = 2
-  while (isTaken(`${id}_${number}`)) number += 1
-  return `${id}_${number}`
 }
 
 /** A text to look for in an answer. YAML reads some as numbers or booleans. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseDocument, type YAMLError } from 'yaml'
 import type { Problem } from '../../eval/store/parse-artifact.ts'
+import { isObject } from '../json.ts'
 import type { Task } from '../task.ts'
 import { undeclared } from './draw.ts'
 import { readFields, readOwnAdditions } from './fields.ts'
@@ -74,38 +75,37 @@ export const largestTaskFile = 1024 * 1024
 
 const deepestYaml = 32
 
-/** A task file in its two parts. */
 type TaskText = { readonly frontMatter: Readonly<Record<string, unknown>>; readonly body: string }
 
 /** Splits a file into front matter and body. Null when that cannot be done; `findings` then says why. */
 function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
-  const whole = '(file)'
-  if (bytes.length === 0) return refuse(findings, whole, 'is empty')
+  const refuse = (field: string, message: string): null => {
+    findings.wrong(field, message)
+    return null
+  }
+  if (bytes.length === 0) return refuse('(file)', 'is empty')
   if (bytes.length > largestTaskFile) {
-    return refuse(findings, whole, `has ${bytes.length} bytes; at most ${largestTaskFile} are read`)
+    return refuse('(file)', `has ${bytes.length} bytes; at most ${largestTaskFile} are read`)
   }
   let text: string
   try {
     // The decoder drops a byte order mark.
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n')
   } catch {
-    return refuse(findings, whole, 'is not UTF-8 text')
+    return refuse('(file)', 'is not UTF-8 text')
   }
-  if (text.includes('\0')) return refuse(findings, whole, 'holds a NUL character, so it is not text')
-  if (!/^---[ \t]*\n/u.test(text)) {
-    return refuse(findings, '(front matter)', 'is missing; the file must begin with a line ---')
-  }
+  if (text.includes('\0')) return refuse('(file)', 'holds a NUL character, so it is not text')
+  const field = '(front matter)'
+  if (!/^---[ \t]*\n/u.test(text)) return refuse(field, 'is missing; the file must begin with a line ---')
   const start = text.indexOf('\n') + 1
   const end = /^---[ \t]*$/mu.exec(text.slice(start))
-  if (end === null) return refuse(findings, '(front matter)', 'has no end; a second line --- must close it')
-  const field = '(front matter)'
+  if (end === null) return refuse(field, 'has no end; a second line --- must close it')
   const frontMatter = readYaml(text.slice(start, start + end.index), field, findings)
   if (frontMatter === undefined) return null
-  if (frontMatter === null || typeof frontMatter !== 'object' || Array.isArray(frontMatter)) {
-    return refuse(findings, field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
+  if (!isObject(frontMatter)) {
+    return refuse(field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
   }
-  const body = text.slice(start + end.index + end[0].length + 1)
-  return { frontMatter: frontMatter as TaskText['frontMatter'], body }
+  return { frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
 }
 
 /** Reads YAML of a bounded depth. Undefined when that cannot be done; `findings` then says why, about `field`. */
@@ -139,10 +139,5 @@ function problemIn(value: unknown, depth: number): string | null {
     const problem = problemIn(inner, depth - 1)
     if (problem !== null) return problem
   }
-  return null
-}
-
-function refuse(findings: Findings, field: string, message: string): null {
-  findings.wrong(field, message)
   return null
 }
