@@ -5,7 +5,7 @@ import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
 import type { CommandProfile } from './command/command-agent.ts'
 import { noneAgent } from './in-process.ts'
-import type { UsedMemory } from './tool-loop/tools.ts'
+import type { UsedMemory } from './tool-loop-agent.ts'
 
 /** What agents are made of. Only the composition root has it all. */
 export type AgentParts = {
@@ -53,7 +53,7 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
     case 'openai':
     case 'anthropic': {
       const model = await parts.openModel(parseModelSpec(spec))
-      const { toolLoopAgent } = await import('./tool-loop/tool-loop-agent.ts')
+      const { toolLoopAgent } = await import('./tool-loop-agent.ts')
       return toolLoopAgent({ model, openMemory: parts.openMemory })
     }
     case 'command':
