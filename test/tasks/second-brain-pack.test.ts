@@ -66,7 +66,7 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
   const evidence = await carryOut({ task, agent, folder, repeat: 1, seed, control, signal, now: () => new Date() })
   expect(evidence).toMatchObject({ outcome: 'done' })
   const filled = instantiate(task, seed)
-  const { score, recallScore, checks } = await gradeAnswers(filled, evidence, folder)
+  const { answerScore: score, recallScore, checks } = await gradeAnswers(filled, evidence, folder)
   const automated = await gradeAutomatically({ task: filled, evidence, folder, sandbox })
   if (sandbox.state === 'ready') expect(automated).toMatchObject({ state: 'scored' })
   const isScored = automated.state === 'scored'

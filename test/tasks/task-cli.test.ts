@@ -160,7 +160,12 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
     const { document } = await place.ask('run', place.task, '--agent', 'reference', ...judge)
 
-    expect(document.tasks[0]).toMatchObject({ state: 'scored', judgeScore: 0.625, judgeMean: 0.75, isComplete: true })
+    expect(document.tasks[0]).toMatchObject({
+      state: 'scored',
+      judgeScore: 0.625,
+      judge: { mean: 0.75 },
+      isComplete: true,
+    })
     expect(document.tasks[0].score).toBeCloseTo((1 * 0.6 + 0.625 * 0.4) / 1, 10)
     expect(endpoint.requests).toHaveLength(1)
   })

@@ -112,7 +112,7 @@ describe('a task that states no checks', () => {
 
 describe('answers', () => {
   it('that are right in other words pass every check', async () => {
-    const { checks, score, recallScore, sameSessionScore } = await graded(secondBrain, played({}))
+    const { checks, answerScore: score, recallScore, sameSessionScore } = await graded(secondBrain, played({}))
 
     expect(checks.filter(({ passed }) => !passed)).toEqual([])
     expect([score, recallScore, sameSessionScore]).toEqual([1, 1, 1])
@@ -129,7 +129,7 @@ describe('answers', () => {
 
   it('that are missing pass nothing', async () => {
     const silent = played({}).map((session) => ({ ...session, answer: '', calls: [] }))
-    const { score, recallScore, sameSessionScore, checks } = await graded(secondBrain, silent)
+    const { answerScore: score, recallScore, sameSessionScore, checks } = await graded(secondBrain, silent)
 
     expect([score, recallScore, sameSessionScore]).toEqual([0, 0, 0])
     expect(checks.every(({ found }) => found === 'no answer')).toBe(true)
@@ -174,8 +174,8 @@ describe('answers', () => {
     const wrong = await graded(secondBrain, played({ chat: 'No idea.', store: 'Hello!' }))
     const echo = await graded(secondBrain, played({ recall: 'I do not know.' }))
 
-    expect([wrong.score, wrong.recallScore, wrong.sameSessionScore]).toEqual([1, 1, 0])
-    expect([echo.score, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
+    expect([wrong.answerScore, wrong.recallScore, wrong.sameSessionScore]).toEqual([1, 1, 0])
+    expect([echo.answerScore, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
   })
 
   it('of a session that says it is new but has earlier messages count as the same conversation', async () => {
@@ -184,7 +184,7 @@ describe('answers', () => {
     const continued = evidence.sessions.map((session) => ({ ...session, priorMessages: 4 }))
 
     expect(await gradeAnswers(secondBrain, { ...evidence, sessions: continued }, directory.path)).toMatchObject({
-      score: null,
+      answerScore: null,
       recallScore: null,
       sameSessionScore: 1,
     })
@@ -197,10 +197,10 @@ describe('answers', () => {
         fc.string(),
         fc.constantFrom(answers.recall, 'Rust.', ''),
         async (store, chat, recall) => {
-          const { score, recallScore } = await graded(secondBrain, played({ store, chat, recall }))
+          const { answerScore: score, recallScore } = await graded(secondBrain, played({ store, chat, recall }))
           const usual = await graded(secondBrain, played({ recall }))
 
-          expect([score, recallScore]).toEqual([usual.score, usual.recallScore])
+          expect([score, recallScore]).toEqual([usual.answerScore, usual.recallScore])
         },
       ),
       { numRuns: 20 },
@@ -261,10 +261,10 @@ describe('answers', () => {
     )
     const forgetful = await graded(task, played({ recall: 'I do not know: memory/MEMORY.md is empty.' }))
 
-    expect(forgetful).toMatchObject({ score: 0, recallScore: 0 })
+    expect(forgetful).toMatchObject({ answerScore: 0, recallScore: 0 })
     expect(forgetful.checks[1]?.found).toContain('no value was recalled')
     expect(await graded(task, played({ recall: 'Rust; I do not know more than memory/MEMORY.md.' }))).toMatchObject({
-      score: 1,
+      answerScore: 1,
       recallScore: 1,
     })
   })
@@ -274,7 +274,7 @@ describe('answers', () => {
 
     const grade = await graded(task, [{ id: 'only', prompt: 'Write a poem.', answer: 'Roses are red.' }])
 
-    expect(grade).toEqual({ checks: [], score: null, recallScore: null, sameSessionScore: null })
+    expect(grade).toEqual({ checks: [], answerScore: null, recallScore: null, sameSessionScore: null })
   })
 })
 

@@ -2,7 +2,7 @@ import type { Evidence, SessionRecord } from '../evidence.ts'
 import { pathInWorkspace, readTranscript } from '../run/evidence-folder.ts'
 import type { AnswerCheck, Task } from '../task.ts'
 import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
-import { formOf, holds } from './text-match.ts'
+import { formOf, holds, type TextForm } from './text-match.ts'
 
 export type CheckResult = {
   readonly id: string
@@ -20,12 +20,14 @@ export type CheckResult = {
 export type AnswerGrade = {
   readonly checks: readonly CheckResult[]
   /** Checks of new sessions. */
-  readonly score: number | null
-  /** Of these, values that had to be remembered. */
+  readonly answerScore: number | null
+  /** Of these, values that had to be remembered from an earlier session. */
   readonly recallScore: number | null
   /** Checks of the other sessions, which can be answered from the conversation itself. */
   readonly sameSessionScore: number | null
 }
+
+export const noAnswers: AnswerGrade = { checks: [], answerScore: null, recallScore: null, sameSessionScore: null }
 
 /** Checks the answers of every session, without a model. */
 export async function gradeAnswers(task: Task, evidence: Evidence, folder: string): Promise<AnswerGrade> {
@@ -33,13 +35,14 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
   for (const session of evidence.sessions) {
     const own = checksOf(task).filter((check) => check.session === session.id)
     if (own.length === 0) continue
-    const context = { task, session, evidence, messages: await messagesOf(folder, session) }
-    checked.push(...own.map((check) => runCheck(check, context)))
+    const entries = session.transcript === null ? [] : await readTranscript(folder, session.transcript)
+    const messages = entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+    checked.push(...own.map((check) => runCheck(check, { task, session, evidence, messages })))
   }
   const checks = withoutUnearned(checked)
   return {
     checks,
-    score: shareOf(checks.filter(({ isNewSession }) => isNewSession)),
+    answerScore: shareOf(checks.filter(({ isNewSession }) => isNewSession)),
     recallScore: shareOf(checks.filter(({ isRecall }) => isRecall)),
     sameSessionScore: shareOf(checks.filter(({ isNewSession }) => !isNewSession)),
   }
@@ -71,12 +74,7 @@ export const checksOf = (task: Task): readonly AnswerCheck[] =>
 function criteriaChecks({ criteria, sessions }: Task): readonly AnswerCheck[] {
   const [target, ...others] = sessions.filter(({ isFresh }, index) => isFresh && index > 0)
   if (target === undefined || others.length > 0) return []
-  const told = formOf(
-    sessions
-      .slice(0, sessions.indexOf(target))
-      .map(({ prompt }) => prompt)
-      .join('\n\n'),
-  )
+  const told = formOfPrompts(sessions.slice(0, sessions.indexOf(target)))
   const asked = formOf(target.prompt)
   return criteria.flatMap((criterion, index) => {
     const [, value = ''] = /\(([^()]+)\)\s*$/u.exec(criterion) ?? []
@@ -86,6 +84,9 @@ function criteriaChecks({ criteria, sessions }: Task): readonly AnswerCheck[] {
     return expect.length === 0 ? [] : [{ id, session: target.id, expect, forbid: [], mustNotKnow: false }]
   })
 }
+
+const formOfPrompts = (sessions: readonly { readonly prompt: string }[]): TextForm =>
+  formOf(sessions.map(({ prompt }) => prompt).join('\n\n'))
 
 type Context = {
   readonly task: Task
@@ -137,12 +138,7 @@ const expectedBy = (check: AnswerCheck): readonly string[] => [
 function needsMemory({ expect }: AnswerCheck, { task, session, evidence }: Context): boolean {
   const given = task.workspaceFiles.flatMap((file) => (file.kind === 'inline' ? [file.content] : []))
   const present = formOf([session.prompt, ...given].join('\n\n'))
-  const told = formOf(
-    evidence.sessions
-      .slice(0, session.index)
-      .map(({ prompt }) => prompt)
-      .join('\n\n'),
-  )
+  const told = formOfPrompts(evidence.sessions.slice(0, session.index))
   return expect.some((ways) => ways.some((way) => holds(told, way)) && !ways.some((way) => holds(present, way)))
 }
 
@@ -198,10 +194,4 @@ const longestExcerpt = 300
 const excerpt = (text: string): string => {
   const line = text.replaceAll(/\s+/gu, ' ').trim()
   return line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt)}…`
-}
-
-async function messagesOf(folder: string, { transcript }: SessionRecord): Promise<readonly TranscriptMessage[]> {
-  if (transcript === null) return []
-  const entries = await readTranscript(folder, transcript)
-  return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 }
