@@ -19,7 +19,7 @@ async function composeTaskKind(work: TaskWork): Promise<Kind> {
     agent: (spec, options) => work.agent(spec, [], options),
     graders: () => work.graders(null),
     now: () => new Date(),
-    places: work.places,
+    searchPath: work.searchPath,
     temporary: work.temporary,
   })
 }

@@ -6,7 +6,6 @@ import type { Agent } from '../tasks/agent.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
 import type { Graders } from '../tasks/grade/task-grade.ts'
 import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
-import type { PrerequisitePlaces } from '../tasks/run/prerequisites.ts'
 import type { Surroundings } from './compose.ts'
 import { ProgressBar } from './progress-bar.ts'
 
@@ -22,8 +21,8 @@ export type TaskWork = {
   readonly graders: (judge: string | null) => Promise<Graders>
   /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
   readonly taskPlaces: TaskPlaces
-  /** Where prerequisites of tasks are looked for. */
-  readonly places: PrerequisitePlaces
+  /** Where programs are looked for that a task needs. */
+  readonly searchPath: string
   /** Where workspaces are made while agents work. */
   readonly temporary: string
   readonly arenaKey: string | undefined
@@ -74,7 +73,7 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
       }
     },
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
-    places: { searchPath: env.PATH ?? '', workingDirectory },
+    searchPath: env.PATH ?? '',
     temporary,
     arenaKey: env.CREDENCE_ARENA_KEY,
     progress: new ProgressBar(surroundings.stderr, env),

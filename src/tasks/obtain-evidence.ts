@@ -31,7 +31,10 @@ const placeOf = (runFolder: string, taskId: string, repeat: number) => ({
   place: `runs/${basename(runFolder)}/evidence/${taskId}/${repeat}`,
 })
 
-export type Workers = Pick<Assignment, 'agent' | 'control' | 'now' | 'timeoutMultiplier' | 'places' | 'temporary'> & {
+export type Workers = Pick<
+  Assignment,
+  'agent' | 'control' | 'now' | 'timeoutMultiplier' | 'searchPath' | 'temporary'
+> & {
   readonly runFolder: string
 }
 

@@ -15,7 +15,7 @@ import { carryOutTasks, type TaskWorkParts } from './task-outcomes.ts'
 /** The least score of every graded part with which a task passes. */
 export const defaultPassAt = 0.9
 
-export type TaskKindParts = Required<Pick<Workers, 'places' | 'temporary' | 'now'>> & {
+export type TaskKindParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
   /** `isForgetful`: the same agent whose memory answers every recall and every search with nothing. */
   readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
   readonly graders: () => Promise<Graders>

@@ -189,7 +189,7 @@ async function performTasks(
   const benchmarkId = benchmarkIdOf(tasks)
   const runId = given.resume ?? given.runId ?? newRunId(benchmarkId, system.name, new Date())
   const { repeats, seed, timeoutMultiplier, passAt } = request
-  const { places, temporary, progress } = work
+  const { searchPath, temporary, progress } = work
   const now = (): Date => new Date()
   let done = 0
   const show = (label: string): void => progress.show(label, done, tasks.length * repeats)
@@ -197,7 +197,7 @@ async function performTasks(
     ...{ benchmarkId, tasks, system, graders, passAt, now },
     isDeterministic: isDeterministic(agent, graders.judge),
     obtain: byAgent({
-      ...{ agent, control: 'none', now, timeoutMultiplier, places, temporary },
+      ...{ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary },
       runFolder: runFolder(root, runId),
     }),
     onBegin: (task) => show(`${system.name}: ${task.id}`),

@@ -3,7 +3,6 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
-import type { CommandProfile } from './command/command-agent.ts'
 import { noneAgent } from './in-process.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
 
@@ -70,14 +69,13 @@ async function programFrom(
 ): Promise<Agent> {
   const { commandAgent } = await import('./command/command-agent.ts')
   const { anyCommand, claudeCode } = await import('./command/profiles.ts')
-  const { openclaw } = await import('./command/openclaw.ts')
   const model = wanted === '' ? null : wanted
-  const profiles: Readonly<Record<ProgramName, () => CommandProfile>> = {
-    command: () => anyCommand(wanted, { workingDirectory }),
-    openclaw: () => openclaw(model, environment),
-    'claude-code': () => claudeCode(model),
-  }
-  const profile = profiles[name]()
+  const profile =
+    name === 'command'
+      ? anyCommand(wanted, { workingDirectory })
+      : name === 'claude-code'
+        ? claudeCode(model)
+        : (await import('./command/openclaw.ts')).openclaw(model, environment)
   return commandAgent({ ...profile, passThrough: [...profile.passThrough, ...passThrough] }, environment)
 }
 
@@ -98,9 +96,7 @@ function checkPassed(name: AgentName, { environment, passThrough = [] }: AgentPa
 }
 
 const wrongForm = (name: AgentName, spec: string): MemoryError =>
-  new MemoryError('invalid', `"${spec}" is not how the agent ${name} is written.`, {
-    hint: `Write ${agentForms[name]}.`,
-  })
+  new MemoryError('invalid', `"${spec}" is not a valid agent.`, { hint: `Write ${agentForms[name]}.` })
 
 function unknownAgent(spec: string, given: string): MemoryError {
   const meant = nearest(given, Object.keys(agentForms))

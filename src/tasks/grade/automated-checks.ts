@@ -6,52 +6,41 @@ import { runInGroup } from '../run/process-group.ts'
 import type { Task } from '../task.ts'
 import type { Confinement, Python, Sandbox } from './sandbox.ts'
 
-/** What the Python checks of a task came to. */
+/** The result of a task's Python checks. `output` is the beginning of what they printed. */
 export type AutomatedGrade =
   | {
       readonly state: 'scored'
       /** The plain mean of the scores. */
       readonly score: number
       readonly scores: Readonly<Record<string, number>>
-      readonly python: string
-      readonly ms: number
       readonly output: string
     }
   | { readonly state: 'grader_error'; readonly reason: string; readonly output: string }
   | { readonly state: 'skipped'; readonly reason: string }
   | { readonly state: 'not_applicable' }
 
+const mebibyte = 1024 * 1024
 /** Larger workspaces are not copied. */
-const mostWorkspaceBytes = 512 * 1024 * 1024
+const mostWorkspaceBytes = 512 * mebibyte
+const mostResult = mebibyte
+const keptOutput = 8_000
 
 /** What a grader may use. The wall clock and the output are watched from outside, the rest by the kernel. */
-export type GraderLimits = {
-  readonly wallClockMs: number
-  readonly memoryBytes: number
-  readonly processes: number
-  readonly fileBytes: number
-  readonly openFiles: number
-  readonly outputBytes: number
-  /** What the copy of the workspace may grow by, together with temporary files. */
-  readonly scratchBytes: number
-}
-
-const mebibyte = 1024 * 1024
-
-export const defaultLimits: GraderLimits = {
+export const defaultLimits = {
   wallClockMs: 60_000,
   memoryBytes: 1024 * mebibyte,
   processes: 64,
   fileBytes: 64 * mebibyte,
   openFiles: 256,
   outputBytes: mebibyte,
+  /** How much the copy of the workspace may grow, together with temporary files. */
   scratchBytes: 128 * mebibyte,
 }
+export type GraderLimits = Readonly<typeof defaultLimits>
 
 type AutomatedRequest = {
   readonly task: Pick<Task, 'automatedChecks' | 'answerChecks' | 'gradingType'>
   readonly evidence: Pick<Evidence, 'transcript' | 'workspace'>
-  /** Where the evidence lies. */
   readonly folder: string
   readonly sandbox: Sandbox
   readonly limits?: GraderLimits
@@ -59,15 +48,10 @@ type AutomatedRequest = {
 }
 
 /** Runs a task's own checks over the evidence, in the sandbox. */
-export async function gradeAutomatically({
-  task,
-  evidence,
-  folder,
-  sandbox,
-  limits = defaultLimits,
-  signal,
-}: AutomatedRequest): Promise<AutomatedGrade> {
-  if (task.automatedChecks === null) {
+export async function gradeAutomatically(request: AutomatedRequest): Promise<AutomatedGrade> {
+  const { task, evidence, folder, sandbox, limits = defaultLimits, signal } = request
+  const code = task.automatedChecks
+  if (code === null) {
     if (task.gradingType === 'llm_judge' || task.answerChecks.length > 0) return { state: 'not_applicable' }
     return { state: 'grader_error', reason: 'The task is graded automatically but has no checks.', output: '' }
   }
@@ -77,41 +61,13 @@ export async function gradeAutomatically({
     const reason = `The workspace has ${workspaceBytes} bytes; graders get at most ${mostWorkspaceBytes}.`
     return { state: 'grader_error', reason, output: '' }
   }
-  const run = await runGrader(
-    sandbox.confine,
-    {
-      python: sandbox.python,
-      workspace: evidence.workspace.length === 0 ? null : join(folder, 'workspace'),
-      workspaceBytes,
-      limits,
-      code: task.automatedChecks,
-      transcript: evidence.transcript === null ? [] : await readTranscript(folder, evidence.transcript),
-    },
-    signal,
-  )
-  const { output } = run
-  const result = parseScores(run)
-  if (!result.ok) return { state: 'grader_error', reason: result.reason, output }
-  const values = Object.values(result.scores)
-  return {
-    state: 'scored',
-    score: values.reduce((sum, value) => sum + value, 0) / values.length,
-    scores: result.scores,
-    python: sandbox.python.version,
-    ms: Math.round(run.ms),
-    output,
-  }
-}
-
-/** How a grader's process ended. `document` is what came over the result descriptor. */
-type GraderRun = {
-  readonly document: string | null
-  /** Why it was ended from outside; null when it ended by itself. */
-  readonly stopped: string | null
-  readonly exit: string
-  /** The beginning of what it printed, for a person. */
-  readonly output: string
-  readonly ms: number
+  const workspace = evidence.workspace.length === 0 ? null : join(folder, 'workspace')
+  const transcript = evidence.transcript === null ? [] : await readTranscript(folder, evidence.transcript)
+  const job = { python: sandbox.python, workspace, workspaceBytes, limits, code, transcript }
+  const { scores, output } = await runGrader(sandbox.confine, job, signal)
+  if (typeof scores === 'string') return { state: 'grader_error', reason: scores, output }
+  const values = Object.values(scores)
+  return { state: 'scored', score: values.reduce((sum, value) => sum + value, 0) / values.length, scores, output }
 }
 
 export type GraderJob = {
@@ -124,69 +80,53 @@ export type GraderJob = {
   readonly transcript: readonly unknown[]
 }
 
-const keptOutput = 8_000
-const mostResult = 1024 * 1024
+/** The scores by name, or why there are none. */
+type GraderScores = Readonly<Record<string, number>> | string
 
 /** Runs the driver with a grader, and kills its processes when time or output runs out, or when `signal` is aborted. */
 export async function runGrader(
   confine: Confinement,
   { code, transcript, ...job }: GraderJob,
   signal: AbortSignal = new AbortController().signal,
-): Promise<GraderRun> {
+): Promise<{ readonly scores: GraderScores; readonly output: string }> {
   const { wallClockMs, outputBytes } = job.limits
-  const prepared = await confine(job, ['-I', '-B', '-X', 'utf8', '-c', graderDriver, ...limitArguments(job.limits)])
-  const begun = performance.now()
+  const { workspace, remove, ...program } = await confine(job, [
+    ...['-I', '-B', '-X', 'utf8', '-c', graderDriver],
+    ...limitArguments(job.limits),
+  ])
   const timeout = AbortSignal.timeout(wallClockMs)
   try {
-    const ending = await runInGroup({
-      program: prepared.program,
-      args: prepared.args,
-      env: prepared.env,
+    const { exitCode, killedBy, exceeded, result, stdout, stderr } = await runInGroup({
+      ...program,
       cwd: '/',
-      input: JSON.stringify({ code, transcript, workspace: prepared.workspace }),
+      input: JSON.stringify({ code, transcript, workspace }),
       signal: AbortSignal.any([signal, timeout]),
-      mostOutput: outputBytes,
-      mostResult,
-      graceMs: 0,
+      ...{ mostOutput: outputBytes, mostResult, graceMs: 0 },
     })
-    const { exitCode, killedBy, exceeded, result, stdout, stderr } = ending
-    const stopped =
-      exceeded === 'output'
-        ? `It printed more than ${outputBytes} bytes.`
-        : exceeded === 'result'
-          ? 'Its result is too long.'
-          : signal.aborted
-            ? 'It was interrupted.'
-            : timeout.aborted
-              ? `It took longer than ${wallClockMs} ms.`
-              : null
-    return {
-      document: stopped === null && result.length > 0 ? result.toString('utf8') : null,
-      stopped,
-      exit: killedBy === null ? `exit code ${exitCode}` : `signal ${killedBy}`,
-      output: `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim(),
-      ms: performance.now() - begun,
-    }
+    const output = `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim()
+    if (exceeded === 'output') return { scores: `It printed more than ${outputBytes} bytes.`, output }
+    if (exceeded === 'result') return { scores: 'Its result is too long.', output }
+    if (signal.aborted) return { scores: 'It was interrupted.', output }
+    if (timeout.aborted) return { scores: `It took longer than ${wallClockMs} ms.`, output }
+    if (result.length > 0) return { scores: scoresIn(result.toString('utf8')), output }
+    const exit = killedBy === null ? `exit code ${exitCode}` : `signal ${killedBy}`
+    return { scores: `It ended without a result (${exit})${output === '' ? '' : `: ${output.slice(-300)}`}`, output }
   } catch (error) {
-    const exit = `could not be started: ${error instanceof Error ? error.message : String(error)}`
-    return { document: null, stopped: null, exit, output: '', ms: performance.now() - begun }
+    return { scores: `It could not be started: ${error instanceof Error ? error.message : error}`, output: '' }
   } finally {
-    await prepared.remove()
+    await remove()
   }
 }
 
 /** By the names that Python has for them. */
-function limitArguments(limits: GraderLimits): readonly string[] {
-  const seconds = Math.ceil(limits.wallClockMs / 1000) + 1
-  return [
-    `RLIMIT_AS=${limits.memoryBytes}`,
-    `RLIMIT_CPU=${seconds}`,
-    `RLIMIT_FSIZE=${limits.fileBytes}`,
-    `RLIMIT_NOFILE=${limits.openFiles}`,
-    `RLIMIT_NPROC=${limits.processes}`,
-    'RLIMIT_CORE=0',
-  ]
-}
+const limitArguments = (limits: GraderLimits): readonly string[] => [
+  `RLIMIT_AS=${limits.memoryBytes}`,
+  `RLIMIT_CPU=${Math.ceil(limits.wallClockMs / 1000) + 1}`,
+  `RLIMIT_FSIZE=${limits.fileBytes}`,
+  `RLIMIT_NOFILE=${limits.openFiles}`,
+  `RLIMIT_NPROC=${limits.processes}`,
+  'RLIMIT_CORE=0',
+]
 
 /** Where the driver writes its one document. Standard output belongs to the grader. */
 const resultDescriptor = 3
@@ -263,35 +203,25 @@ const Reported = z.union([
   z.strictObject({ error: z.string() }),
 ])
 
-type GraderScores =
-  | { readonly ok: true; readonly scores: Readonly<Record<string, number>> }
-  | { readonly ok: false; readonly reason: string }
-
-const refuse = (reason: string): GraderScores => ({ ok: false, reason })
-
-/** The scores of a grader that ended in time with one valid result: names with finite numbers from 0 to 1. */
-export function parseScores(run: Pick<GraderRun, 'document' | 'stopped' | 'exit' | 'output'>): GraderScores {
-  if (run.stopped !== null) return refuse(run.stopped)
-  if (run.document === null) {
-    return refuse(`It ended without a result (${run.exit})${run.output === '' ? '' : `: ${run.output.slice(-300)}`}`)
-  }
+/** The scores of a result: names with finite numbers from 0 to 1. */
+function scoresIn(text: string): GraderScores {
   let document: z.infer<typeof Reported>
   try {
-    document = Reported.parse(JSON.parse(run.document))
+    document = Reported.parse(JSON.parse(text))
   } catch {
-    return refuse('Its result is not the one document that was expected.')
+    return 'Its result is not the one document that was expected.'
   }
-  if ('error' in document) return refuse(document.error)
-  if (document.scores.length === 0) return refuse('It returned no scores.')
+  if ('error' in document) return document.error
+  if (document.scores.length === 0) return 'It returned no scores.'
   const scores = new Map<string, number>()
   for (const [name, value] of document.scores) {
-    if (scores.has(name)) return refuse('It returned a name twice.')
+    if (scores.has(name)) return 'It returned a name twice.'
     // Written as "not within", so that NaN is refused too.
     if (!('number' in value && value.number >= 0 && value.number <= 1)) {
       const shown = 'number' in value ? String(value.number) : value.other
-      return refuse(`It returned ${shown} for ${JSON.stringify(name)}, which is not a number from 0 to 1.`)
+      return `It returned ${shown} for ${JSON.stringify(name)}, which is not a number from 0 to 1.`
     }
     scores.set(name, value.number)
   }
-  return { ok: true, scores: Object.fromEntries(scores) }
+  return Object.fromEntries(scores)
 }

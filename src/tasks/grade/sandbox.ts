@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { defaultLimits, type GraderJob, parseScores, runGrader } from './automated-checks.ts'
+import { defaultLimits, type GraderJob, runGrader } from './automated-checks.ts'
 
 /** An interpreter, and the folder of its library. */
 export type Python = { readonly executable: string; readonly prefix: string; readonly version: string }
@@ -223,7 +223,7 @@ export async function whyNot(confine: Confinement, python: Python): Promise<stri
     const workspace = await mkdtemp(join(folder, 'workspace-'))
     await writeFile(outside, 'outside')
     await writeFile(join(workspace, 'note'), 'inside')
-    const run = await runGrader(confine, {
+    const { scores } = await runGrader(confine, {
       python,
       workspace,
       workspaceBytes: 6,
@@ -231,9 +231,8 @@ export async function whyNot(confine: Confinement, python: Python): Promise<stri
       code: probe(outside),
       transcript: [],
     })
-    const result = parseScores(run)
-    if (!result.ok) return result.reason
-    const broken = Object.entries(result.scores).filter(([, score]) => score !== 1)
+    if (typeof scores === 'string') return scores
+    const broken = Object.entries(scores).filter(([, score]) => score !== 1)
     return broken.length === 0 ? null : `it does not isolate ${broken.map(([name]) => name).join(', ')}`
   } finally {
     await rm(folder, { recursive: true, force: true })

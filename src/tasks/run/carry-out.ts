@@ -14,7 +14,7 @@ import {
   writeMergedTranscript,
   writeSessionTranscript,
 } from './evidence-folder.ts'
-import { missingPrerequisite, type PrerequisitePlaces } from './prerequisites.ts'
+import { missingPrerequisite } from './prerequisites.ts'
 import { type Listing, listFiles, makeWorkspace, removeMemory, type Workspace } from './workspace.ts'
 
 export type Assignment = {
@@ -32,8 +32,8 @@ export type Assignment = {
   readonly now: () => Date
   /** Multiplies the task's time limit. Default 1. */
   readonly timeoutMultiplier?: number
-  /** Where prerequisites are looked for; without it only a task without any can be carried out. */
-  readonly places?: PrerequisitePlaces
+  /** Where programs are looked for that a task needs. Default nowhere. */
+  readonly searchPath?: string
   /** Where the workspace is made. Default the system's temporary directory. */
   readonly temporary?: string
 }
@@ -83,8 +83,7 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
   }
 
   await save({})
-  const places = assignment.places ?? { searchPath: '', workingDirectory: folder }
-  const missing = await missingPrerequisite(task.prerequisites, places)
+  const missing = await missingPrerequisite(task.prerequisites, assignment.searchPath ?? '')
   if (missing !== null) return save({ outcome: 'skipped', reason: missing, isComplete: true })
   const unavailable = await inTime(deadlineIn(startMs), signal, () => agent.unavailable()).catch(
     (error: unknown) => `The agent could not be reached: ${sentenceOf(error)}`,
