@@ -127,11 +127,11 @@ describe('a judge', () => {
 
   it('is told what was left out', async () => {
     const model = saying(scores(1, 1, 1, 1, 1))
-    const limits = { message: 1_000, file: 10, total: 100_000 }
+    const limits = { each: 100, total: 100_000 }
     const grade = await judged(model, { files: { 'long.txt': 'x'.repeat(500) }, limits })
 
-    expect(grade).toMatchObject({ cuts: ['file long.txt: 10 of 500 characters are shown'] })
-    expect(model.asked[0]?.messages[0]?.text).toContain('[cut here: file long.txt: 10 of 500 characters are shown]')
+    expect(grade).toMatchObject({ cuts: ['file long.txt: 100 of 500 characters are shown'] })
+    expect(model.asked[0]?.messages[0]?.text).toContain('[cut here: file long.txt: 100 of 500 characters are shown]')
   })
 
   it.each([

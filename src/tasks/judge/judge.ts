@@ -6,6 +6,8 @@ import type { Task } from '../task.ts'
 import { judgedMaterial, judgePrompt, judgePromptHash, type MaterialLimits } from './judge-prompt.ts'
 import { type JudgedCriterion, type JudgedRubric, rubricOf } from './rubric.ts'
 
+type ScoredCriterion = JudgedCriterion & { readonly score: number; readonly reason: string }
+
 export type JudgeGrade =
   | {
       readonly state: 'scored'
@@ -13,7 +15,7 @@ export type JudgeGrade =
       readonly score: number
       /** The plain mean over criteria, as the original runner computes it. */
       readonly mean: number
-      readonly criteria: readonly (JudgedCriterion & { readonly score: number; readonly reason: string })[]
+      readonly criteria: readonly ScoredCriterion[]
       readonly basis: JudgedRubric['basis']
       readonly judgedBy: string
       readonly promptHash: string
@@ -60,7 +62,7 @@ async function gradeByJudge(
   const rubric = rubricOf(task)
   if (rubric === null) return { state: 'unjudged', reason: 'The task has neither a rubric nor criteria.' }
   const material = await judgedMaterial(evidence, folder, limits)
-  const { system, user } = judgePrompt({ task, rubric, material })
+  const { system, user } = judgePrompt(task, rubric, material)
   const messages: ChatMessage[] = [{ role: 'user', text: user }]
   let usage = noUsage
   let reason = ''
@@ -116,10 +118,7 @@ function replySchema(criteria: readonly JudgedCriterion[]): Readonly<Record<stri
   return schema
 }
 
-type ParsedReply = {
-  readonly criteria: readonly (JudgedCriterion & { readonly score: number; readonly reason: string })[]
-  readonly notes: readonly string[]
-}
+type ParsedReply = { readonly criteria: readonly ScoredCriterion[]; readonly notes: readonly string[] }
 
 /** The scores of a reply, or why it cannot be used. A missing score is refused: any number in its place would be ours. */
 function parseReply(text: string, criteria: readonly JudgedCriterion[]): ParsedReply | string {
@@ -127,7 +126,7 @@ function parseReply(text: string, criteria: readonly JudgedCriterion[]): ParsedR
   if (document === null) return 'The answer holds no JSON object.'
   const { scores, notes } = document
   if (!isObject(scores)) return 'The JSON has no "scores".'
-  const judged: ParsedReply['criteria'][number][] = []
+  const judged: ScoredCriterion[] = []
   for (const criterion of criteria) {
     const given = scores[criterion.id]
     if (given === undefined) return `There is no score for ${criterion.id} (${criterion.name}).`

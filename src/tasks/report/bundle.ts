@@ -125,26 +125,17 @@ function breakdownOf({ taskId: task, repeat, criteria, checks }: TaskRun['grade'
   ]
 }
 
+/** What it takes to check the evidence of a task against the bundle. */
 const taskEntry = ({ task, evidence, grade }: TaskRun) => ({
   task_id: task.id,
   task_sha256: task.sha256,
   repeat: evidence.repeat,
   seed: evidence.seed,
-  control: evidence.control,
   state: grade.state,
   score: grade.score,
   is_complete: grade.isComplete,
-  sessions: evidence.sessions.map((session) => ({
-    id: session.id,
-    new_session: session.isFresh,
-    conversation_id: session.conversationId,
-    prior_messages: session.priorMessages,
-    outcome: session.outcome,
-    started_at: session.startedAt,
-    ended_at: session.endedAt,
-    tool_calls: session.toolCalls,
-    answer: session.answer,
-    transcript_sha256: session.transcript?.sha256 ?? null,
+  sessions: evidence.sessions.map(({ id, isFresh, priorMessages, outcome, answer }) => ({
+    ...{ id, new_session: isFresh, prior_messages: priorMessages, outcome, answer },
   })),
   transcript_sha256: evidence.transcript?.sha256 ?? null,
   workspace: evidence.workspace,

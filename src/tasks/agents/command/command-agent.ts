@@ -7,7 +7,6 @@ import { findProgram } from '../../run/prerequisites.ts'
 import { type Ending, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
-/** What is known when a prompt is sent to a program. */
 type Call = {
   readonly prompt: string
   /** The id of the conversation; a program that was told one keeps its history under it. */
@@ -46,7 +45,8 @@ const longestComplaint = 400
 const versionMs = 15_000
 
 export function commandAgent(profile: CommandProfile, environment: Environment): Agent {
-  const env = environmentFor(profile, environment)
+  const passed = [...always, ...profile.passThrough].map((name) => [name, environment[name]] as const)
+  const env = { ...Object.fromEntries(passed.filter(isSet)), ...profile.set }
   const known = { version: 'unknown', model: profile.model }
   return {
     name: profile.name,
@@ -87,16 +87,7 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
   }
 }
 
-function environmentFor(
-  { passThrough, set }: CommandProfile,
-  environment: Environment,
-): Readonly<Record<string, string>> {
-  const passed = [...always, ...passThrough].flatMap((name) => {
-    const value = environment[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(passed), ...set }
-}
+const isSet = (entry: readonly [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
 
 type Place = {
   readonly profile: CommandProfile
