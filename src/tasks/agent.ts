@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
@@ -60,4 +61,46 @@ export class AgentFailure extends Error {
     this.messages = messages
     this.usage = usage
   }
+}
+
+/** An agent without a process of its own; `id` is that of the conversation. */
+export const inProcess = (
+  take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<Turn>,
+): AgentAtWork => ({
+  open: async () => {
+    const id = randomUUID()
+    let count = 0
+    const send: Conversation['send'] = async (prompt, signal) => {
+      const turn = await take(prompt, { id, signal })
+      count += turn.messages.length + 1
+      return turn
+    }
+    return { id, process: null, messageCount: () => count, send, close: async () => {} }
+  },
+  stop: async () => {},
+})
+
+/** Does nothing. Its score shows what a task gives away. */
+export const noneAgent: Agent = {
+  name: 'none',
+  version: '1',
+  model: null,
+  unavailable: async () => null,
+  start: async () =>
+    inProcess(async () => ({ messages: [{ role: 'assistant', content: [] }], answer: '', usage: noUsage })),
+}
+
+/** The use of a tool as a transcript shows it: the call, and what came back. */
+export function toolUse(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  result: string,
+  isError = false,
+): readonly TranscriptMessage[] {
+  const id = randomUUID()
+  const call = { type: 'toolCall', id, name, arguments: given, params: given } as const
+  return [
+    { role: 'assistant', content: [call], stopReason: 'toolUse' },
+    { role: 'toolResult', toolCallId: id, toolName: name, content: [{ type: 'text', text: result }], isError },
+  ]
 }

@@ -62,25 +62,15 @@ export async function readGrade(runFolder: string, taskId: string, repeat: numbe
 
 /** A fault of the harness is an error, a fault of the agent is a failure; a task that could not be graded is neither. */
 export function verdictOf(grade: TaskGrade, passAt: number): Verdict {
-  switch (grade.state) {
-    case 'infra_error':
-    case 'grader_error':
-    case 'judge_error':
-      return 'error'
-    case 'agent_failed':
-    case 'agent_timeout':
-      return 'fail'
-    case 'skipped':
-      return grade.automated.state === 'not_applicable' && grade.judge.state === 'not_applicable'
-        ? 'skipped'
-        : 'unjudged'
-    case 'scored': {
-      const { automatedScore, answerScore, sameSessionScore, judgeScore } = grade
-      const parts = [automatedScore, answerScore, sameSessionScore, judgeScore].filter((score) => score !== null)
-      if (parts.length === 0) return 'unjudged'
-      return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
-    }
+  const { state, automated, judge, automatedScore, answerScore, sameSessionScore, judgeScore } = grade
+  if (state === 'infra_error' || state === 'grader_error' || state === 'judge_error') return 'error'
+  if (state === 'agent_failed' || state === 'agent_timeout') return 'fail'
+  if (state === 'skipped') {
+    return automated.state === 'not_applicable' && judge.state === 'not_applicable' ? 'skipped' : 'unjudged'
   }
+  const parts = [automatedScore, answerScore, sameSessionScore, judgeScore].filter((score) => score !== null)
+  if (parts.length === 0) return 'unjudged'
+  return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
 }
 
 function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOutcome {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { openMemory } from '../../open-memory.ts'
+import { noneAgent } from '../agent.ts'
 import { type AgentParts, agentForms, agentFrom } from './agent-from.ts'
-import { noneAgent } from './in-process.ts'
 
 const wanted: unknown[] = []
 const parts: AgentParts = {

@@ -3,7 +3,7 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
-import { noneAgent } from './in-process.ts'
+import { noneAgent } from '../agent.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
 
 /** What agents are made of. Only the composition root has it all. */

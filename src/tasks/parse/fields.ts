@@ -21,7 +21,7 @@ const or = <Value, Default>(schema: z.ZodType<Value>, otherwise: Default) =>
   schema.nullish().transform((value): Value | Default => value ?? otherwise)
 
 const Text = z
-  .union([z.string(), z.number(), z.boolean()], { error: 'must be text' })
+  .union([z.string(), z.number(), z.boolean()], 'must be text')
   .nullish()
   .transform((value) => String(value ?? ''))
 
@@ -49,41 +49,36 @@ const Workspace = z.preprocess(
         .object({ kind: z.literal('asset'), source: Path, dest: Path.optional() })
         .transform(({ kind, source, dest }) => ({ kind, asset: source, path: dest ?? source })),
     ],
-    { error: 'must be { path, content } or { source, dest }' },
+    'must be { path, content } or { source, dest }',
   ),
 ) satisfies z.ZodType<WorkspaceFile>
 
 const weightRule = 'must be a number of 0 or more'
-const Weight = or(z.number({ error: weightRule }).min(0, { error: weightRule }), 0.5)
+const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
 const longestTimeoutSeconds = 24 * 60 * 60
 const timeoutRule = `must be a number above 0 and at most ${longestTimeoutSeconds}`
 const prerequisiteRule = 'must be text such as cli:git'
 
 const Fields = z.object({
-  id: z.union([z.string(), z.number()], { error: idRule }).transform(String).refine(isSafeId, { error: idRule }),
+  id: z.union([z.string(), z.number()], idRule).transform(String).refine(isSafeId, idRule),
   name: Text,
   category: Text,
-  grading_type: or(z.enum(gradingTypes, { error: `must be one of ${gradingTypes.join(', ')}` }), 'automated' as const),
+  grading_type: or(z.enum(gradingTypes, `must be one of ${gradingTypes.join(', ')}`), 'automated' as const),
   timeout_seconds: or(
-    z
-      .number({ error: timeoutRule })
-      .refine((seconds) => seconds > 0 && seconds <= longestTimeoutSeconds, { error: timeoutRule }),
+    z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= longestTimeoutSeconds, timeoutRule),
     120,
   ),
-  workspace_files: or(z.array(Workspace, { error: 'must be a list' }), []),
+  workspace_files: or(z.array(Workspace, 'must be a list'), []),
   grading_weights: or(
     z
-      .looseObject(
-        { automated: Weight, llm_judge: Weight },
-        { error: 'must be a mapping with automated and llm_judge' },
-      )
-      .refine(({ automated, llm_judge }) => automated + llm_judge > 0, { error: 'are both 0; one must be more' }),
+      .looseObject({ automated: Weight, llm_judge: Weight }, 'must be a mapping with automated and llm_judge')
+      .refine(({ automated, llm_judge }) => automated + llm_judge > 0, 'are both 0; one must be more'),
     { automated: 0.5, llm_judge: 0.5 },
   ),
   prerequisites: z.preprocess(
     (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]),
-    z.array(z.string({ error: prerequisiteRule }).trim().min(1, { error: prerequisiteRule })),
+    z.array(z.string(prerequisiteRule).trim().min(1, prerequisiteRule)),
   ),
 })
 
@@ -165,9 +160,9 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
 
 /** A text to look for in an answer. YAML reads some as numbers or booleans. */
 const Sought = z
-  .union([z.string(), z.number(), z.boolean()], { error: 'must be text' })
+  .union([z.string(), z.number(), z.boolean()], 'must be text')
   .transform(String)
-  .refine((value) => value.trim() !== '', { error: 'must not be blank' })
+  .refine((value) => value.trim() !== '', 'must not be blank')
 
 const conditions = 'expect, forbid, must_not_know or memory_read'
 
@@ -185,9 +180,9 @@ const Check = z
   .refine(
     ({ expect, forbid, must_not_know, memory_read }) =>
       expect.length > 0 || forbid.length > 0 || must_not_know || memory_read,
-    { error: `must have ${conditions}` },
+    `must have ${conditions}`,
   )
-  .refine(({ expect, exact }) => !exact || expect.length > 0, { error: 'has exact, which is only for expect' })
+  .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
   .transform(
     ({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }): AnswerCheck => ({
       ...check,

@@ -14,7 +14,7 @@ import {
   writeMergedTranscript,
   writeSessionTranscript,
 } from './evidence-folder.ts'
-import { missingPrerequisite } from './prerequisites.ts'
+import { missingPrerequisite } from './process-group.ts'
 import { type Listing, listFiles, makeWorkspace, removeMemory, type Workspace } from './workspace.ts'
 
 export type Assignment = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sampleTask } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { noneAgent } from '../agents/in-process.ts'
+import { noneAgent } from '../agent.ts'
 import { carryOut } from './carry-out.ts'
 import { readEvidence, readKept } from './evidence-folder.ts'
 

@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
-import { findProgram } from '../../run/prerequisites.ts'
-import { type Ending, type Program, runInGroup } from '../../run/process-group.ts'
+import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
 type Call = {
