@@ -80,7 +80,7 @@ export const inProcess = (
   stop: async () => {},
 })
 
-/** Does nothing. Its score shows what a task gives away. */
+/** Does nothing. A score above 0 shows that a task measures something else. */
 export const noneAgent: Agent = {
   name: 'none',
   version: '1',
@@ -90,7 +90,7 @@ export const noneAgent: Agent = {
     inProcess(async () => ({ messages: [{ role: 'assistant', content: [] }], answer: '', usage: noUsage })),
 }
 
-/** The use of a tool as a transcript shows it: the call, and what came back. */
+/** A tool call and its result, as a transcript shows them. */
 export function toolUse(
   name: string,
   given: Readonly<Record<string, unknown>>,

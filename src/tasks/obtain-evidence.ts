@@ -12,7 +12,6 @@ import type { Task } from './task.ts'
 
 /** Evidence of one task in one repeat: made by an agent, or read from an earlier run. */
 export type Obtained = {
-  /** With the drawn values filled in. */
   readonly task: Task
   readonly evidence: Evidence
   readonly folder: string

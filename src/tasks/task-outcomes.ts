@@ -9,14 +9,12 @@ import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
 import type { ObtainEvidence } from './obtain-evidence.ts'
 import type { Task } from './task.ts'
 
-/** What carrying out and grading tasks takes. */
 export type TaskWorkParts = {
   readonly tasks: readonly Task[]
   readonly obtain: ObtainEvidence
   readonly graders: Graders
   readonly passAt: number
   readonly now: () => Date
-  /** Called when the work on a task begins. */
   readonly onBegin?: (task: Task) => void
 }
 

@@ -6,14 +6,12 @@ import type { Agent } from '../agent.ts'
 import { noneAgent } from '../agent.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
 
-/** What agents are made of. Only the composition root has it all. */
 export type AgentParts = {
-  /** The agent that needs no model, with its memory or without. */
   readonly reference: (options: { readonly hasMemory: boolean }) => Agent | Promise<Agent>
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Variables of the environment that an agent which is a program gets besides the usual ones. */
+  /** Names of further environment variables for an agent that is a program. */
   readonly passThrough?: readonly string[]
   /** Relative paths begin here. */
   readonly workingDirectory: string
@@ -35,7 +33,7 @@ type ProgramName = 'command' | 'openclaw' | 'claude-code'
 
 const programs: readonly string[] = ['command', 'openclaw', 'claude-code'] satisfies ProgramName[]
 
-/** The agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+/** Opens the agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
 export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
   const [, given = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
   if (!Object.hasOwn(agentForms, given)) throw unknownAgent(spec, given)
@@ -79,7 +77,7 @@ async function programFrom(
   return commandAgent({ ...profile, passThrough: [...profile.passThrough, ...passThrough] }, environment)
 }
 
-/** A variable that is not set would make the agent fail much later, with a message of its own. */
+/** Refuses variables that are not set, which would make the agent fail much later. */
 function checkPassed(name: AgentName, { environment, passThrough = [] }: AgentParts): void {
   const [first] = passThrough
   if (first === undefined) return

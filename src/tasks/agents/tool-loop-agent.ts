@@ -10,7 +10,6 @@ import { type Agent, AgentFailure, type Conversation } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { defineTool, fileTools, type Tool, ToolRefusal, useTool } from './tools.ts'
 
-/** The parts of a memory that a model gets to use. */
 export type UsedMemory = Pick<Memory, 'search' | 'remember' | 'forget' | 'close'>
 
 type ToolLoopParts = {

@@ -34,7 +34,6 @@ export function defineTool<Given>(
   }
 }
 
-/** The result of a tool, or why it refused. */
 export async function useTool(
   tools: readonly Tool[],
   name: string,

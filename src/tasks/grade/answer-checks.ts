@@ -19,7 +19,6 @@ export type CheckResult = {
 /** Each score is the share of checks that passed; null when there was none. */
 export type AnswerGrade = {
   readonly checks: readonly CheckResult[]
-  /** Checks of new sessions. */
   readonly answerScore: number | null
   /** Of these, values that had to be remembered from an earlier session. */
   readonly recallScore: number | null
@@ -178,7 +177,6 @@ function readsMemory({ messages, evidence }: Context): boolean {
   return calls.some((call) => !failed.has(call.id) && isMemoryLookup(call, paths))
 }
 
-/** Names of tools that change something. */
 const writingTool = /write|edit|append|create|remember|save|store|delete|forget|update|patch|correct|remove|put|add/iu
 
 /** A call that names a memory or a file of the workspace, and does not write. */

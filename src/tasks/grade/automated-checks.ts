@@ -10,7 +10,6 @@ import type { Confinement, Python, Sandbox } from './sandbox.ts'
 export type AutomatedGrade =
   | {
       readonly state: 'scored'
-      /** The plain mean of the scores. */
       readonly score: number
       readonly scores: Readonly<Record<string, number>>
       readonly output: string
@@ -118,7 +117,6 @@ export async function runGrader(
   }
 }
 
-/** By the names that Python has for them. */
 const limitArguments = (limits: GraderLimits): readonly string[] => [
   `RLIMIT_AS=${limits.memoryBytes}`,
   `RLIMIT_CPU=${Math.ceil(limits.wallClockMs / 1000) + 1}`,

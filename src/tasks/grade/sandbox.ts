@@ -40,7 +40,6 @@ export async function findPython(names: typeof usualNames = usualNames): Promise
   return null
 }
 
-/** A program to start, with its own copy of the workspace. */
 type Prepared = {
   readonly program: string
   readonly args: readonly string[]

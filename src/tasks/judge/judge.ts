@@ -11,7 +11,6 @@ type ScoredCriterion = JudgedCriterion & { readonly score: number; readonly reas
 export type JudgeGrade =
   | {
       readonly state: 'scored'
-      /** By the rubric's own weights. */
       readonly score: number
       /** The plain mean over criteria, as the original runner computes it. */
       readonly mean: number

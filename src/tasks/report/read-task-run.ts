@@ -14,7 +14,6 @@ import type { TranscriptEntry } from '../transcript.ts'
 export type TaskRun = Pick<Obtained, 'task' | 'evidence' | 'folder'> & {
   readonly grade: TaskGrade
   readonly record: CaseRecord
-  /** Entries of all sessions together. */
   readonly transcript: readonly TranscriptEntry[]
   /** Files of the evidence that are missing or were changed. */
   readonly changed: readonly string[]
@@ -27,7 +26,6 @@ export type ReadTaskRun = {
   readonly tasks: readonly TaskRun[]
 }
 
-/** The settings that only runs of tasks have. */
 export function taskSettings(
   root: string,
   runId: string,
@@ -77,7 +75,6 @@ export function coverageOf(grades: readonly TaskGrade[]) {
   for (const { state } of grades) byState[state] = (byState[state] ?? 0) + 1
   return {
     tasks: grades.length,
-    /** Those with a score. */
     graded: grades.filter(({ score }) => score !== null).length,
     /** Those whose score has every part that the task asks for. */
     complete: grades.filter(({ isComplete }) => isComplete).length,

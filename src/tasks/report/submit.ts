@@ -46,7 +46,6 @@ export function readEntry(baseUrl: string, matchId: string): Entry {
   return { baseUrl: url, matchId }
 }
 
-/** The five requests, in order. */
 export function requestsFor(
   { baseUrl, matchId }: Entry,
   { markdown, artifact, report }: Bundle,
@@ -84,14 +83,12 @@ export function requestsFor(
 export type DoneStep = {
   readonly step: StepName
   readonly status: number
-  /** Where the arena put the upload, as it names the place. */
   readonly reference: string | null
 }
 
 type SubmissionOptions = {
   readonly key: string
   readonly signal: AbortSignal
-  /** Waits between attempts. */
   readonly wait: (ms: number) => Promise<void>
 }
 

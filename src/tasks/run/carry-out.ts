@@ -23,7 +23,6 @@ export type Assignment = {
   readonly agent: Agent
   /** The folder of the evidence. Created when missing; must not hold finished evidence. */
   readonly folder: string
-  /** Counts from 1. */
   readonly repeat: number
   readonly seed: number
   readonly control: Control

@@ -59,7 +59,6 @@ export type TranscribedSession = {
   readonly boundary: Boundary
   readonly startedAt: string
   readonly endedAt: string
-  /** The prompt and everything after it. */
   readonly messages: readonly TranscriptMessage[]
 }
 
@@ -81,7 +80,6 @@ function entriesOf({ index, boundary, startedAt, endedAt, messages }: Transcribe
   ]
 }
 
-/** Writes the transcript of one session. */
 export function writeSessionTranscript(folder: string, session: TranscribedSession): Promise<KeptFile> {
   // Session ids are any text; file names are not.
   const name = session.boundary.session.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
@@ -160,7 +158,6 @@ export async function readEvidence(folder: string): Promise<Evidence> {
   })
 }
 
-/** Files of the evidence that are missing or were changed. */
 export async function changedFiles(folder: string, evidence: Evidence): Promise<readonly string[]> {
   const kept = [
     ...evidence.sessions.flatMap(({ transcript }) => transcript ?? []),
@@ -181,7 +178,6 @@ export async function readKept(folder: string, { path, sha256 }: KeptFile): Prom
   throw new MemoryError('invalid', `${path} in ${folder} was changed since the evidence was written.`, { hint })
 }
 
-/** The entries of a kept transcript. */
 export async function readTranscript(folder: string, kept: KeptFile): Promise<readonly TranscriptEntry[]> {
   const text = (await readKept(folder, kept)).toString('utf8')
   // The hash proves that these are the lines that were written.

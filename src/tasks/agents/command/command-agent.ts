@@ -12,7 +12,6 @@ type Call = {
   readonly session: string
   readonly isFirst: boolean
   readonly workspace: string
-  /** A file with the prompt. */
   readonly file: string
 }
 
@@ -22,13 +21,11 @@ export type CommandProfile = {
   readonly program: string
   readonly model: string | null
   readonly args: (call: Call) => readonly string[]
-  /** Whether the prompt comes in on standard input. */
   readonly takesStdin: boolean
   readonly read: (output: Output, call: Call) => Reading | Promise<Reading>
   /** Variables of the environment that it needs besides those that every program gets. */
   readonly passThrough: readonly string[]
   readonly set?: Readonly<Record<string, string>>
-  /** Words that make the program say its version. */
   readonly versionArgs?: readonly string[]
   /** Commands of the same program that make a conversation possible and take it away again. */
   readonly before?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
@@ -91,7 +88,6 @@ const isSet = (entry: readonly [string, string | undefined]): entry is [string, 
 type Place = {
   readonly profile: CommandProfile
   readonly workspace: string
-  /** The folder of files with prompts. */
   readonly notes: string
   readonly onModel: (model: string) => void
   readonly run: (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>) => Promise<Ending>

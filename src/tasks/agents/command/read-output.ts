@@ -16,7 +16,6 @@ export type Reading = {
   readonly problem: { readonly fault: 'agent' | 'infrastructure'; readonly message: string } | null
 }
 
-/** The whole text as the answer. */
 export const plainReading = (answer: string): Reading => ({
   messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
   ...{ answer, usage: noUsage, conversationId: null, model: null, problem: null },
@@ -148,7 +147,6 @@ export const countAt = (value: JsonObject, key: string): number => {
   return typeof inner === 'number' && Number.isFinite(inner) && inner >= 0 ? Math.round(inner) : 0
 }
 
-/** The JSON objects among the lines of a text. */
 export const jsonLines = (text: string): readonly JsonObject[] =>
   text.split('\n').flatMap((line) => {
     if (!line.trim().startsWith('{')) return []
