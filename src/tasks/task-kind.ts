@@ -15,7 +15,7 @@ import { carryOutTasks, type TaskWorkParts } from './task-outcomes.ts'
 /** The least score of every graded part with which a task passes. */
 export const defaultPassAt = 0.9
 
-export type TaskKindParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
+type TaskKindParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
   /** `isForgetful`: the same agent whose memory answers every recall and every search with nothing. */
   readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
   readonly graders: () => Promise<Graders>
@@ -72,7 +72,7 @@ function readContent(place: PackPlace): TaskContent {
   return { tasks, cases, warnings: [], isShuffled: false }
 }
 
-export type TaskBenchmarkParts = TaskWorkParts & {
+type TaskBenchmarkParts = TaskWorkParts & {
   readonly benchmarkId: string
   readonly system: RunnableBenchmark['system']
   readonly isDeterministic: boolean

@@ -1,7 +1,7 @@
 import type { DrawRules } from './parse/draw.ts'
 
 export const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
-export type GradingType = (typeof gradingTypes)[number]
+type GradingType = (typeof gradingTypes)[number]
 
 /** A file that lies in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
 export type WorkspaceFile =

@@ -1,7 +1,7 @@
 import type { Usage } from '../models/chat-model.ts'
 
 export type TextBlock = { readonly type: 'text'; readonly text: string }
-export type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string }
+type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string }
 /** `arguments` and `params` hold the same: graders read one or the other. */
 export type ToolCallBlock = {
   readonly type: 'toolCall'

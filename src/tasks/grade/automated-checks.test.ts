@@ -293,7 +293,7 @@ describe('without a sandbox', () => {
     const none = await openSandbox({ python: null })
 
     expect(none).toEqual({ state: 'none', reason: 'There is no python3 on this machine.' })
-    await expect(findPython([['no-such-python']])).resolves.toBeNull()
+    await expect(findPython('no-such-python')).resolves.toBeNull()
     using directory = temporaryDirectory()
     const grade = await gradeAutomatically({
       task: taskWith([], { automatedChecks: returning('{"a": 1}') }),

@@ -136,7 +136,7 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
 
 describe('a task that states its checks and has no Python', () => {
   const cat = (expected: string): Task['answerChecks'][number] => ({
-    ...{ id: expected, session: 'ask', expect: [[expected]], forbid: [], mustNotKnow: false, source: 'task' },
+    ...{ id: expected, session: 'ask', expect: [[expected]], forbid: [], mustNotKnow: false },
   })
   const stating = (...names: readonly string[]): Task => taskWith(sessions, { answerChecks: names.map(cat) })
 
@@ -146,6 +146,12 @@ describe('a task that states its checks and has no Python', () => {
     expect(right).toMatchObject({ state: 'scored', score: 1, isComplete: true, automated: { state: 'not_applicable' } })
     expect(half).toMatchObject({ state: 'scored', score: 0.5, automatedScore: 0.5, answerScore: 0.5 })
     expect([verdictOf(right, 0.9), verdictOf(half, 0.9)]).toEqual(['pass', 'fail'])
+  })
+
+  it('is not judged where it is graded automatically, though there is a judge', async () => {
+    const grade = await graded({ task: stating('Miso'), judge: saying('{"scores": {"c1": 1}}') })
+
+    expect(grade).toMatchObject({ judge: { state: 'not_applicable' }, judgeScore: null, isComplete: true })
   })
 
   it('needs a judge where it asks for one', async () => {

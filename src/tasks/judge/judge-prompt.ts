@@ -53,7 +53,7 @@ export function judgePrompt(
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n')
 
 /** What a judge is shown of a task carried out. Everything that was left out is named in `cuts`. */
-export type JudgedMaterial = { readonly sessions: string; readonly workspace: string; readonly cuts: readonly string[] }
+type JudgedMaterial = { readonly sessions: string; readonly workspace: string; readonly cuts: readonly string[] }
 
 /** Most characters of each message and file, and of all together. Ordinary tasks are shown whole. */
 export type MaterialLimits = { readonly each: number; readonly total: number }

@@ -23,7 +23,7 @@ export type ArenaRequest = {
 }
 
 /** Where the arena put the uploads, as it names the place; null while unknown. */
-export type References = { readonly markdown: string | null; readonly artifact: string | null }
+type References = { readonly markdown: string | null; readonly artifact: string | null }
 
 export type Entry = { readonly baseUrl: URL; readonly matchId: string }
 
@@ -80,7 +80,7 @@ export function requestsFor(
   ]
 }
 
-export type DoneStep = {
+type DoneStep = {
   readonly step: StepName
   readonly status: number
   readonly reference: string | null

@@ -118,7 +118,7 @@ export async function runInGroup(given: Program): Promise<Ending> {
 }
 
 /** Asks every process of a group to end, and kills those that do not. */
-export async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {
+async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {
   if (isWindows) {
     spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true })
     return

@@ -9,7 +9,7 @@ import { type Answer, answersTo, hasTopic, type Told } from './answer.ts'
 import { type Ask, askingPieces, asksOf } from './asks.ts'
 import { asksToStore, filesIn, isStoring, type Piece, piecesOf, statementIn, withoutPrivate } from './pieces.ts'
 
-export type ReferenceOptions = {
+type ReferenceOptions = {
   readonly openMemory: (dir: string) => Promise<Memory>
   /** False for the ablation: the agent keeps no turns, searches nothing and reads no file. Default true. */
   readonly hasMemory?: boolean
