@@ -1,7 +1,7 @@
+import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
-import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
 import { noneAgent } from '../agent.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
@@ -97,7 +97,7 @@ const wrongForm = (name: AgentName, spec: string): MemoryError =>
   new MemoryError('invalid', `"${spec}" is not a valid agent.`, { hint: `Write ${agentForms[name]}.` })
 
 function unknownAgent(spec: string, given: string): MemoryError {
-  const meant = nearest(given, Object.keys(agentForms))
+  const meant = didYouMean(given, Object.keys(agentForms))
   const all = `There are ${Object.values(agentForms).join(', ')}.`
   return new MemoryError('invalid', `There is no agent "${spec}".`, {
     hint: meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,

@@ -1,7 +1,7 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
+import { didYouMean } from '../../did-you-mean.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { nearest } from '../../nearest.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { type AnswerCheck, gradingTypes, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { Draw, type DrawRules } from './draw.ts'
@@ -107,7 +107,7 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
 function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
-    const meant = nearest(key, missing)
+    const meant = didYouMean(key, missing)
     if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
   const { grading_weights: weights } = frontMatter

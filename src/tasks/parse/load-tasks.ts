@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
+import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import { readBounded } from '../../eval/store/read-bounded.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { nearest } from '../../nearest.ts'
 import type { Task } from '../task.ts'
 import { type CheckedTask, checkTask, largestTaskFile, readYaml } from './parse-task.ts'
 import { Findings, invalidTask } from './problem.ts'
@@ -76,7 +76,7 @@ function sourcesOf(name: string, { workingDirectory }: TaskPlaces, packs: readon
       hint: 'A task is a Markdown file that begins with a line ---.',
     })
   }
-  const meant = nearest(
+  const meant = didYouMean(
     name,
     [...packs, ...known.map(({ file }) => file)].map((file) => basename(file, '.md')),
   )

@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto'
+import { basename, dirname } from 'node:path'
+import { z } from 'zod'
+import { MemoryError } from '../../../errors.ts'
+import { optionsOf, resumeBenchmark, runBenchmark } from '../../../eval/run/run.ts'
+import { newRunId, slug } from '../../../eval/run/run-id.ts'
+import { runFolder } from '../../../eval/store/layout.ts'
+import type { RunSummary } from '../../../eval/store/schemas/run.ts'
+import { byAgent } from '../../../tasks/obtain-evidence.ts'
+import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
+import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
+import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
+import type { Task } from '../../../tasks/task.ts'
+import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { defineCommand, option, rest, text, texts, wholeNumber } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import type { Style } from '../../output.ts'
+import { refuseChanges } from '../../resumed-run.ts'
+import type { Session } from '../../session.ts'
+import { UsageError } from '../../usage-error.ts'
+import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
+import { machine } from '../evaluate/benchmark-surroundings.ts'
+import { gradesText } from './task-text.ts'
+
+export const judgeOptions = {
+  judge: text(
+    '<judge>',
+    'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
+  ),
+  passAt: {
+    ...option('<share>', 'The least score of every graded part with which a task passes.', readShare),
+    default: String(defaultPassAt),
+  },
+}
+
+function readShare(given: string): number {
+  const number = /^\d*\.?\d+$/u.test(given) ? Number(given) : Number.NaN
+  if (number >= 0 && number <= 1) return number
+  throw new UsageError(`"${given}" is not a number from 0 to 1.`)
+}
+
+function readMultiplier(given: string): number {
+  const number = /^\d*\.?\d+$/u.test(given) ? Number(given) : Number.NaN
+  if (number > 0 && number <= 100) return number
+  throw new UsageError(`"${given}" is not a number above 0 and up to 100.`)
+}
+
+function readVariable(given: string): string {
+  if (/^[A-Za-z_]\w*$/u.test(given)) return given
+  // What follows the sign may be a key.
+  const [name = ''] = given.split('=')
+  throw new UsageError(
+    given.includes('=') ? `"${name}=…" has a value.` : `"${given}" is not the name of a variable.`,
+    'Give the name alone, such as MY_AGENT_KEY; the value is read from the environment.',
+  )
+}
+
+const options = {
+  agent: text('<agent>', 'The agent, such as reference, openai:MODEL or "command:my-agent {prompt}".'),
+  passEnv: {
+    ...texts('<name>', 'The name of an environment variable that an agent which is a program gets.'),
+    read: (given: readonly string[]) => given.map(readVariable),
+  },
+  repeats: wholeNumber('How many times every task is carried out.', { min: 1, max: 1_000, default: 1 }),
+  jobs: wholeNumber('How many tasks run at once. The result is the same.', { min: 1, max: 64, default: 1 }),
+  seed: wholeNumber('Decides which values are drawn in tasks that draw their facts.', {
+    min: 0,
+    max: 2 ** 31,
+    default: 1,
+  }),
+  ...judgeOptions,
+  timeoutMultiplier: {
+    ...option('<number>', 'Multiplies the time limit of every task.', readMultiplier),
+    default: '1',
+  },
+  resume: text('<run>', 'Complete this run instead, as it was begun.'),
+  runId: text('<id>', 'The name of the run.'),
+  notes: text('<text>', 'Kept with the run.'),
+  ...storeOptions,
+}
+
+export const taskRun = defineCommand({
+  args: { tasks: rest('Task files, folders of them, ids, or names of packs.') },
+  options,
+  description:
+    'A session that the task marks as new is a new conversation. Transcripts and files are kept as evidence in the eval store and graded: by the Python checks of the task in a sandbox, by its checks of every answer, and by a judge where one is named.',
+  exitCodes: [exitCodes.failed, exitCodes.interrupted],
+  examples: [
+    {
+      command: 'credence task run second-brain --agent reference',
+      effect: 'Runs one task with the agent that needs no model.',
+    },
+    {
+      command: 'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5',
+      effect: 'Runs a folder of tasks, judged by another model.',
+    },
+  ],
+  async run({ args: { tasks }, options: given }, session) {
+    const isResuming = given.resume !== undefined
+    if (isResuming) refuseChanges(given, decided)
+    if (isResuming === tasks.length > 0) {
+      throw new UsageError(
+        isResuming ? '--resume names the run, and with it the tasks.' : 'No task is given.',
+        isResuming ? 'Leave out the tasks.' : 'Give a file, an id or a pack; `credence task list` lists them.',
+      )
+    }
+    if (!isResuming && given.agent === undefined) {
+      throw new UsageError('--agent is missing.', 'Name who does the work, such as --agent reference.')
+    }
+    const { root } = evalStore(session, given)
+    const { signal, release } = session.interruption()
+    try {
+      const summary = await performTasks(tasks, given, { session, root, signal })
+      const whole = await readTaskRun(root, summary.runId)
+      const result = await writeResult(root, whole)
+      return answerOf(whole, summary, { root, result, isInterrupted: signal.aborted })
+    } finally {
+      release()
+    }
+  },
+})
+
+/** What is decided when a run begins. */
+const decided = [
+  'agent',
+  'passEnv',
+  'repeats',
+  'seed',
+  'judge',
+  'passAt',
+  'timeoutMultiplier',
+  'runId',
+  'notes',
+] as const satisfies (keyof typeof options)[]
+
+type Given = {
+  readonly agent: string | undefined
+  readonly passEnv: readonly string[]
+  readonly judge: string | undefined
+  readonly repeats: number | undefined
+  readonly seed: number | undefined
+  readonly jobs: number | undefined
+  readonly timeoutMultiplier: number | undefined
+  readonly passAt: number | undefined
+  readonly resume: string | undefined
+  readonly runId: string | undefined
+  readonly notes: string | undefined
+}
+
+/** Everything that decides what a run of tasks does. Kept with the run, so that it can be resumed. */
+const TaskRequest = z.object({
+  kind: z.literal('tasks'),
+  /** Files, folders, ids or packs. */
+  tasks: z.array(z.string()).min(1),
+  agent: z.string(),
+  /** Names of environment variables for the agent. */
+  passEnv: z.array(z.string()).default([]),
+  judge: z.string().nullable().default(null),
+  repeats: z.int().default(1),
+  seed: z.int().default(1),
+  timeoutMultiplier: z.number().default(1),
+  passAt: z.number().default(defaultPassAt),
+})
+
+/** The request of a run that was interrupted. */
+function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
+  const request = TaskRequest.safeParse(optionsOf(root, runId).settings)
+  if (request.success) return request.data
+  throw new MemoryError('invalid', `The run "${runId}" is not a run of tasks.`, {
+    hint: 'Other runs are resumed by `credence benchmark run --resume`.',
+  })
+}
+
+/** Runs tasks from their beginning, or the rest of a run that was interrupted. */
+async function performTasks(
+  paths: readonly string[],
+  given: Given,
+  { session, root, signal }: { readonly session: Session; readonly root: string; readonly signal: AbortSignal },
+): Promise<RunSummary> {
+  const request =
+    given.resume === undefined
+      ? TaskRequest.parse(withoutUndefined({ kind: 'tasks', tasks: paths, ...given }))
+      : requestOf(root, given.resume)
+  const work = await session.taskWork()
+  const tasks = loadTasks(request.tasks, work.taskPlaces)
+  const agent = await work.agent(request.agent, request.passEnv)
+  const graders = await work.graders(request.judge)
+  const system = systemOf(agent)
+  const benchmarkId = benchmarkIdOf(tasks)
+  const runId = given.resume ?? given.runId ?? newRunId(benchmarkId, system.name, new Date())
+  const { repeats, seed, timeoutMultiplier, passAt } = request
+  const { searchPath, temporary, progress } = work
+  const now = (): Date => new Date()
+  let done = 0
+  const show = (label: string): void => progress.show(label, done, tasks.length * repeats)
+  const benchmark = taskBenchmark({
+    ...{ benchmarkId, tasks, system, graders, passAt, now },
+    isDeterministic: isDeterministic(agent, graders.judge),
+    obtain: byAgent({
+      ...{ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary },
+      runFolder: runFolder(root, runId),
+    }),
+    onBegin: (task) => show(`${system.name}: ${task.id}`),
+  })
+  const context = {
+    ...{ root, now, signal, jobs: given.jobs ?? 1 },
+    surroundings: {
+      given: withoutUndefined({ tasks: paths, ...given }),
+      settings: { ...request, sandbox: graders.sandbox.state },
+      ...machine(session.workingDirectory()),
+    },
+    onProgress: (count: number) => {
+      done = count
+      show(system.name)
+    },
+  }
+  try {
+    return given.resume === undefined
+      ? await runBenchmark(benchmark, runId, { repeats, seed, notes: given.notes }, context)
+      : await resumeBenchmark(benchmark, runId, context)
+  } finally {
+    progress.clear()
+  }
+}
+
+/** Named after the task, or after the folder of all tasks; else after their ids. */
+function benchmarkIdOf(tasks: readonly Task[]): string {
+  const [first] = tasks
+  if (first === undefined)
+    throw new MemoryError('invalid', 'There are no tasks to run.', { hint: 'See `credence task list`.' })
+  if (tasks.length === 1) return `tasks-${slug(first.id, 100)}`
+  const [folder = '', ...others] = new Set(tasks.map(({ file }) => dirname(file)))
+  const digest = createHash('sha256')
+    .update(tasks.map(({ id }) => id).join('\n'))
+    .digest('hex')
+  return others.length === 0
+    ? `tasks-${slug(basename(folder), 80)}-${tasks.length}-${digest.slice(0, 4)}`
+    : `tasks-${digest.slice(0, 8)}`
+}
+
+const withoutUndefined = (values: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
+
+/** What `--json` says about each task. */
+export const taskDocuments = ({ tasks }: ReadTaskRun) =>
+  tasks.map(({ grade, evidence, record }) => ({
+    ...grade,
+    verdict: record.verdict,
+    // Prompts and transcripts are long, and lie in the evidence.
+    sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
+    usage: evidence.usage,
+  }))
+
+function answerOf(
+  whole: ReadTaskRun,
+  run: RunSummary,
+  { root, result, isInterrupted }: { readonly root: string; readonly result: string; readonly isInterrupted: boolean },
+) {
+  const { status, passedCases, totalCases, runId } = run
+  const grades = whole.tasks.map(({ grade }) => grade)
+  const isFine = status === 'completed' && passedCases === totalCases
+  return {
+    document: {
+      ok: isFine && !isInterrupted,
+      ...{ runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
+      tasks: taskDocuments(whole),
+      store: root,
+      result,
+    },
+    text: (style: Style) => [gradesText(grades, style), `run        ${runId}`, `store      ${root}`].join('\n'),
+    notes: status === 'partial' ? [`Complete it with \`credence task run --resume ${runId}\`.`] : [],
+    exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
+  }
+}

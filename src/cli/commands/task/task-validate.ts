@@ -1,0 +1,77 @@
+import { relative } from 'node:path'
+import type { Problem } from '../../../eval/store/parse-artifact.ts'
+import { checkSource, findTasks, type TaskSource } from '../../../tasks/parse/load-tasks.ts'
+import { findAsset } from '../../../tasks/run/workspace.ts'
+import { defineCommand, rest } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { harmless, type Style } from '../../output.ts'
+import { counted, wrap } from '../../text-layout.ts'
+
+/** Whether task files can be run, and what is wrong with those that cannot. */
+export const taskValidate = defineCommand({
+  args: {
+    paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
+  },
+  options: {},
+  description: 'Changes nothing and runs nothing. Names every problem with its place in the file.',
+  exitCodes: [exitCodes.invalid],
+  examples: [
+    { command: 'credence task validate tasks/mine.md', effect: 'Says what is wrong, with file and field.' },
+    { command: 'credence task validate ./tasks --json', effect: 'Checks a folder.' },
+  ],
+  async run({ args: { paths } }, session) {
+    const { taskPlaces: places } = await session.taskWork()
+    const verdicts: Verdict[] = []
+    for (const source of findTasks(paths, places)) verdicts.push(await judge(source))
+    const invalid = verdicts.filter(({ problems }) => problems.length > 0).length
+    return {
+      document: { ok: invalid === 0 && verdicts.length > 0, tasks: verdicts },
+      text: (style) => {
+        const lines = verdicts.flatMap((verdict) => verdictLines(verdict, places.workingDirectory, style))
+        const count = `${counted(verdicts.length, 'task')}, ${invalid === 0 ? 'all valid' : `${invalid} invalid`}.`
+        return [...lines, verdicts.length === 0 ? 'There are no tasks.' : count].join('\n')
+      },
+      exitCode: invalid === 0 ? exitCodes.fine : exitCodes.invalid,
+    }
+  },
+})
+
+type Verdict = {
+  readonly file: string
+  readonly id: string | null
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly string[]
+}
+
+/** Reads the file, and looks whether what it needs besides itself is there. */
+async function judge(source: TaskSource): Promise<Verdict> {
+  const { task, problems, warnings } = checkSource(source)
+  const missing: Problem[] = []
+  for (const [index, file] of (task?.workspaceFiles ?? []).entries()) {
+    if (file.kind !== 'asset') continue
+    const isThere = await findAsset(source.file, file.asset).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) continue
+    const message = `is "${file.asset}", which is not among the assets beside the task or beside its folder`
+    missing.push({ file: source.file, field: `workspace_files[${index}].source`, message })
+  }
+  return { file: source.file, id: task?.id ?? null, problems: [...problems, ...missing], warnings }
+}
+
+function verdictLines({ file, problems, warnings }: Verdict, from: string, style: Style): readonly string[] {
+  const mark = problems.length === 0 ? style.green('valid') : style.red('invalid')
+  return [
+    `${mark}  ${harmless(relative(from, file))}`,
+    ...problems.flatMap(({ field, message }) => finding(`problem: ${field} ${message}.`, style.red, style)),
+    ...warnings.flatMap((warning) => finding(`warning: ${warning}`, style.yellow, style)),
+  ]
+}
+
+/** A finding on as many lines as it needs, with its first word painted. */
+function finding(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
+  const [first = '', ...rest] = wrap(harmless(text), width - 4)
+  const [kind = ''] = first.split(' ')
+  return [`  ${paint(kind)}${first.slice(kind.length)}`, ...rest.map((line) => `    ${line}`)]
+}
