@@ -14,16 +14,12 @@ export async function packKinds(
 
 /** Tasks as a kind of pack, graded in the sandbox and by no judge. */
 async function composeTaskKind(work: TaskWork): Promise<Kind> {
-  const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
   const { taskKind } = await import('../tasks/task-kind.ts')
   return taskKind({
     agent: (spec, options) => work.agent(spec, [], options),
-    graders: async () => ({
-      sandbox: await openSandbox({ python: await findPython(), allowUnsafe: false }),
-      judge: null,
-    }),
+    graders: () => work.graders(null),
     now: () => new Date(),
-    places: work.places,
+    searchPath: work.searchPath,
     temporary: work.temporary,
   })
 }

@@ -4,7 +4,6 @@ import type { Task } from '../../../tasks/task.ts'
 import { defineCommand, rest } from '../../command.ts'
 import { harmless } from '../../output.ts'
 import { columns, counted } from '../../text-layout.ts'
-import { taskPlaces } from './task-places.ts'
 
 /** The tasks that can be run. */
 export const taskList = defineCommand({
@@ -21,7 +20,7 @@ export const taskList = defineCommand({
     },
   ],
   async run({ args: { paths } }, session) {
-    const places = await taskPlaces(session)
+    const { taskPlaces: places } = await session.taskWork()
     const checked = findTasks(paths, places).map((source) => ({ source, ...checkSource(source) }))
     const tasks = checked.flatMap(({ task }) => (task === null ? [] : [task]))
     const invalid = checked.filter(({ task }) => task === null).map(({ source }) => source.file)

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../../tasks/grade/answer-checks.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
-import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../../tasks/report/coverage.ts'
+import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../../tasks/report/read-task-run.ts'
 import { harmless, type Style } from '../../output.ts'
 import { columns, counted, wrap } from '../../text-layout.ts'
 

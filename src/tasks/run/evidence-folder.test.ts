@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sampleTask } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { noneAgent } from '../agents/in-process.ts'
+import { noneAgent } from '../agent.ts'
 import { carryOut } from './carry-out.ts'
-import { readEvidence, readKept } from './read-evidence.ts'
+import { readEvidence, readKept } from './evidence-folder.ts'
 
 async function kept(folder: string) {
   return carryOut({
@@ -23,7 +23,7 @@ async function kept(folder: string) {
 describe('reading evidence', () => {
   it.each([
     ['cut off', (text: string) => text.slice(0, -20), 'is not JSON'],
-    ['of a later version', (text: string) => text.replace('"schemaVersion": 1', '"schemaVersion": 2'), 'schemaVersion'],
+    ['of a later version', (text: string) => text.replace('"schemaVersion": 2', '"schemaVersion": 3'), 'schemaVersion'],
     ['with another outcome', (text: string) => text.replace('"outcome": "done"', '"outcome": "great"'), 'outcome'],
     ['with something added', (text: string) => text.replace('{', '{ "extra": 1,'), 'extra'],
     [
@@ -56,7 +56,7 @@ describe('reading evidence', () => {
     if (transcript === null) throw new Error('There is a transcript.')
 
     writeFileSync(join(directory.path, transcript.path), 'another')
-    await expect(readKept(directory.path, transcript)).rejects.toThrow('is not what it was')
+    await expect(readKept(directory.path, transcript)).rejects.toThrow('was changed since')
     await expect(readKept(directory.path, { ...transcript, path: 'gone' })).rejects.toThrow('is missing')
   })
 

@@ -1,123 +1,44 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { carriedOut } from '../eval/kinds/kind.ts'
-import { canonicalJson, sha256 } from '../eval/pack/pack-hash.ts'
-import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../eval/run/run.ts'
-import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
+import type { CaseOutcome, ExecutionRequest } from '../eval/run/run.ts'
 import type { Verdict } from '../eval/store/schemas/run.ts'
 import { asJson, writeAtomically } from '../files/atomic-write.ts'
 import type { Evidence } from './evidence.ts'
-import { type Graders, gradeTask, gradingVersion, type TaskGrade } from './grade/task-grade.ts'
-import { judgePromptHash } from './judge/judge-prompt.ts'
+import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
+import type { ObtainEvidence } from './obtain-evidence.ts'
 import type { Task } from './task.ts'
 
-/** What every graded part must reach for a task to pass. */
-export const defaultPassAt = 0.9
-
-/** Evidence of one task in one repeat: made by an agent, or found where it was kept. */
-export type Obtained = {
-  /** Filled with what the seed draws. */
-  readonly task: Task
-  readonly evidence: Evidence
-  readonly folder: string
-  /** Where that is, below the eval store. */
-  readonly place: string
-}
-
-/** What carrying out and grading tasks takes. */
 export type TaskWorkParts = {
   readonly tasks: readonly Task[]
-  /** Null when the work was interrupted, which is no result. */
-  readonly obtain: (task: Task, request: ExecutionRequest) => Promise<Obtained | null>
+  readonly obtain: ObtainEvidence
   readonly graders: Graders
   readonly passAt: number
   readonly now: () => Date
-  /** Hears of every grade as it is made. */
-  readonly onGrade?: (grade: TaskGrade) => void
-  /** Hears which task is being worked on. */
-  readonly onBegin?: (task: Task, repeat: number) => void
+  readonly onBegin?: (task: Task) => void
 }
-
-export type TaskBenchmarkParts = TaskWorkParts & {
-  readonly benchmarkId: string
-  readonly system: RunnableBenchmark['system']
-  /** Whether the same agent must do the same every time. */
-  readonly isDeterministic: boolean
-}
-
-const share = (name: string, primary = false): MetricDeclaration => ({
-  name,
-  direction: 'higher',
-  range: [0, 1],
-  ...(primary ? { primary } : {}),
-})
-
-/** Tasks as a benchmark of the harness: a case is a task, carried out and graded. */
-export function taskBenchmark(parts: TaskBenchmarkParts): RunnableBenchmark {
-  const { tasks, benchmarkId, system, isDeterministic, graders } = parts
-  const packFiles = {
-    ...gradingHashes(parts),
-    ...Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
-  }
-  return {
-    manifest: {
-      benchmarkId,
-      cases: tasks.map((task) => ({ id: task.id, prompt: promptOf(task), expectedSignals: signalsOf(task) })),
-      deterministic: isDeterministic && graders.judge === null,
-      metrics: [
-        share('score', true),
-        share('automatedScore'),
-        share('answerScore'),
-        share('recallScore'),
-        share('judgeScore'),
-      ],
-    },
-    packHash: sha256(canonicalJson(packFiles)),
-    packFiles,
-    system,
-    execute: (request) => carryOutTasks(parts, request),
-  }
-}
-
-/** Runs that were graded otherwise are not runs of the same thing, and are not compared. */
-export function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {
-  const asked =
-    judge === null
-      ? 'none'
-      : { model: `${judge.model.provider}:${judge.model.model}`, votes: judge.votes, judgePromptHash }
-  return {
-    grading: sha256(canonicalJson({ gradingVersion, passAt })),
-    judge: sha256(canonicalJson(asked)),
-  }
-}
-
-/** What a task asks first, as a manifest lists it. */
-export const promptOf = ({ sessions, name }: Task): string =>
-  sessions.find(({ prompt }) => prompt.trim() !== '')?.prompt ?? name
-export const signalsOf = ({ category, name }: Task): string[] => [category, name].filter((text) => text.trim() !== '')
 
 /** Has tasks carried out and grades the evidence of each. Grades are kept in the folder of the run. */
 export async function* carryOutTasks(parts: TaskWorkParts, request: ExecutionRequest): AsyncGenerator<CaseOutcome> {
-  const { graders, now, onGrade, onBegin, passAt } = parts
+  const { graders, now, onBegin, passAt } = parts
   const { signal, wanted, folder } = request
   const outcomes = carriedOut(
     parts.tasks.filter(({ id }) => wanted.has(id)),
     request,
     async (task): Promise<CaseOutcome | null> => {
-      onBegin?.(task, request.repeat)
+      onBegin?.(task)
       const obtained = await parts.obtain(task, request)
       if (obtained === null || signal.aborted) return null
       const grade = await gradeTask({ ...obtained, graders, signal, now })
       if (signal.aborted) return null
       if (folder !== null) await keepGrade(folder, grade)
-      onGrade?.(grade)
       return outcomeOf(grade, obtained.evidence, passAt)
     },
   )
   for await (const outcome of outcomes) if (outcome !== null) yield outcome
 }
 
-export const gradePath = (runFolder: string, taskId: string, repeat: number): string =>
+const gradePath = (runFolder: string, taskId: string, repeat: number): string =>
   join(runFolder, 'grades', taskId, `${repeat}.json`)
 
 async function keepGrade(runFolder: string, grade: TaskGrade): Promise<void> {
@@ -137,27 +58,17 @@ export async function readGrade(runFolder: string, taskId: string, repeat: numbe
   }
 }
 
-/** The apparatus's faults are errors, the agent's are failures; what nothing could grade is neither. */
+/** A fault of the harness is an error, a fault of the agent is a failure; a task that could not be graded is neither. */
 export function verdictOf(grade: TaskGrade, passAt: number): Verdict {
-  switch (grade.state) {
-    case 'infra_error':
-    case 'grader_error':
-    case 'judge_error':
-      return 'error'
-    case 'agent_failed':
-    case 'agent_timeout':
-      return 'fail'
-    case 'skipped':
-      return grade.automated.state === 'not_applicable' && grade.judge.state === 'not_applicable'
-        ? 'skipped'
-        : 'unjudged'
-    case 'scored': {
-      const { automatedScore, answerScore, sameSessionScore, judgeScore } = grade
-      const parts = [automatedScore, answerScore, sameSessionScore, judgeScore].filter((score) => score !== null)
-      if (parts.length === 0) return 'unjudged'
-      return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
-    }
+  const { state, automated, judge, automatedScore, answerScore, sameSessionScore, judgeScore } = grade
+  if (state === 'infra_error' || state === 'grader_error' || state === 'judge_error') return 'error'
+  if (state === 'agent_failed' || state === 'agent_timeout') return 'fail'
+  if (state === 'skipped') {
+    return automated.state === 'not_applicable' && judge.state === 'not_applicable' ? 'skipped' : 'unjudged'
   }
+  const parts = [automatedScore, answerScore, sameSessionScore, judgeScore].filter((score) => score !== null)
+  if (parts.length === 0) return 'unjudged'
+  return parts.every((score) => score >= passAt) ? 'pass' : 'fail'
 }
 
 function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOutcome {
