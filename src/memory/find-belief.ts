@@ -1,10 +1,9 @@
-import type { Belief } from '../beliefs/belief.ts'
-import { isCurrent } from '../beliefs/belief.ts'
+import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import { nameKey } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
-import type { Ports } from './change/transaction.ts'
+import type { Ports } from './ports.ts'
 
 const shortestPrefix = 4
 

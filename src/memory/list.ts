@@ -2,7 +2,7 @@ import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
 import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import type { Ports } from './change/transaction.ts'
+import type { Ports } from './ports.ts'
 import { everyHit, type SearchHit } from './recall/search.ts'
 
 export type ListRequest = BeliefFilter & { readonly limit?: number; readonly offset?: number }

@@ -2,10 +2,10 @@ import type { Belief } from '../../beliefs/belief.ts'
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { findBelief } from '../find-belief.ts'
-import type { Store } from '../store.ts'
+import type { Ports, Store } from '../ports.ts'
 import { currentBelief, requireVersion } from './correct.ts'
 import type { Edited, EditRequest } from './edit.ts'
-import { change, type Ports, revised, stateAfter } from './transaction.ts'
+import { change, revised, stateAfter } from './transaction.ts'
 
 /**
  * Makes a belief the person's own word: what came in through a file, was inferred or was only a candidate is settled

@@ -3,10 +3,11 @@ import { type Belief, type BeliefType, isCurrent } from '../../beliefs/belief.ts
 import { nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import { type BeliefDraft, parseDraft } from './draft.ts'
 import { refuseSecrets } from './refuse-secrets.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
-import { type ChangeRequest, change, created, type Ports, stateAfter } from './transaction.ts'
+import { type ChangeRequest, change, created, stateAfter } from './transaction.ts'
 
 export type CorrectRequest = ChangeRequest &
   BeliefReference &

@@ -5,11 +5,12 @@ import type { EventKind } from '../../beliefs/journal.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import type { BeliefReference } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import { currentBelief, type VersionExpectation } from './correct.ts'
 import { limits, parseForm, parseText } from './draft.ts'
 import { refuseSecrets } from './refuse-secrets.ts'
 import { proposal } from './remember.ts'
-import { type ChangeRequest, change, type Ports, revised, stateAfter } from './transaction.ts'
+import { type ChangeRequest, change, revised, stateAfter } from './transaction.ts'
 
 export type EditRequest = ChangeRequest & BeliefReference & VersionExpectation
 

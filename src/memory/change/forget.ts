@@ -4,8 +4,9 @@ import { isSameStatement } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { chainOf } from '../explain/history.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import { requireVersion, type VersionExpectation } from './correct.ts'
-import { type ChangeRequest, change, erased, type Ports } from './transaction.ts'
+import { type ChangeRequest, change, erased } from './transaction.ts'
 
 export type ForgetRequest = ChangeRequest &
   BeliefReference &

@@ -2,9 +2,10 @@ import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import { noLongerCandidate } from './confirm.ts'
 import { superseded } from './remember.ts'
-import { type ChangeRequest, change, type Ports, revised, stateAfter, withdrawn } from './transaction.ts'
+import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './transaction.ts'
 
 export type Proposal = { readonly proposal: Belief; readonly target: Belief | null }
 

@@ -1,6 +1,6 @@
 import { MemoryError } from '../../errors.ts'
 import type { Told } from '../learn/secrets.ts'
-import type { Author } from './transaction.ts'
+import type { Author } from '../ports.ts'
 
 /**
  * A memory is read by every agent that comes along: no place for credentials. A person may decide otherwise about their

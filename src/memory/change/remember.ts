@@ -2,18 +2,10 @@ import { mayChange } from '../../beliefs/authority.ts'
 import type { Belief, Provenance } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
+import type { Author, Ports } from '../ports.ts'
 import { type BeliefDraft, parseDraft, type Statement } from './draft.ts'
 import { refuseSecrets } from './refuse-secrets.ts'
-import {
-  type Author,
-  type ChangeRequest,
-  change,
-  created,
-  type Decision,
-  type Ports,
-  revised,
-  stateAfter,
-} from './transaction.ts'
+import { type ChangeRequest, change, created, type Decision, revised, stateAfter } from './transaction.ts'
 
 export type RememberRequest = ChangeRequest & {
   readonly draft: BeliefDraft

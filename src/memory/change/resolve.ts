@@ -3,11 +3,12 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import type { BeliefReference } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import { currentBelief } from './correct.ts'
 import { parseDraft } from './draft.ts'
 import { refuseSecrets } from './refuse-secrets.ts'
 import { newBelief } from './remember.ts'
-import { type ChangeRequest, change, created, type Ports, revised, stateAfter } from './transaction.ts'
+import { type ChangeRequest, change, created, revised, stateAfter } from './transaction.ts'
 
 export type ResolveRequest = ChangeRequest &
   BeliefReference & {

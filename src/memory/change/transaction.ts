@@ -1,23 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { ActorKind, Belief } from '../../beliefs/belief.ts'
+import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefChange, Commit, EventKind, JournalEvent } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Embedder } from '../../search/embedder.ts'
-import type { Store } from '../store.ts'
-
-/** What every use case works with. Nothing here reads the clock, the disk or chance by itself. */
-export type Ports = {
-  readonly store: Store
-  readonly now: () => Date
-  readonly newId: () => string
-  /** A store with nothing in it that is gone with the process; needed to look at the memory as it was. */
-  readonly emptyStore?: () => Promise<Store>
-  /** The model that says what sentences mean, where one is to be used. */
-  readonly embedder?: () => Promise<Embedder>
-}
-
-/** Who is changing the memory. Set by the channel the request came through, never by what it says. */
-export type Author = { readonly actor: ActorKind; readonly origin: string }
+import type { Author, Ports } from '../ports.ts'
 
 /** Part of every request that changes something. */
 export type ChangeRequest = {

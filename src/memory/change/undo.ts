@@ -1,7 +1,8 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, BeliefRevision, JournalEvent } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import { type ChangeRequest, change, type Ports } from './transaction.ts'
+import type { Ports } from '../ports.ts'
+import { type ChangeRequest, change } from './transaction.ts'
 
 export type UndoRequest = ChangeRequest & {
   /** Number of the event to take back; without it, the latest that can be. */

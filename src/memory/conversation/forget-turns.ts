@@ -1,7 +1,8 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
-import { type ChangeRequest, change, erased, type Ports } from '../change/transaction.ts'
+import { type ChangeRequest, change, erased } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { getTurn, parseTurnFilter } from './list-turns.ts'
 
 /** Which turns to forget: those that everything given holds for. At least one part must be given. */

@@ -1,11 +1,12 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
-import { type Author, change, type Ports } from '../change/transaction.ts'
+import { change } from '../change/transaction.ts'
 import type { Extraction } from '../learn/extraction.ts'
 import type { Learned } from '../learn/learn.ts'
 import { findStatements, offTheRecord } from '../learn/rules.ts'
 import { masked } from '../learn/secrets.ts'
+import type { Author, Ports } from '../ports.ts'
 
 /** A turn as it is told to the memory. Everything but the text has a default. */
 export type HeardTurn = {

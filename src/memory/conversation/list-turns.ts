@@ -3,8 +3,8 @@ import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Ports } from '../change/transaction.ts'
 import { requirePage } from '../list.ts'
+import type { Ports } from '../ports.ts'
 import { parseTime } from '../recall/parse-time.ts'
 
 type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }

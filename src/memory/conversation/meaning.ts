@@ -1,8 +1,7 @@
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { Nearness } from '../../search/turns/rank.ts'
-import type { Ports } from '../change/transaction.ts'
-import type { Store } from '../store.ts'
+import type { Ports, Store } from '../ports.ts'
 
 /** What is read of a turn: the first sentences of its beginning. The rest of a long one is mostly pasted. */
 const longestText = 4_000

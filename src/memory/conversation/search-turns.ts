@@ -9,7 +9,7 @@ import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { parseTime } from '../recall/parse-time.ts'
 
 /** Which turns a search looks at. */

@@ -1,8 +1,8 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { EventPage } from '../../beliefs/belief-store.ts'
 import type { BeliefRevision, JournalEntry } from '../../beliefs/journal.ts'
-import type { Ports } from '../change/transaction.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 
 export type History = {
   readonly belief: Belief

@@ -3,9 +3,9 @@ import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
 import { breaksIn } from '../../search/readings.ts'
+import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import type { Context, NearMiss, NearMissReason } from '../recall/context.ts'
-import type { Store } from '../store.ts'
 
 /** Beliefs of the user that the message mentions, or that belong here, but which were left out. */
 export async function nearMissesOf(

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Edits } from '../change/edit.ts'
-import type { Ports } from '../change/transaction.ts'
 import type { BeliefReference } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import type { Budget, Context } from '../recall/context.ts'
 import type { RecallRequest } from '../recall/recall.ts'
 

@@ -4,7 +4,7 @@ import { universalScope } from '../../beliefs/scope.ts'
 import type { Posting } from '../../search/form-index.ts'
 import { type IndexEntries, indexEntries } from '../../search/index-entries.ts'
 import { isOneEditApart } from '../../search/typo.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 
 /**
  * The same store as it would read if one belief said something else, so that a change can be tried out without being

@@ -3,10 +3,11 @@ import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { type BeliefDraft, parseDraft, type Statement } from '../change/draft.ts'
 import { inherit, newBelief, proposal, superseded } from '../change/remember.ts'
-import { type Author, change, created, type Decision, type Ports, withdrawn } from '../change/transaction.ts'
+import { change, created, type Decision, withdrawn } from '../change/transaction.ts'
 import { nameStatement } from '../markdown/name-statement.ts'
 import { refuseSecret } from '../markdown/refuse-secret.ts'
 import { sameStatement } from '../markdown/same-statement.ts'
+import type { Author, Ports } from '../ports.ts'
 import type { ItemFields } from './item.ts'
 
 /** Whoever wrote the file: somebody, or any program. So it is never more than a document's word. */

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import { created, type Ports } from '../change/transaction.ts'
-import type { Store } from '../store.ts'
+import { created } from '../change/transaction.ts'
+import type { Ports, Store } from '../ports.ts'
 import { parseTime } from './parse-time.ts'
 
 const everyEvent = { limit: Number.MAX_SAFE_INTEGER }

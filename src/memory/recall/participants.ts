@@ -3,7 +3,7 @@ import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { nameKey } from '../../beliefs/identity.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formKeys } from '../../search/forms.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import type { RelevantBelief } from './context.ts'
 
 /** One hop from every relation that was named: its participants in view, after everything named directly. */

@@ -1,6 +1,6 @@
 import { isSameStatement } from '../../beliefs/identity.ts'
 import { type Push, type PushedQuote, pushQuotes } from '../../search/turns/push.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import type { Context, Quote, QuoteDecision } from './context.ts'
 
 type Shown = Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>

@@ -7,9 +7,9 @@ import { scoreLink } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
-import type { Ports } from '../change/transaction.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
+import type { Ports } from '../ports.ts'
 import { parseTime } from './parse-time.ts'
 
 /** What `search` looks through. */

@@ -1,7 +1,7 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefFilter } from '../../beliefs/belief-store.ts'
 import type { ExportedTurn } from '../../beliefs/turn-store.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 
 const chunk = 500
 

@@ -1,4 +1,5 @@
-import { type ChangeRequest, change, type Ports } from '../change/transaction.ts'
+import { type ChangeRequest, change } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { type BuriedIds, type ImportPlan, planImport } from './plan-import.ts'
 import { type PlacedRecord, readRecords } from './read-records.ts'
 

@@ -1,6 +1,6 @@
 import { parseScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { type BeliefRecord, parseRecord } from './belief-record.ts'
 
 /** A belief read from a file, and where in the file it stood. */
