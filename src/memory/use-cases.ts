@@ -1,9 +1,9 @@
 /** Everything but recall, in one place, so that a recall that is asked once does not load the rest. */
-export { confirm } from './change/confirm.ts'
+
 export { correct } from './change/correct.ts'
 export { addAliases, editBelief, pin, reinforce, removeAliases, setWhy, unpin } from './change/edit.ts'
 export { forget } from './change/forget.ts'
-export { accept, candidates, proposals, reject } from './change/proposals.ts'
+export { accept, candidates, confirm, proposals, reject } from './change/proposals.ts'
 export { remember } from './change/remember.ts'
 export { resolve } from './change/resolve.ts'
 export { undo } from './change/undo.ts'

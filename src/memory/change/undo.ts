@@ -1,6 +1,7 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, BeliefRevision, JournalEvent } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
+import { requireFreeName } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { type ChangeRequest, change } from './transaction.ts'
 
@@ -49,29 +50,21 @@ export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> 
 async function eventToUndo({ store }: Ports, { user, author, event: number }: UndoRequest): Promise<JournalEvent> {
   const event = number === undefined ? await store.lastUndoable(user) : await store.event(user, number)
   if (event === null) {
-    throw new MemoryError(
-      'not_found',
-      number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`,
-      {
-        hint: 'See recent changes with `credence history`.',
-      },
-    )
+    const message = number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`
+    throw new MemoryError('not_found', message, { hint: 'See recent changes with `credence history`.' })
   }
-  if (event.undoneBy !== null) {
+  if (event.undoneBy !== null)
     throw new MemoryError('conflict', `Change ${event.number} was undone already, by change ${event.undoneBy}.`, {
       hint: `Undo ${event.undoneBy} to redo it.`,
     })
-  }
-  if (event.kind === 'forget') {
+  if (event.kind === 'forget')
     throw new MemoryError('conflict', `Change ${event.number} was to forget; nothing is left to restore.`, {
       hint: 'What is forgotten is gone. Name an earlier change to undo that.',
     })
-  }
-  if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin)) {
+  if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin))
     throw new MemoryError('forbidden', `Change ${event.number} was made by ${event.actor} "${event.origin}".`, {
       hint: 'An agent can only undo its own changes.',
     })
-  }
   return event
 }
 
@@ -91,10 +84,10 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
     )
   }
   const earlier = history[index - 1]?.belief ?? null
-  const latestVersion = lastVersion(history)
-  if (earlier === null) return { beliefId, expectedVersion: latestVersion, outcome: 'absent', after: null }
-  const after = { ...earlier, updatedAt: at, version: latestVersion + 1 }
-  return { beliefId, expectedVersion: latestVersion, outcome: 'present', after }
+  const version = Math.max(0, ...history.map(({ belief }) => belief?.version ?? 0))
+  if (earlier === null) return { beliefId, expectedVersion: version, outcome: 'absent', after: null }
+  const after = { ...earlier, updatedAt: at, version: version + 1 }
+  return { beliefId, expectedVersion: version, outcome: 'present', after }
 }
 
 /** The last change that still counts after the first of these revisions. What was undone again does not. */
@@ -111,18 +104,10 @@ function isSameState(one: Belief | null, other: Belief | null): boolean {
   return lasting(one) === lasting(other)
 }
 
-/** What comes back needs its name, which may have gone to another meanwhile. */
-async function refuseTakenNames({ store }: Ports, changes: readonly BeliefChange[]): Promise<void> {
-  const changed = new Set(changes.map(({ beliefId }) => beliefId))
-  for (const { after } of changes) {
-    if (after === null || !isCurrent(after)) continue
-    const taken = (await store.holders(after.user, after.name, after.scopes)).find(({ id }) => !changed.has(id))
-    if (taken === undefined) continue
-    throw new MemoryError('conflict', `The name "${after.name}" of ${after.id} now belongs to ${taken.id}.`, {
-      hint: `Undo what made ${taken.id}, or correct it under another name, first.`,
-    })
-  }
+/** A restored belief needs its name, which another belief may have taken meanwhile. */
+async function refuseTakenNames(ports: Ports, changes: readonly BeliefChange[]): Promise<void> {
+  const except = changes.map(({ beliefId }) => beliefId)
+  const hint = ({ id }: Belief) => `Undo what made ${id}, or correct it under another name, first.`
+  for (const { after } of changes)
+    if (after !== null && isCurrent(after)) await requireFreeName(ports, after, { except, hint })
 }
-
-const lastVersion = (history: readonly BeliefRevision[]): number =>
-  history.reduce((version, { belief }) => Math.max(version, belief?.version ?? 0), 0)

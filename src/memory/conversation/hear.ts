@@ -180,22 +180,17 @@ function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[
 
 async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared[]): Promise<Heard> {
   const { user, author } = request
-  return change<Heard>(
-    ports,
-    { user, author, operation: 'hear' },
-    async (at) => {
-      const outcomes = await outcomesOf(ports, user, batch)
-      const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
-      const [lesson] = fresh.filter(({ found }) => found !== null)
-      const plan = lesson === undefined ? nothingLearned : await planFor(ports, request, lesson, at)
-      const { changes, taken, refused } = plan
-      const result = { turns: outcomes, taken, refused }
-      if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
-      const kind = changes.length === 0 ? 'hear' : 'learn'
-      return { kind, changes, turns: fresh.map(({ turn }) => turn), result: () => result }
-    },
-    () => Promise.reject(new Error('Hearing has no idempotency key to replay.')),
-  )
+  return change<Heard>(ports, { user, author, operation: 'hear' }, async (at) => {
+    const outcomes = await outcomesOf(ports, user, batch)
+    const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
+    const [lesson] = fresh.filter(({ found }) => found !== null)
+    const plan = lesson === undefined ? nothingLearned : await planFor(ports, request, lesson, at)
+    const { changes, taken, refused } = plan
+    const result = { turns: outcomes, taken, refused }
+    if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
+    const kind = changes.length === 0 ? 'hear' : 'learn'
+    return { kind, changes, turns: fresh.map(({ turn }) => turn), result: () => result }
+  })
 }
 
 /** What becomes of each turn, as things stand. */

@@ -8,6 +8,7 @@ import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { parseDraft } from '../change/draft.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
 import { change, created, revised } from '../change/transaction.ts'
+import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import { datedWords } from './dated-words.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
@@ -67,18 +68,13 @@ export async function learn(ports: Ports, request: LearnRequest): Promise<Learne
   const author = authorOf(request)
   const plan = (at: string) => planLearning(ports, { ...request, author, found, model: extractor?.model ?? null }, at)
   if (request.dryRun === true) return withoutChanges(await plan(ports.now().toISOString()))
-  return change<Learned>(
-    ports,
-    { user: request.user, author, operation: 'learn' },
-    async (at) => {
-      const planned = await plan(at)
-      const result = withoutChanges(planned)
-      return planned.changes.length === 0
-        ? { kind: 'nothing', result }
-        : { kind: 'learn', changes: planned.changes, result: () => result }
-    },
-    () => Promise.reject(new Error('Learning has no idempotency key to replay.')),
-  )
+  return change<Learned>(ports, { user: request.user, author, operation: 'learn' }, async (at) => {
+    const planned = await plan(at)
+    const result = withoutChanges(planned)
+    return planned.changes.length === 0
+      ? { kind: 'nothing', result }
+      : { kind: 'learn', changes: planned.changes, result: () => result }
+  })
 }
 
 const withoutChanges = ({ taken, refused }: LearningPlan): Learned => ({ taken, refused })
@@ -205,7 +201,7 @@ class Plan {
   /** Another value takes the place of the one before. */
   async #fillSlot(finding: Finding, belief: Belief): Promise<void> {
     const held = await this.#ports.store.holders(belief.user, belief.name, belief.scopes)
-    this.#changes.set(belief.id, { ...created(belief), after: belief })
+    this.#changes.set(belief.id, created(belief))
     for (const old of held) this.#changes.set(old.id, superseded(old, belief, this.#at))
     this.#take(finding, held.length === 0 ? 'remembered' : 'corrected', belief, held)
   }
@@ -213,7 +209,7 @@ class Plan {
   /** Nothing is replaced: where the name is taken the belief gets another. */
   async #addNew(finding: Finding, belief: Belief): Promise<void> {
     const named = belief.candidate ? belief : await this.#withFreeName(belief)
-    this.#changes.set(named.id, { ...created(named), after: named })
+    this.#changes.set(named.id, created(named))
     this.#take(finding, belief.candidate ? 'candidate' : 'remembered', named)
   }
 
@@ -221,12 +217,8 @@ class Plan {
     const planned = new Set(
       [...this.#changes.values()].flatMap(({ after }) => (isCurrent(after) ? [nameKey(after.name)] : [])),
     )
-    for (let number = 1; ; number += 1) {
-      const name = number === 1 ? belief.name : `${belief.name} (${number})`
-      const held = await this.#ports.store.holders(belief.user, name, belief.scopes)
-      if (held.length === 0 && !planned.has(nameKey(name)))
-        return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
-    }
+    const name = await freeName(this.#ports, belief, (tried) => planned.has(nameKey(tried)))
+    return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
   }
 
   /**
@@ -257,7 +249,7 @@ class Plan {
     const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
     const belief = { ...heir, aliases: heir.aliases.filter((form) => !isOutdated(form)), scopes }
     const replaced = this.#changes.has(target.id) ? this.#unplan(target) : [target]
-    this.#changes.set(belief.id, { ...created(belief), after: belief })
+    this.#changes.set(belief.id, created(belief))
     for (const known of replaced) this.#changes.set(known.id, superseded(known, belief, this.#at))
     this.#take(finding, replaced.length === 0 ? 'remembered' : 'corrected', belief, replaced)
     return null

@@ -149,7 +149,7 @@ function replaced(text: string, by: (length: number) => string): string {
 }
 
 /** The texts of a statement, as far as it has them. */
-export type Told = {
+export type StatementTexts = {
   readonly name?: string | undefined
   readonly content?: string | undefined
   readonly why?: string | undefined
@@ -159,7 +159,7 @@ export type Told = {
 }
 
 /** What kind of secret a statement tells, in words. Null when it tells none, or none that `known` has not told already. */
-export function secretTold(told: Told, known: Told | null = null): string | null {
+export function secretTold(told: StatementTexts, known: StatementTexts | null = null): string | null {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {
     const secret = secretsIn(text).find(({ start, end }) => !knownText.includes(text.slice(start, end)))
@@ -169,7 +169,7 @@ export function secretTold(told: Told, known: Told | null = null): string | null
 }
 
 /** A number alone is a secret only beside the name that says what it opens. */
-function textsOf({ name, content, why, relation, aliases = [], participants = [] }: Told): readonly string[] {
+function textsOf({ name, content, why, relation, aliases = [], participants = [] }: StatementTexts): readonly string[] {
   const beside = name === undefined || content === undefined ? undefined : `${name}: ${content}`
   return [beside, name, content, why, relation, ...aliases, ...participants].filter((text) => typeof text === 'string')
 }

@@ -131,7 +131,8 @@ export async function takeConflict(
       const waiting = await ports.store.proposalsFor(user, target.id)
       const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
       if (same !== undefined) return { kind: 'nothing', result: same }
-      return proposal(ports, [target], belief, at, ({ belief: proposed }): Belief | null => proposed)
+      const write = await proposal(ports, target, belief, at)
+      return { ...write, result: () => write.changes[0]?.after ?? null }
     },
     neverReplayed,
   )

@@ -2,7 +2,8 @@ import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtyp
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
-import { limits, parseForm, parseLabel, parseParticipants, parseText } from '../change/draft.ts'
+import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
+import type { Ports } from '../ports.ts'
 
 /** A belief as it stands in a file: complete but for the version, which the store decides. */
 export type BeliefRecord = Omit<Belief, 'version'>
@@ -16,7 +17,7 @@ export type RecordDefaults = {
   readonly newId: () => string
 }
 
-/** Other spellings of our fields, as the retrieval suites in the field write them. */
+/** Other spellings of our fields, as other systems write them. */
 const spellings: Readonly<Record<string, string>> = {
   _id: 'id',
   user_id: 'user',
@@ -30,61 +31,21 @@ const spellings: Readonly<Record<string, string>> = {
   epistemic_status: 'status',
   epistemicStatus: 'status',
   user_edited: 'editedByPerson',
-  superseded_by: 'supersededBy',
-  resolved_at: 'resolvedAt',
-  resolved_by: 'resolvedBy',
   relation_type: 'relation',
-  reinforcement_count: 'reinforcementCount',
   last_reinforced_at: 'reinforcedAt',
-  expertise_domain: 'expertiseDomain',
-  expertise_depth: 'expertiseDepth',
-  created_at: 'createdAt',
-  updated_at: 'updatedAt',
 }
 
-const knownFields = new Set([
-  'id',
-  'user',
-  'agent',
-  'type',
-  'subtype',
-  'name',
-  'aliases',
-  'content',
-  'why',
-  'scopes',
-  'status',
-  'confidence',
-  'pinned',
-  'editedByPerson',
-  'supersededBy',
-  'proposedFor',
-  'candidate',
-  'resolvedAt',
-  'resolvedBy',
-  'participants',
-  'relation',
-  'expertise',
-  'expertiseDomain',
-  'expertiseDepth',
-  'provenance',
-  'reinforcement',
-  'reinforcementCount',
-  'reinforcedAt',
-  'createdAt',
-  'updatedAt',
-  'version',
-])
-/** Kept by other systems, of no use here. */
-const ignoredFields = new Set([
-  'change_log',
-  'changeLog',
-  'expertise_evidence_count',
-  'origin_context',
-  'token_id',
-  'token_name',
-  'token_kind',
-])
+const knownFields = new Set(
+  `id user agent type subtype name aliases content why scopes status confidence pinned editedByPerson supersededBy
+  proposedFor candidate resolvedAt resolvedBy participants relation expertise expertiseDomain expertiseDepth provenance
+  reinforcement reinforcementCount reinforcedAt createdAt updatedAt version`.split(/\s+/u),
+)
+/** Fields of other systems that have no use here. */
+const ignoredFields = new Set('changeLog expertiseEvidenceCount originContext tokenId tokenName tokenKind'.split(' '))
+
+/** Our name for a field: a known spelling, or else the same word in camel case. */
+const fieldName = (key: string): string =>
+  spellings[key] ?? key.replace(/(?<=[a-z])_([a-z])/gu, (_, letter: string) => letter.toUpperCase())
 
 /** Reads one belief in our spelling or the other. Reports fields it does not know; throws for values it cannot take. */
 export function parseRecord(
@@ -95,22 +56,22 @@ export function parseRecord(
   const fields = new Map<string, unknown>()
   const unknown: string[] = []
   for (const [key, field] of Object.entries(value)) {
-    const name = spellings[key] ?? key
+    const name = fieldName(key)
     if (knownFields.has(name)) fields.set(name, field)
-    else if (!ignoredFields.has(key) && !key.startsWith('_')) unknown.push(key)
+    else if (!ignoredFields.has(name) && !key.startsWith('_')) unknown.push(key)
   }
   return { record: recordOf(fields, defaults), unknown }
 }
 
 function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults): BeliefRecord {
   const name = parseForm('name', text(fields, 'name'))
+  const aliases = strings(fields, 'aliases').map((alias) => parseForm('alias', alias))
   const createdAt = time(fields, 'createdAt') ?? defaults.at
   const provenance = object(fields, 'provenance')
   const reinforcement = object(fields, 'reinforcement')
   const expertise = object(fields, 'expertise')
   const domain = optionalText(fields, 'expertiseDomain') ?? optionalText(expertise, 'domain')
   const depth = optionalText(fields, 'expertiseDepth') ?? optionalText(expertise, 'depth')
-  const why = optionalText(fields, 'why')
   const scopes = parseScopes(strings(fields, 'scopes'))
   const supersededBy = optionalText(fields, 'supersededBy')
   return {
@@ -120,16 +81,12 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
     type: choice(fields, 'type', beliefTypes) ?? 'entity',
     subtype: choice(fields, 'subtype', subtypes),
     name,
-    aliases: mergeAliases(
-      name,
-      [],
-      strings(fields, 'aliases').map((alias) => parseForm('alias', alias)),
-    ),
+    aliases: mergeAliases(name, [], aliases),
     content: parseText('content', text(fields, 'content'), limits.content),
-    why: why === null ? '' : parseText('why', why, limits.why),
+    why: parseWhy(optionalText(fields, 'why') ?? ''),
     scopes: scopes.length > 0 ? scopes : defaults.scopes,
     status: supersededBy === null ? (choice(fields, 'status', statuses) ?? 'active') : 'superseded',
-    confidence: numberBetween(fields, 'confidence', 0, 1) ?? 1,
+    confidence: numberFrom0(fields, 'confidence', 1) ?? 1,
     pinned: flag(fields, 'pinned'),
     editedByPerson: flag(fields, 'editedByPerson'),
     supersededBy,
@@ -157,10 +114,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
       at: time(provenance, 'at') ?? time(provenance, 'extracted_at') ?? createdAt,
     },
     reinforcement: {
-      count:
-        numberBetween(fields, 'reinforcementCount', 0, Number.MAX_SAFE_INTEGER) ??
-        numberBetween(reinforcement, 'count', 0, Number.MAX_SAFE_INTEGER) ??
-        0,
+      count: numberFrom0(fields, 'reinforcementCount') ?? numberFrom0(reinforcement, 'count') ?? 0,
       at: time(fields, 'reinforcedAt') ?? time(reinforcement, 'at') ?? createdAt,
     },
     createdAt,
@@ -178,11 +132,7 @@ function idOf(id: string): string {
 function text(fields: Fields, name: string): string {
   const value = fields.get(name)
   if (typeof value === 'string') return value
-  throw invalid(
-    value === undefined
-      ? `The field ${name} is missing.`
-      : `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}, not text.`,
-  )
+  throw invalid(`The field ${name} is ${value === undefined ? 'missing' : `${shown(value)}, not text`}.`)
 }
 
 /** Null when the field is missing, null or blank: files from tables write nothing for what they do not have. */
@@ -205,16 +155,15 @@ function flag(fields: Fields, name: string): boolean {
   const value = fields.get(name)
   if (value === undefined || value === null) return false
   if (typeof value === 'boolean') return value
-  throw invalid(`The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}, not true or false.`)
+  throw invalid(`The field ${name} is ${shown(value)}, not true or false.`)
 }
 
-function numberBetween(fields: Fields, name: string, least: number, most: number): number | null {
+function numberFrom0(fields: Fields, name: string, most = Number.MAX_SAFE_INTEGER): number | null {
   const value = fields.get(name)
   if (value === undefined || value === null) return null
-  if (typeof value === 'number' && value >= least && value <= most) return value
-  throw invalid(
-    `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}; it must be a number of at least ${least}${most < Number.MAX_SAFE_INTEGER ? ` and at most ${most}` : ''}.`,
-  )
+  if (typeof value === 'number' && value >= 0 && value <= most) return value
+  const range = most === Number.MAX_SAFE_INTEGER ? 'of at least 0' : `of at least 0 and at most ${most}`
+  throw invalid(`The field ${name} is ${shown(value)}; it must be a number ${range}.`)
 }
 
 function choice<Value extends string>(fields: Fields, name: string, allowed: readonly Value[]): Value | null {
@@ -247,5 +196,96 @@ function object(fields: Fields, name: string): Fields {
   throw invalid(`The field ${name} is not an object.`)
 }
 
+const shown = (value: unknown): string | undefined => JSON.stringify(value)?.slice(0, 80)
+
 const invalid = (message: string, hint?: string): MemoryError =>
   new MemoryError('invalid', message, hint === undefined ? {} : { hint })
+
+/** A belief read from a file, and where in the file it stood. */
+export type PlacedRecord = { readonly place: string; readonly record: BeliefRecord }
+
+export type ReadRequest = {
+  readonly text: string
+  readonly source: string
+  readonly user: string
+  readonly scopes: readonly string[]
+}
+
+/** Reads a JSON array of beliefs, one belief, or JSON Lines. */
+export function readRecords(
+  { now, newId }: Pick<Ports, 'now' | 'newId'>,
+  { text, source, user, scopes }: ReadRequest,
+): { readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] } {
+  const at = now().toISOString()
+  const defaults = { user, scopes: parseScopes(scopes), origin: source, at, newId }
+  const warnings: string[] = []
+  const places = new Map<string, string>()
+  const records = valuesIn(text.replace(/^\ufeff/u, ''), source).map(({ place, value }) => {
+    const { record, unknown } = located(place, () => parseRecord(value, defaults))
+    if (record.scopes.length === 0)
+      throw new MemoryError('invalid', `${place}: the belief has no scope.`, {
+        hint: 'Give it one, or import with --scope.',
+      })
+    if (unknown.length > 0)
+      warnings.push(`${place}: ignored unknown field${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}.`)
+    const earlier = places.get(`${record.user}\n${record.id}`)
+    if (earlier !== undefined)
+      throw new MemoryError('invalid', `${place}: the id "${record.id}" was used before, at ${earlier}.`, {
+        hint: 'Every belief needs an id of its own.',
+      })
+    places.set(`${record.user}\n${record.id}`, place)
+    return { place, record }
+  })
+  return { records, warnings }
+}
+
+function valuesIn(text: string, source: string): readonly { place: string; value: unknown }[] {
+  if (text.trim() === '')
+    throw new MemoryError('invalid', `${source} is empty.`, { hint: 'Give a JSON array of beliefs or JSON Lines.' })
+  if (text.trimStart().startsWith('[')) {
+    const value = parseJson(text, source)
+    return (value as unknown[]).map((item, index) => ({ place: `${source}, item ${index + 1}`, value: item }))
+  }
+  const lines = text
+    .split(/\r?\n/u)
+    .map((line, index) => ({ line, place: `${source}, line ${index + 1}` }))
+    .filter(({ line }) => line.trim() !== '')
+  // Lines of which none can stand alone are one belief written over several.
+  if (lines.length > 1 && !lines.some(({ line }) => isJsonObject(line)))
+    return [{ place: source, value: parseJson(text, source) }]
+  return lines.map(({ line, place }) => ({ place, value: parseJson(line, place) }))
+}
+
+function parseJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new MemoryError('invalid', `${place}: not JSON (${(cause as Error).message}).`, {
+      hint: 'Give a JSON array of beliefs, or one belief a line.',
+      cause,
+    })
+  }
+}
+
+function isJsonObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Says where in the file an error lies. */
+function located<Value>(place: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    throw new MemoryError(error.code, `${place}: ${error.message}`, {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      cause: error,
+    })
+  }
+}
