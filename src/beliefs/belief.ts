@@ -1,3 +1,4 @@
+import type { BeliefFilter } from './belief-store.ts'
 import { universalScope } from './scope.ts'
 
 /** What a belief is about. Routing depends on it: questions and expertise never enter the relevant tier. */
@@ -107,3 +108,16 @@ export function reinforcedAt({ reinforcement }: Belief): number {
 
 /** Whether an agent (or none) may see what belongs to `owner`. Without an agent only shared beliefs are visible. */
 export const isVisibleTo = (owner: string | null, agent: string | null): boolean => owner === null || owner === agent
+
+/** Whether a belief of the filter's user passes the filter. */
+export const passesFilter = (
+  belief: Belief,
+  { scopes, types, statuses, pinned, current, proposals, candidates }: Omit<BeliefFilter, 'user'>,
+): boolean =>
+  (scopes === undefined || belief.scopes.some((scope) => scopes.includes(scope))) &&
+  (types === undefined || types.includes(belief.type)) &&
+  (statuses === undefined || statuses.includes(belief.status)) &&
+  (pinned === undefined || belief.pinned === pinned) &&
+  (current === undefined || isCurrent(belief) === current) &&
+  (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
+  (candidates === undefined || belief.candidate === candidates)

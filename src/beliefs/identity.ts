@@ -38,3 +38,6 @@ export function mergeAliases(
     return true
   })
 }
+
+/** For sorting, in the order of UTF-16 code units. */
+export const compareStrings = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -3,9 +3,9 @@ import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
-import { requirePage } from '../list.ts'
 import type { Ports } from '../ports.ts'
-import { parseTime } from '../recall/parse-time.ts'
+import { parseTime } from '../recall/as-of.ts'
+import { requirePage } from '../recall/search.ts'
 
 type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }
 

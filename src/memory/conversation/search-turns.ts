@@ -10,7 +10,7 @@ import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import type { Ports } from '../ports.ts'
-import { parseTime } from '../recall/parse-time.ts'
+import { parseTime } from '../recall/as-of.ts'
 
 /** Which turns a search looks at. */
 export type TurnSearch = {

@@ -1,14 +1,10 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import { created } from '../change/transaction.ts'
 import type { Ports, Store } from '../ports.ts'
-import { parseTime } from './parse-time.ts'
-
-const everyEvent = { limit: Number.MAX_SAFE_INTEGER }
 
 /**
- * The memory of a user as it was at a time: beliefs as the journal has them then, and what had been said by then. What was
- * forgotten since is gone from it too. For reading only; takes time in proportion to the journal.
+ * The memory of a user as it was at a time: beliefs as the journal had them, and turns up to then. Text forgotten since
+ * is missing. Read-only; takes time in proportion to the journal.
  */
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)
@@ -25,7 +21,7 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
       at: new Date(until).toISOString(),
       key: null,
       undoes: null,
-      changes: beliefs.map((belief) => created(belief)),
+      changes: beliefs.map((after) => ({ beliefId: after.id, expectedVersion: 0, outcome: 'present', after })),
     })
   }
   const refuse = (): never => {
@@ -39,7 +35,9 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
 }
 
 async function beliefsAt(store: Store, user: string, until: number): Promise<readonly Belief[]> {
-  const events = (await store.events(user, everyEvent)).filter(({ at }) => Date.parse(at) <= until)
+  const events = (await store.events(user, { limit: Number.MAX_SAFE_INTEGER })).filter(
+    ({ at }) => Date.parse(at) <= until,
+  )
   const beliefs = new Map<string, Belief>()
   for (const { number } of [...events].reverse()) {
     for (const { beliefId, belief } of await store.revisions(user, number)) {
@@ -48,4 +46,14 @@ async function beliefsAt(store: Store, user: string, until: number): Promise<rea
     }
   }
   return [...beliefs.values()]
+}
+
+/** A day alone means its beginning for `since`, and its end for `until`. */
+export function parseTime(what: 'since' | 'until', given: string): number {
+  const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
+  const time = Date.parse(isDay && what === 'until' ? `${given}T23:59:59.999Z` : given)
+  if (!Number.isNaN(time)) return time
+  throw new MemoryError('invalid', `"${given.slice(0, 80)}" is not a date.`, {
+    hint: 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.',
+  })
 }
