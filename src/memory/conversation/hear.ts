@@ -2,8 +2,8 @@ import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
 import { change } from '../change/transaction.ts'
-import type { Extraction } from '../learn/extraction.ts'
-import type { Learned } from '../learn/learn.ts'
+import type { Extraction, Refusal } from '../learn/extraction.ts'
+import type { Learned, Taken } from '../learn/learn.ts'
 import { findStatements, offTheRecord } from '../learn/rules.ts'
 import { masked } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
@@ -51,16 +51,16 @@ export type HearRequest = {
 /** `known`: it was kept before. `off the record`: it asks not to be kept. `forgotten`: it was kept once and forgotten. */
 export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | 'refused'
 
-export type Heard = Learned & {
-  /** What became of each turn, in order. */
-  readonly turns: readonly {
-    readonly outcome: HeardOutcome
-    /** Without its place, which is settled as it is kept and moves when an earlier turn becomes known. */
-    readonly turn: Omit<Turn, 'index'> | null
-    /** Why it was refused. */
-    readonly reason?: string
-  }[]
+type HeardResult = {
+  readonly outcome: HeardOutcome
+  /** Without its index, which the store assigns and which grows when an earlier turn becomes known. */
+  readonly turn: Omit<Turn, 'index'> | null
+  /** Why it was refused. */
+  readonly reason?: string
 }
+
+/** What became of each turn, in order, and what was learned from them. */
+export type Heard = Learned & { readonly turns: readonly HeardResult[] }
 
 /** Longest turn that is kept, in characters. */
 export const defaultMaxTurnCharacters = 200_000
@@ -73,27 +73,27 @@ const batchSize = 500
  */
 export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   const { onProgress = () => {}, signal } = request
-  let result: Heard = { turns: [], taken: [], refused: [] }
+  const turns: HeardResult[] = []
+  const taken: Taken[] = []
+  const refused: Refusal[] = []
   const prepared = request.turns.map((turn) => prepare(ports, request, turn))
   for (const batch of batchesOf(prepared)) {
     signal?.throwIfAborted()
     const heard = await keep(ports, request, batch)
-    result = {
-      turns: [...result.turns, ...heard.turns],
-      taken: [...result.taken, ...heard.taken],
-      refused: [...result.refused, ...heard.refused],
-    }
-    onProgress(result.turns.length)
+    turns.push(...heard.turns)
+    taken.push(...heard.taken)
+    refused.push(...heard.refused)
+    onProgress(turns.length)
   }
-  return result
+  return { turns, taken, refused }
 }
 
-/** `found`: what is to be learned from it; null where nothing may be. */
+/** A turn with what is to be learned from it (null for nothing), or why it is not kept. */
 type Prepared =
   | { readonly turn: NewTurn; readonly found: Extraction | null }
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
 
-/** Masks secrets before anything else sees the text, and fills in what was not said. */
+/** Masks secrets before anything else sees the text, and fills in the defaults. */
 function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared {
   const { maxTurnCharacters = defaultMaxTurnCharacters, author, user } = request
   const { text, role = 'user', speaker, index, messageId, session } = heard
@@ -121,16 +121,16 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     messageId: nameOf('message id', messageId),
     text: masked(text.toWellFormed()),
   }
-  return { turn, found: lessonIn(turn, request) }
+  return { turn, found: findingsIn(turn, request) }
 }
 
-/** Only what the person says is learned from, and only from what they have to say for themselves. */
-function lessonIn(
+/** Beliefs are learned only from the person's own words. */
+function findingsIn(
   { role, origin, speaker, text }: NewTurn,
   { learn = 'beliefs', user }: HearRequest,
 ): Extraction | null {
-  if (learn === 'nothing' || role !== 'user' || origin !== 'person') return null
-  if (speaker !== null && speaker !== user) return null
+  const isOwn = role === 'user' && origin === 'person' && (speaker === null || speaker === user)
+  if (learn === 'nothing' || !isOwn) return null
   const { findings, refused } = findStatements(text)
   if (findings.length + refused.length === 0) return null
   if (learn === 'beliefs') return { findings, refused }
@@ -138,7 +138,7 @@ function lessonIn(
   return { findings: candidates, refused }
 }
 
-/** Nobody gains a person's voice by the way a text came in. */
+/** An agent or tool that submits a user turn does not make it a person's words. */
 function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   if (role === 'tool') return 'tool'
   if (role === 'assistant') return 'agent'
@@ -163,16 +163,16 @@ function nameOf(what: string, given: string | undefined): string | null {
   return masked(given.trim().toWellFormed())
 }
 
-/** Turns that nothing is learned from are written together; one that something is learned from, alone with that. */
+/** Turns without findings are written together; a turn with findings is written alone, with its beliefs. */
 function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[]> {
   let batch: Prepared[] = []
   for (const one of prepared) {
-    const isLesson = 'turn' in one && one.found !== null
-    if (isLesson || batch.length >= batchSize) {
+    const hasFindings = 'turn' in one && one.found !== null
+    if (hasFindings || batch.length >= batchSize) {
       if (batch.length > 0) yield batch
       batch = []
     }
-    if (isLesson) yield [one]
+    if (hasFindings) yield [one]
     else batch.push(one)
   }
   if (batch.length > 0) yield batch
@@ -193,7 +193,7 @@ async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared
   })
 }
 
-/** What becomes of each turn, as things stand. */
+/** What becomes of each turn, as the store is now. */
 async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
   const known = await store.knownTurns(user, turns)

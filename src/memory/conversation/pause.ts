@@ -4,7 +4,7 @@ import { MemoryError } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 
-/** While it is in force, nothing that a host passes on is kept or learned. Recall goes on. */
+/** While it is in force, nothing that a host sends is kept or learned. Recall goes on. */
 export type Pause = {
   /** Where: this directory and everything below it; null for everywhere. */
   readonly directory: string | null

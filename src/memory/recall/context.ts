@@ -118,3 +118,10 @@ export type Context = {
   /** Only together with near misses. */
   readonly quoteDecision?: QuoteDecision
 }
+
+/** Ids of the beliefs in a context, those of the prelude aside. */
+export const idsIn = ({ pinned, relevant, questions }: Context): ReadonlySet<string> =>
+  new Set([...pinned, ...questions, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
+
+export const isShown = (context: Context, id: string): boolean =>
+  idsIn(context).has(id) || (context.prelude?.beliefIds.includes(id) ?? false)

@@ -5,8 +5,7 @@ import { correct } from '../change/correct.ts'
 import { editBelief } from '../change/edit.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
-import { remedies } from './remedy.ts'
-import type { RemedyRequest } from './remedy-candidate.ts'
+import { type RemedyRequest, remedies } from './remedies.ts'
 
 const ask = (
   memory: Ports,
