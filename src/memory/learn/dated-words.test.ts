@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { datedWords } from './dated-words.ts'
+import { datedWords } from './learn.ts'
 
 // A Sunday.
 const at = '2026-05-03T22:00:00.000Z'

@@ -1,3 +1,4 @@
+import type { ParsedResult } from 'chrono-node/en'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
@@ -10,7 +11,6 @@ import { inherit, newBelief, superseded } from '../change/remember.ts'
 import { change, created, revised } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
-import { datedWords } from './dated-words.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { nameOf, openingOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
@@ -60,55 +60,40 @@ export type Learned = { readonly taken: readonly Taken[]; readonly refused: read
 /** Everything one message changes, to be committed together or not at all. */
 export type LearningPlan = Learned & { readonly changes: readonly BeliefChange[] }
 
-/** Learns from what a person says in a conversation. A message is learned whole, in one commit, or not at all. */
+/** Learns from a message of a person. A message is learned whole, in one commit, or not at all. */
 export async function learn(ports: Ports, request: LearnRequest): Promise<Learned> {
-  const { text, earlier = [], extractor } = request
+  const { user, text, earlier = [], extractor } = request
   const found =
     extractor === undefined ? findStatements(text) : await extractor.extract({ text, earlier }, request.signal)
-  const author = authorOf(request)
-  const plan = (at: string) => planLearning(ports, { ...request, author, found, model: extractor?.model ?? null }, at)
-  if (request.dryRun === true) return withoutChanges(await plan(ports.now().toISOString()))
-  return change<Learned>(ports, { user: request.user, author, operation: 'learn' }, async (at) => {
-    const planned = await plan(at)
-    const result = withoutChanges(planned)
-    return planned.changes.length === 0
-      ? { kind: 'nothing', result }
-      : { kind: 'learn', changes: planned.changes, result: () => result }
+  const model = extractor?.model ?? null
+  // The author of what a model finds in a message is the model, not the person who wrote the message.
+  const author: Author =
+    model === null || request.author.actor === 'tool' ? request.author : { ...request.author, actor: 'agent' }
+  return change<Learned>(ports, { user, author, operation: 'learn' }, async (at) => {
+    const { changes, ...learned } = await planLearning(ports, { ...request, author, found, model }, at)
+    if (request.dryRun === true || changes.length === 0) return { kind: 'nothing', result: learned }
+    return { kind: 'learn', changes, result: () => learned }
   })
 }
 
-const withoutChanges = ({ taken, refused }: LearningPlan): Learned => ({ taken, refused })
-
-/** What a model reads out of a message is the model's word, whoever wrote the message. */
-const authorOf = ({ author, extractor }: LearnRequest): Author =>
-  extractor?.model === undefined || author.actor === 'tool' ? author : { ...author, actor: 'agent' }
-
 export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' | 'earlier'> & {
-  /** What was found in the message; without it, the rules look for statements. */
+  /** Statements found in the message. Default: those the rules find. */
   readonly found?: Extraction
   readonly model?: string | null
 }
 
 /**
- * Works out what one message changes, and changes nothing. Only a person's own statement becomes an active belief, and
- * nothing is superseded but by an explicit correction that names it or by another value of the same slot.
+ * Plans what one message changes, and writes nothing. Only a person's own statement becomes an active belief. A belief is
+ * superseded only by an explicit correction that names it, or by another value of the same slot.
  */
 export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
   const { findings, refused } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, at)
   const refusals = [...refused]
   for (const [index, finding] of findings.entries()) {
-    const isRepeated = findings.slice(index + 1).some((later) => isSameFinding(finding, later))
-    if (isRepeated) continue
-    try {
-      const refusal = await plan.add(finding)
-      if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
-    } catch (error) {
-      // A sentence that cannot be a belief (a control character, nothing to find it by) is left out, and the rest kept.
-      if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
-      const { content, span } = finding
-      refusals.push({ text: redacted(content), span, reason: 'unreadable', explanation: error.message })
-    }
+    if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
+    const refusal = await plan.add(finding).catch(asRefusal)
+    if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
   }
   refusals.sort((one, other) => one.span.start - other.span.start)
   return { changes: plan.changes(), taken: plan.taken, refused: refusals }
@@ -120,7 +105,13 @@ const isSameFinding = (one: Finding, other: Finding): boolean =>
 
 type Refused = Pick<Refusal, 'reason' | 'explanation'>
 
-/** The changes of one message, each belief at most once. */
+/** A sentence that cannot be a belief, for example because of a control character, is left out and the rest is kept. */
+function asRefusal(error: unknown): Refused {
+  if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
+  return { reason: 'unreadable', explanation: error.message }
+}
+
+/** The changes of one message, at most one for each belief. */
 class Plan {
   readonly #ports: Ports
   readonly #request: PlanRequest
@@ -186,7 +177,7 @@ class Plan {
   }
 
   async #again(finding: Finding, known: Belief): Promise<void> {
-    // What a model finds has no influence on what is known.
+    // What a model finds does not change known beliefs.
     if (!this.#isPerson) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
     const settled = { status: 'active', editedByPerson: true, candidate: false } as const
@@ -206,7 +197,7 @@ class Plan {
     this.#take(finding, held.length === 0 ? 'remembered' : 'corrected', belief, held)
   }
 
-  /** Nothing is replaced: where the name is taken the belief gets another. */
+  /** Replaces no belief: where the name is taken, the new belief gets another. */
   async #addNew(finding: Finding, belief: Belief): Promise<void> {
     const named = belief.candidate ? belief : await this.#withFreeName(belief)
     this.#changes.set(named.id, created(named))
@@ -222,8 +213,8 @@ class Plan {
   }
 
   /**
-   * Replaces the one belief in view that says what the correction takes back and is about the same. What is only a piece
-   * of a sentence is never a belief of its own: where it may be meant for a known belief, the person is asked.
+   * Replaces the one belief in view that holds the old words and shares a subject with the correction. A fragment of a
+   * sentence never becomes a belief of its own: where it may correct a known belief, it is refused with a question.
    */
   async #correct(finding: Finding): Promise<Refused | null> {
     const { replaces = null } = finding
@@ -255,7 +246,7 @@ class Plan {
     return null
   }
 
-  /** Takes back what the same message said before. Returns what that had replaced. */
+  /** Removes a planned belief of the same message. Returns the beliefs that it replaced. */
   #unplan({ id }: Belief): readonly Belief[] {
     const replaced = this.taken.find(({ belief }) => belief.id === id)?.replaced ?? []
     this.#changes.delete(id)
@@ -270,12 +261,9 @@ class Plan {
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
-    const ids = hits.map(({ beliefId }) => beliefId)
-    const known = await store.getMany(user, ids)
-    const changed = [...this.#changes.values()].flatMap(({ after, expectedVersion }) =>
-      expectedVersion === 0 ? [after] : [],
-    )
-    return [...known.filter(({ id }) => !this.#changes.has(id)), ...changed].filter(isCurrent)
+    const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.#changes.has(id))
+    const added = [...this.#changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
+    return [...(await store.getMany(user, ids)), ...added.map(({ after }) => after)].filter(isCurrent)
   }
 
   #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[] = []): void {
@@ -287,11 +275,11 @@ const wordsOf = (text: string): readonly string[] => searchableWords(text)
 const tellingWords = (text: string): readonly string[] =>
   wordsOf(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
-/** Whether words follow each other in a text in this order. */
+/** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/** More words make a sentence that stands for itself. */
+/** Words of the longest fragment; more make a whole sentence. */
 const longestFragment = 8
 const isFragment = (content: string): boolean => wordsOf(content).length <= longestFragment
 
@@ -313,19 +301,46 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
 }
 
 function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: Belief): string {
-  const place = `Kept in ${scopes.join(' and ')}.`
-  switch (outcome) {
-    case 'remembered':
-      return `${reasons[kind]}. ${place}`
-    case 'reinforced':
-      return `${reasons[kind]}; it was known already. ${place}`
-    case 'corrected':
-      return slot === undefined
-        ? `${reasons[kind]}. ${place}`
-        : `${reasons[kind]}; ${slot} has one value at a time. ${place}`
-    case 'confirmed':
-      return `${reasons[kind]}, and was said before. ${place}`
-    case 'candidate':
-      return `${reasons[kind]}; it is not recalled until it is confirmed or said again. ${place}`
+  const more: Readonly<Record<LearnOutcome, string>> = {
+    remembered: '',
+    reinforced: '; it was known already',
+    corrected: slot === undefined ? '' : `; ${slot} has one value at a time`,
+    confirmed: ', and was said before',
+    candidate: '; it is not recalled until it is confirmed or said again',
   }
+  return `${reasons[kind]}${more[outcome]}. Kept in ${scopes.join(' and ')}.`
+}
+
+/** The sentence with a date beside every word that means one by the time it was said: "tomorrow [2026-05-04]". */
+export async function datedWords(text: string, at: string): Promise<string> {
+  // Loaded when there is something to learn, which is seldom.
+  const { parse } = await import('chrono-node/en')
+  const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
+  // "Friday" is the next one, "last Friday" is not.
+  const past = new Map(parsed(false).map((one) => [one.index, one]))
+  let dated = ''
+  let from = 0
+  for (const coming of parsed(true)) {
+    const isPast = /\b(?:last|past|previous|ago|yesterday)\b/iu.test(coming.text)
+    const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
+    const date = dateOf(start)
+    const end = index + words.length
+    // A date that is written out needs none beside it. "From now on", "the week", "2 weeks" and "on Fridays" mean no day.
+    const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
+    const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
+    const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
+    if (date === null || isNoDay || isRepeated) continue
+    dated += `${text.slice(from, end)} [${date}]`
+    from = end
+  }
+  return dated + text.slice(from)
+}
+
+/** The day, or the month where no day is meant; null where only a time of day is. */
+function dateOf(start: ParsedResult['start']): string | null {
+  const part = (name: 'day' | 'month' | 'year', length: number): string =>
+    String(start.get(name) ?? 0).padStart(length, '0')
+  const month = `${part('year', 4)}-${part('month', 2)}`
+  if (start.isCertain('day') || start.isCertain('weekday')) return `${month}-${part('day', 2)}`
+  return start.isCertain('month') ? month : null
 }

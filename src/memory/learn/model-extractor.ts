@@ -9,40 +9,32 @@ import { offTheRecord } from './rules.ts'
 import { masked } from './secrets.ts'
 
 const Found = z.strictObject({
-  type: z.enum(beliefTypes),
-  subtype: z.enum(subtypes).nullable(),
-  name: z.string().min(1).max(limits.name).refine(isSurfaceForm, 'needs a letter or a digit'),
-  aliases: z.array(z.string().min(1).max(limits.alias)).max(30),
-  content: z.string().min(1).max(limits.content),
+  type: z.enum(beliefTypes).describe('What kind of belief it is.'),
+  subtype: z
+    .enum(subtypes)
+    .nullable()
+    .describe('Only for a preference: what the person knows, or how answers should be. Else null.'),
+  name: z
+    .string()
+    .min(1)
+    .max(limits.name)
+    .refine(isSurfaceForm, 'needs a letter or a digit')
+    .describe('A short noun phrase that people would call it by.'),
+  aliases: z
+    .array(z.string().min(1).max(limits.alias))
+    .max(30)
+    .describe('Other words that a later question about it would hold.'),
+  content: z.string().min(1).max(limits.content).describe('The statement, copied letter by letter from the message.'),
 })
 
 const Answer = z.strictObject({ beliefs: z.array(Found).max(100) })
 
-const text = (description: string) => ({ type: 'string', description })
-const list = (description: string) => ({ type: 'array', items: { type: 'string' }, description })
-const properties = {
-  type: { type: 'string', enum: beliefTypes, description: 'What kind of belief it is.' },
-  subtype: {
-    anyOf: [{ type: 'string', enum: subtypes }, { type: 'null' }],
-    description: 'Only for a preference: what the person knows, or how answers should be. Else null.',
+/** The answer's schema for the model. Endpoints with strict schemas accept no limits of length, so it has none. */
+export const { $schema: _, ...answerSchema } = z.toJSONSchema(Answer, {
+  override: ({ jsonSchema }) => {
+    for (const limit of ['minLength', 'maxLength', 'maxItems'] as const) delete jsonSchema[limit]
   },
-  name: text('A short noun phrase that people would call it by.'),
-  aliases: list('Other words that a later question about it would hold.'),
-  content: text('The statement, copied letter by letter from the message.'),
-}
-
-/** What the model is asked for, closed so that endpoints can hold it to it. */
-export const answerSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['beliefs'],
-  properties: {
-    beliefs: {
-      type: 'array',
-      items: { type: 'object', additionalProperties: false, required: Object.keys(properties), properties },
-    },
-  },
-} as const
+})
 
 const instructions = `You find lasting statements in one message of a person to their assistant: about the person, their people,
 their work, their preferences, decisions and open questions. Copy each statement's words exactly; never reword, add or
@@ -64,7 +56,7 @@ export function modelExtractor(model: ChatModel): Extractor {
     name: 'model',
     model: `${model.provider}:${model.model}`,
     extract: async (said, signal) => {
-      // A secret is not even shown to the model.
+      // Secrets are masked before the model sees the message.
       const heard = { text: masked(said.text), earlier: (said.earlier ?? []).map(masked) }
       if (offTheRecord(heard.text)) return refusedWhole(heard, 'off_the_record', 'The message asks not to be kept.')
       if (heard.text.length > longestMessage) {
