@@ -86,7 +86,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
     why: parseWhy(optionalText(fields, 'why') ?? ''),
     scopes: scopes.length > 0 ? scopes : defaults.scopes,
     status: supersededBy === null ? (choice(fields, 'status', statuses) ?? 'active') : 'superseded',
-    confidence: numberFrom0(fields, 'confidence', 1) ?? 1,
+    confidence: numberUpTo(fields, 'confidence', 1) ?? 1,
     pinned: flag(fields, 'pinned'),
     editedByPerson: flag(fields, 'editedByPerson'),
     supersededBy,
@@ -114,7 +114,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
       at: time(provenance, 'at') ?? time(provenance, 'extracted_at') ?? createdAt,
     },
     reinforcement: {
-      count: numberFrom0(fields, 'reinforcementCount') ?? numberFrom0(reinforcement, 'count') ?? 0,
+      count: count(fields, 'reinforcementCount') ?? count(reinforcement, 'count') ?? 0,
       at: time(fields, 'reinforcedAt') ?? time(reinforcement, 'at') ?? createdAt,
     },
     createdAt,
@@ -122,81 +122,79 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
   }
 }
 
-type Fields = ReadonlyMap<string, unknown>
-
 function idOf(id: string): string {
   if (/^[^\s\p{Cc}]{1,128}$/u.test(id)) return id
   throw invalid(`The id "${id.slice(0, 80)}" is not usable.`, 'An id has 1 to 128 characters and no spaces.')
 }
 
+type Fields = ReadonlyMap<string, unknown>
+
+/** The parsed value of a field; null when it is missing or null. `parse` gives undefined for a value it cannot take. */
+function field<Value>(
+  fields: Fields,
+  name: string,
+  expected: string,
+  parse: (value: unknown) => Value | undefined,
+): Value | null {
+  const value = fields.get(name)
+  if (value === undefined || value === null) return null
+  const parsed = parse(value)
+  if (parsed !== undefined) return parsed
+  throw invalid(`The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}; it must be ${expected}.`)
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+
 function text(fields: Fields, name: string): string {
-  const value = fields.get(name)
-  if (typeof value === 'string') return value
-  throw invalid(`The field ${name} is ${value === undefined ? 'missing' : `${shown(value)}, not text`}.`)
+  const value = field(fields, name, 'text', (given) => (isString(given) ? given : undefined))
+  if (value === null) throw invalid(`The field ${name} is missing.`)
+  return value
 }
 
-/** Null when the field is missing, null or blank: files from tables write nothing for what they do not have. */
-function optionalText(fields: Fields, name: string): string | null {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return null
-  const given = text(fields, name)
-  return given.trim() === '' ? null : given
-}
+/** Blank text counts as missing: files made from tables write an empty cell for a value they do not have. */
+const optionalText = (fields: Fields, name: string): string | null =>
+  field(fields, name, 'text', (value) => (isString(value) ? (value.trim() === '' ? null : value) : undefined))
 
-function strings(fields: Fields, name: string): readonly string[] {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return []
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
-  throw invalid(`The field ${name} is not a list of texts.`)
-}
+const strings = (fields: Fields, name: string): readonly string[] =>
+  field(fields, name, 'a list of texts', (value) =>
+    isString(value) ? [value] : Array.isArray(value) && value.every(isString) ? value : undefined,
+  ) ?? []
 
-function flag(fields: Fields, name: string): boolean {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return false
-  if (typeof value === 'boolean') return value
-  throw invalid(`The field ${name} is ${shown(value)}, not true or false.`)
-}
+const flag = (fields: Fields, name: string): boolean =>
+  field(fields, name, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined)) ?? false
 
-function numberFrom0(fields: Fields, name: string, most = Number.MAX_SAFE_INTEGER): number | null {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return null
-  if (typeof value === 'number' && value >= 0 && value <= most) return value
-  const range = most === Number.MAX_SAFE_INTEGER ? 'of at least 0' : `of at least 0 and at most ${most}`
-  throw invalid(`The field ${name} is ${shown(value)}; it must be a number ${range}.`)
-}
-
-function choice<Value extends string>(fields: Fields, name: string, allowed: readonly Value[]): Value | null {
-  const value = optionalText(fields, name)
-  if (value === null) return null
-  const found = allowed.find((candidate) => candidate === value)
-  if (found !== undefined) return found
-  throw invalid(`The field ${name} is "${value.slice(0, 80)}".`, `Allowed: ${allowed.join(', ')}.`)
-}
-
-const zoneless = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
-
-function time(fields: Fields, name: string): string | null {
-  const value = optionalText(fields, name)
-  if (value === null) return null
-  // A time without a zone would otherwise mean another moment on every machine.
-  const zoned = zoneless.test(value) ? `${value.replace(' ', 'T')}Z` : value
-  const parsed = /^\d{4}-\d{2}-\d{2}/u.test(zoned) ? new Date(zoned) : new Date(Number.NaN)
-  if (!Number.isNaN(parsed.getTime())) return parsed.toISOString()
-  throw invalid(
-    `The field ${name} is "${value.slice(0, 80)}", not a date.`,
-    'Write ISO 8601, for example 2026-03-01T12:00:00Z.',
+const numberUpTo = (fields: Fields, name: string, most: number): number | null =>
+  field(fields, name, `a number from 0 to ${most}`, (value) =>
+    typeof value === 'number' && value >= 0 && value <= most ? value : undefined,
   )
+
+const count = (fields: Fields, name: string): number | null => numberUpTo(fields, name, Number.MAX_SAFE_INTEGER)
+
+const choice = <Value extends string>(fields: Fields, name: string, allowed: readonly Value[]): Value | null =>
+  optionalText(fields, name) === null
+    ? null
+    : field(fields, name, `one of ${allowed.join(', ')}`, (value) => allowed.find((one) => one === value))
+
+const time = (fields: Fields, name: string): string | null =>
+  optionalText(fields, name) === null
+    ? null
+    : field(fields, name, 'a date such as 2026-03-01T12:00:00Z', (value) =>
+        isString(value) ? parseDate(value) : undefined,
+      )
+
+const withoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
+
+function parseDate(text: string): string | undefined {
+  // Without a zone the same text would mean another moment on every machine.
+  const zoned = withoutZone.test(text) ? `${text.replace(' ', 'T')}Z` : text
+  const date = new Date(/^\d{4}-\d{2}-\d{2}/u.test(zoned) ? zoned : Number.NaN)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-function object(fields: Fields, name: string): Fields {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return new Map()
-  if (typeof value === 'object' && !Array.isArray(value)) return new Map(Object.entries(value))
-  throw invalid(`The field ${name} is not an object.`)
-}
-
-const shown = (value: unknown): string | undefined => JSON.stringify(value)?.slice(0, 80)
+const object = (fields: Fields, name: string): Fields =>
+  field(fields, name, 'an object', (value) =>
+    typeof value === 'object' && !Array.isArray(value) ? new Map(Object.entries(value as object)) : undefined,
+  ) ?? new Map()
 
 const invalid = (message: string, hint?: string): MemoryError =>
   new MemoryError('invalid', message, hint === undefined ? {} : { hint })
