@@ -135,7 +135,7 @@ describe('hearing', () => {
   it('refuses what is no time and no role', async () => {
     const { memory } = memories()
 
-    await expect(memory.hear({ text: 'x', at: 'soon' })).rejects.toThrow('"soon" is not a time.')
+    await expect(memory.hear({ text: 'x', at: 'soon' })).rejects.toThrow('"soon" is not a date.')
     await expect(memory.hear({ text: 'x', role: 'boss' as 'user' })).rejects.toThrow('Unknown role "boss".')
   })
 

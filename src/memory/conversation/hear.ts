@@ -3,12 +3,13 @@ import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } fr
 import { MemoryError } from '../../errors.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
-import type { Learned, Taken } from '../learn/learn.ts'
+import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { findStatements, offTheRecord } from '../learn/rules.ts'
 import { masked } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
+import { parseTime } from '../recall/as-of.ts'
 
-/** A turn as it is told to the memory. Everything but the text has a default. */
+/** A turn to be kept. Everything but the text has a default. */
 export type HeardTurn = {
   readonly text: string
   /** Default `user`. */
@@ -43,7 +44,7 @@ export type HearRequest = {
   readonly maxTurnCharacters?: number
   /** Says what would become of the turns, and keeps nothing. */
   readonly dryRun?: boolean
-  /** Told after each part of a long list. */
+  /** Called after each batch. */
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
 }
@@ -64,12 +65,12 @@ export type Heard = Learned & { readonly turns: readonly HeardResult[] }
 
 /** Longest turn that is kept, in characters. */
 export const defaultMaxTurnCharacters = 200_000
-/** So many turns are written together. */
+/** Turns that are written in one transaction. */
 const batchSize = 500
 
 /**
- * Keeps what was said, word for word but for secrets, and learns from what the person says in the same change. A turn that
- * is known already is not kept again, and nothing is learned from it a second time.
+ * Stores turns word for word, with secrets masked, and learns from the person's turns in the same transaction. A turn
+ * that is stored already is neither stored nor learned from again.
  */
 export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   const { onProgress = () => {}, signal } = request
@@ -105,7 +106,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   if (!turnRoles.includes(role))
     throw new MemoryError('invalid', `Unknown role "${role}".`, { hint: `Use ${turnRoles.join(', ')}.` })
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
-  const at = timeOf(heard.at, ports)
+  const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const host = heard.host ?? author.origin
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
@@ -125,10 +126,8 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
 }
 
 /** Beliefs are learned only from the person's own words. */
-function findingsIn(
-  { role, origin, speaker, text }: NewTurn,
-  { learn = 'beliefs', user }: HearRequest,
-): Extraction | null {
+function findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest): Extraction | null {
+  const { role, origin, speaker, text } = turn
   const isOwn = role === 'user' && origin === 'person' && (speaker === null || speaker === user)
   if (learn === 'nothing' || !isOwn) return null
   const { findings, refused } = findStatements(text)
@@ -143,15 +142,6 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   if (role === 'tool') return 'tool'
   if (role === 'assistant') return 'agent'
   return actor === 'agent' || actor === 'tool' ? actor : 'person'
-}
-
-function timeOf(given: string | undefined, { now }: Ports): string {
-  if (given === undefined) return now().toISOString()
-  const time = Date.parse(given)
-  if (!Number.isNaN(time)) return new Date(time).toISOString()
-  throw new MemoryError('invalid', `"${given.slice(0, 80)}" is not a time.`, {
-    hint: 'Write it like 2026-05-03T10:00:00Z.',
-  })
 }
 
 const longestName = 200
@@ -183,14 +173,29 @@ async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared
   return change<Heard>(ports, { user, author, operation: 'hear' }, async (at) => {
     const outcomes = await outcomesOf(ports, user, batch)
     const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
-    const [lesson] = fresh.filter(({ found }) => found !== null)
-    const plan = lesson === undefined ? nothingLearned : await planFor(ports, request, lesson, at)
-    const { changes, taken, refused } = plan
+    const { changes, taken, refused } = await planFor(ports, request, fresh, at)
     const result = { turns: outcomes, taken, refused }
     if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
     const kind = changes.length === 0 ? 'hear' : 'learn'
     return { kind, changes, turns: fresh.map(({ turn }) => turn), result: () => result }
   })
+}
+
+/** What is learned from the one turn of a batch that has findings. */
+async function planFor(
+  ports: Ports,
+  { user, author, agent, view, scopes }: HearRequest,
+  kept: readonly { readonly turn: NewTurn; readonly found: Extraction | null }[],
+  at: string,
+): Promise<LearningPlan> {
+  for (const { turn, found } of kept) {
+    if (found === null) continue
+    // Loaded only when there is something to learn, which is seldom.
+    const { planLearning } = await import('../learn/learn.ts')
+    const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id, found }
+    return planLearning(ports, { user, author, agent, view, scopes, ...said }, at)
+  }
+  return { changes: [], taken: [], refused: [] }
 }
 
 /** What becomes of each turn, as the store is now. */
@@ -209,17 +214,4 @@ async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepar
     if (messageId !== null) messages.add(messageId)
     return { outcome: 'kept', turn }
   })
-}
-
-const nothingLearned = { changes: [], taken: [], refused: [] } as const
-
-async function planFor(
-  ports: Ports,
-  { user, author, agent, view, scopes }: HearRequest,
-  { turn, found }: { readonly turn: NewTurn; readonly found: Extraction | null },
-  at: string,
-) {
-  const { planLearning } = await import('../learn/learn.ts')
-  const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id }
-  return planLearning(ports, { user, author, agent, view, scopes, ...said, ...(found === null ? {} : { found }) }, at)
 }

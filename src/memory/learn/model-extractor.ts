@@ -5,7 +5,7 @@ import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
 import type { Extraction, Extractor, Finding, Heard, Refusal } from './extraction.ts'
-import { offTheRecord } from './rules.ts'
+import { offTheRecord, refusedWhole } from './rules.ts'
 import { masked } from './secrets.ts'
 
 const Found = z.strictObject({
@@ -58,10 +58,11 @@ export function modelExtractor(model: ChatModel): Extractor {
     extract: async (said, signal) => {
       // Secrets are masked before the model sees the message.
       const heard = { text: masked(said.text), earlier: (said.earlier ?? []).map(masked) }
-      if (offTheRecord(heard.text)) return refusedWhole(heard, 'off_the_record', 'The message asks not to be kept.')
+      if (offTheRecord(heard.text))
+        return refusedWhole(heard.text, 'off_the_record', 'The message asks not to be kept.')
       if (heard.text.length > longestMessage) {
         const explanation = `The message has ${heard.text.length} characters; at most ${longestMessage} are sent to a model.`
-        return refusedWhole(heard, 'too_long', explanation)
+        return refusedWhole(heard.text, 'too_long', explanation)
       }
       const beliefs = await asked(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
       return founded(heard, beliefs)
@@ -147,8 +148,3 @@ function flattened(message: string): { readonly flat: string; readonly placeOf: 
   }
   return { flat, placeOf: (at) => places[at] ?? message.length }
 }
-
-const refusedWhole = ({ text: message }: Heard, reason: Refusal['reason'], explanation: string): Extraction => ({
-  findings: [],
-  refused: [{ text: message.slice(0, 200), span: { start: 0, end: message.length }, reason, explanation }],
-})
