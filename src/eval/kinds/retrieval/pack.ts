@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { readTextFile } from '../../../files/read-text.ts'
 import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
-import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
+import { parseJsonFile } from '../../pack/read-file.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
 import {
   invalid,
