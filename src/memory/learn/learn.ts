@@ -96,7 +96,7 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
     if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
   }
   refusals.sort((one, other) => one.span.start - other.span.start)
-  return { changes: plan.changes(), taken: plan.taken, refused: refusals }
+  return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
 /** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
@@ -117,7 +117,7 @@ class Plan {
   readonly #request: PlanRequest
   readonly #at: string
   readonly #isPerson: boolean
-  readonly #changes = new Map<string, BeliefChange & { readonly after: Belief }>()
+  readonly changes = new Map<string, BeliefChange & { readonly after: Belief }>()
   taken: readonly Taken[] = []
 
   constructor(ports: Ports, request: PlanRequest, at: string) {
@@ -127,20 +127,25 @@ class Plan {
     this.#isPerson = request.author.actor === 'person'
   }
 
-  changes(): readonly BeliefChange[] {
-    return [...this.#changes.values()]
-  }
-
   async add(found: Finding): Promise<Refused | null> {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
     const belief = this.#beliefOf(finding)
-    const same = await this.#saying(belief)
-    if (same !== null) await this.#again(finding, same)
-    else if (finding.slot !== undefined && this.#isPerson) await this.#fillSlot(finding, belief)
-    else await this.#addNew(finding, belief)
+    const same = await this.#sameStatement(belief)
+    if (same !== null) await this.#sayAgain(finding, same)
+    // Another value of a slot replaces the one before. Every other statement is added beside what is known.
+    else if (finding.slot !== undefined && this.#isPerson)
+      this.#put(finding, belief, await this.#ports.store.holders(belief.user, belief.name, belief.scopes))
+    else this.#put(finding, belief.candidate ? belief : await this.#withFreeName(belief), [])
     return null
+  }
+
+  #put(finding: Finding, belief: Belief, replaced: readonly Belief[]): void {
+    this.changes.set(belief.id, created(belief))
+    for (const old of replaced) this.changes.set(old.id, superseded(old, belief, this.#at))
+    const outcome = belief.candidate ? 'candidate' : replaced.length === 0 ? 'remembered' : 'corrected'
+    this.#take(finding, outcome, belief, replaced)
   }
 
   #beliefOf(finding: Finding): Belief {
@@ -163,7 +168,7 @@ class Plan {
   }
 
   /** A current belief or a candidate that says the same and is found by the same name. */
-  async #saying(belief: Belief): Promise<Belief | null> {
+  async #sameStatement(belief: Belief): Promise<Belief | null> {
     const { store } = this.#ports
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
@@ -176,39 +181,26 @@ class Plan {
     return same.find(isCurrent) ?? same[0] ?? null
   }
 
-  async #again(finding: Finding, known: Belief): Promise<void> {
+  async #sayAgain(finding: Finding, known: Belief): Promise<void> {
     // What a model finds does not change known beliefs.
     if (!this.#isPerson) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
-    const settled = { status: 'active', editedByPerson: true, candidate: false } as const
-    const revision = revised(known.candidate ? await this.#withFreeName(known) : known, this.#at, {
-      reinforcement,
-      ...(known.candidate ? settled : {}),
-    })
-    this.#changes.set(known.id, revision)
-    this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after)
-  }
-
-  /** Another value takes the place of the one before. */
-  async #fillSlot(finding: Finding, belief: Belief): Promise<void> {
-    const held = await this.#ports.store.holders(belief.user, belief.name, belief.scopes)
-    this.#changes.set(belief.id, created(belief))
-    for (const old of held) this.#changes.set(old.id, superseded(old, belief, this.#at))
-    this.#take(finding, held.length === 0 ? 'remembered' : 'corrected', belief, held)
-  }
-
-  /** Replaces no belief: where the name is taken, the new belief gets another. */
-  async #addNew(finding: Finding, belief: Belief): Promise<void> {
-    const named = belief.candidate ? belief : await this.#withFreeName(belief)
-    this.#changes.set(named.id, created(named))
-    this.#take(finding, belief.candidate ? 'candidate' : 'remembered', named)
+    const revision = known.candidate
+      ? revised(await this.#withFreeName(known), this.#at, {
+          reinforcement,
+          status: 'active',
+          editedByPerson: true,
+          candidate: false,
+        })
+      : revised(known, this.#at, { reinforcement })
+    this.changes.set(known.id, revision)
+    this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
 
   async #withFreeName(belief: Belief): Promise<Belief> {
-    const planned = new Set(
-      [...this.#changes.values()].flatMap(({ after }) => (isCurrent(after) ? [nameKey(after.name)] : [])),
-    )
-    const name = await freeName(this.#ports, belief, (tried) => planned.has(nameKey(tried)))
+    const planned = [...this.changes.values()].map(({ after }) => after).filter(isCurrent)
+    const isPlanned = (name: string): boolean => planned.some((one) => nameKey(one.name) === nameKey(name))
+    const name = await freeName(this.#ports, belief, isPlanned)
     return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
   }
 
@@ -218,15 +210,15 @@ class Plan {
    */
   async #correct(finding: Finding): Promise<Refused | null> {
     const { replaces = null } = finding
-    const said = tellingWords(finding.content)
-    const old = replaces === null ? [] : wordsOf(replaces)
+    const said = informativeWords(finding.content)
+    const old = replaces === null ? [] : searchableWords(replaces)
     const alike = (await this.#beliefsWith(old.length > 0 ? old : said)).filter((belief) => {
-      const words = wordsOf(belief.content)
+      const words = searchableWords(belief.content)
       return old.length > 0 ? hasRun(words, old) : said.some((word) => words.includes(word))
     })
     const subject = said.filter((word) => !old.includes(word))
     const meant = alike.filter(({ name, content }) =>
-      tellingWords(`${name} ${content}`).some((word) => subject.includes(word)),
+      informativeWords(`${name} ${content}`).some((word) => subject.includes(word)),
     )
     const [target, ...others] = meant
     if (old.length === 0) return isFragment(finding.content) && meant.length > 0 ? unclear(finding, meant) : null
@@ -235,21 +227,18 @@ class Plan {
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
-    const isOutdated = (form: string): boolean => hasRun(wordsOf(form), old)
+    const isOutdated = (form: string): boolean => hasRun(searchableWords(form), old)
     const kept = isOutdated(name) ? await this.#withFreeName(correcting) : { ...correcting, name }
     const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
     const belief = { ...heir, aliases: heir.aliases.filter((form) => !isOutdated(form)), scopes }
-    const replaced = this.#changes.has(target.id) ? this.#unplan(target) : [target]
-    this.#changes.set(belief.id, created(belief))
-    for (const known of replaced) this.#changes.set(known.id, superseded(known, belief, this.#at))
-    this.#take(finding, replaced.length === 0 ? 'remembered' : 'corrected', belief, replaced)
+    this.#put(finding, belief, this.changes.has(target.id) ? this.#unplan(target) : [target])
     return null
   }
 
   /** Removes a planned belief of the same message. Returns the beliefs that it replaced. */
   #unplan({ id }: Belief): readonly Belief[] {
     const replaced = this.taken.find(({ belief }) => belief.id === id)?.replaced ?? []
-    this.#changes.delete(id)
+    this.changes.delete(id)
     this.taken = this.taken.filter(({ belief }) => belief.id !== id)
     return replaced
   }
@@ -261,19 +250,18 @@ class Plan {
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
-    const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.#changes.has(id))
-    const added = [...this.#changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
+    const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
+    const added = [...this.changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
     return [...(await store.getMany(user, ids)), ...added.map(({ after }) => after)].filter(isCurrent)
   }
 
-  #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[] = []): void {
+  #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
     this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
   }
 }
 
-const wordsOf = (text: string): readonly string[] => searchableWords(text)
-const tellingWords = (text: string): readonly string[] =>
-  wordsOf(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
+const informativeWords = (text: string): readonly string[] =>
+  searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
 /** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
@@ -281,7 +269,7 @@ const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
 
 /** Words of the longest fragment; more make a whole sentence. */
 const longestFragment = 8
-const isFragment = (content: string): boolean => wordsOf(content).length <= longestFragment
+const isFragment = (content: string): boolean => searchableWords(content).length <= longestFragment
 
 const unclear = ({ content }: Finding, [known, ...others]: readonly Belief[]): Refused => ({
   reason: 'unclear_correction',
@@ -311,9 +299,9 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: B
   return `${reasons[kind]}${more[outcome]}. Kept in ${scopes.join(' and ')}.`
 }
 
-/** The sentence with a date beside every word that means one by the time it was said: "tomorrow [2026-05-04]". */
+/** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */
 export async function datedWords(text: string, at: string): Promise<string> {
-  // Loaded when there is something to learn, which is seldom.
+  // Loaded only when there is something to learn, which is seldom.
   const { parse } = await import('chrono-node/en')
   const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
   // "Friday" is the next one, "last Friday" is not.
@@ -325,7 +313,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
     const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
     const date = dateOf(start)
     const end = index + words.length
-    // A date that is written out needs none beside it. "From now on", "the week", "2 weeks" and "on Fridays" mean no day.
+    // A full date needs none beside it. "From now on", "the week", "2 weeks" and "on Fridays" mean no one day.
     const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
     const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
     const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
