@@ -1,7 +1,7 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import { nameKey } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
-import { MemoryError } from '../errors.ts'
+import { conflict, notFound } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
 import type { Ports } from './ports.ts'
 
@@ -37,9 +37,10 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
 
   const [retired] = named
   if (retired !== undefined) return retired
-  throw new MemoryError('not_found', `There is no belief "${wanted}".`, {
-    hint: 'List beliefs with `credence beliefs`, or look for words with `credence search`.',
-  })
+  throw notFound(
+    `There is no belief "${wanted}".`,
+    'List beliefs with `credence beliefs`, or look for words with `credence search`.',
+  )
 }
 
 function preferVisible(beliefs: readonly Belief[], scopes: readonly string[]): readonly Belief[] {
@@ -52,9 +53,7 @@ function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
   const [first, ...others] = beliefs
   if (first !== undefined && others.length === 0) return first
   const choices = beliefs.map(({ id, name, scopes }) => `${id} (${nameKey(name)}, ${scopes.join(' ')})`).join(', ')
-  throw new MemoryError('conflict', `"${reference}" means several beliefs: ${choices}.`, {
-    hint: 'Give the id, or a scope.',
-  })
+  throw conflict(`"${reference}" means several beliefs: ${choices}.`, 'Give the id, or a scope.')
 }
 
 /** The version a caller was looking at when they decided on a change. If the belief has changed since, nothing is done. */
@@ -65,20 +64,19 @@ export async function currentBelief(ports: Ports, reference: BeliefReference & V
   const belief = await findBelief(ports, reference)
   if (isCurrent(belief)) return requireVersion(belief, reference)
   const { id, name, supersededBy } = belief
-  const refuse = (message: string, hint: string) => new MemoryError('conflict', message, { hint })
   if (supersededBy !== null)
-    throw refuse(
+    throw conflict(
       `The belief ${id} ("${name}") was superseded by ${supersededBy}.`,
       `Use ${supersededBy}, or undo the correction first.`,
     )
   if (belief.proposedFor !== null)
-    throw refuse(`The belief ${id} is only proposed.`, 'Accept or reject it with `credence proposals`.')
+    throw conflict(`The belief ${id} is only proposed.`, 'Accept or reject it with `credence proposals`.')
   if (belief.candidate)
-    throw refuse(
+    throw conflict(
       `The belief ${id} is a candidate that nobody has confirmed yet.`,
       `Run \`credence confirm ${id}\`, or reject it with \`credence proposals reject ${id}\`.`,
     )
-  throw refuse(
+  throw conflict(
     `The belief ${id} ("${name}") is no longer open to change.`,
     'See what happened to it with `credence history`.',
   )
@@ -86,10 +84,9 @@ export async function currentBelief(ports: Ports, reference: BeliefReference & V
 
 export function requireVersion(belief: Belief, { expectedVersion }: VersionExpectation): Belief {
   if (expectedVersion === undefined || expectedVersion === belief.version) return belief
-  throw new MemoryError(
-    'conflict',
+  throw conflict(
     `The belief ${belief.id} ("${belief.name}") is at version ${belief.version} now, not ${expectedVersion}.`,
-    { hint: 'Somebody changed it meanwhile. Look at it again, then repeat the change if it is still wanted.' },
+    'Somebody changed it meanwhile. Look at it again, then repeat the change if it is still wanted.',
   )
 }
 
@@ -103,9 +100,7 @@ export async function requireFreeName(
 ): Promise<void> {
   const taken = (await store.holders(user, name, scopes)).find(({ id }) => !except.includes(id))
   if (taken === undefined) return
-  throw new MemoryError('conflict', `The name "${name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`, {
-    hint: hint(taken),
-  })
+  throw conflict(`The name "${name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`, hint(taken))
 }
 
 /** The name, or the name with the next free number where another belief holds it in one of the scopes. */

@@ -10,7 +10,7 @@ import {
 } from '../../beliefs/belief.ts'
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import type { StatementTexts } from '../learn/secrets.ts'
 import type { Author } from '../ports.ts'
@@ -151,8 +151,6 @@ function atMost(field: string, values: readonly string[], most: number): readonl
   if (values.length <= most) return values
   throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Keep the ${field} that matter.`)
 }
-
-export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
 
 /**
  * Every agent of the user reads the memory, so an agent or a tool may not put a credential into it. A person may decide

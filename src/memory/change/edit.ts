@@ -3,7 +3,7 @@ import type { Belief } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { EventKind } from '../../beliefs/journal.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
@@ -62,8 +62,7 @@ export const reinforce = (ports: Ports, request: EditRequest): Promise<Edited> =
 /** The fields of a belief that edits would change, checked. */
 export function editedFields(belief: Belief, edits: Edits): Partial<Belief> {
   const { why, pinned, addAliases: added = [], removeAliases: removed = [], scopes } = edits
-  if (scopes?.length === 0)
-    throw new MemoryError('invalid', 'A belief needs at least one scope.', { hint: 'Forget it if it holds nowhere.' })
+  if (scopes?.length === 0) throw invalid('A belief needs at least one scope.', 'Forget it if it holds nowhere.')
   return omitUndefined({
     why: why === undefined ? why : parseWhy(why),
     pinned,
@@ -83,14 +82,12 @@ function editedAliases({ name, aliases }: Belief, added: readonly string[], remo
   const unwanted = new Set(removed.map(nameKey))
   const missing = [...unwanted].find((key) => !aliases.some((alias) => nameKey(alias) === key))
   if (missing !== undefined)
-    throw new MemoryError('not_found', `"${name}" has no alias "${missing}".`, {
-      hint: `Its aliases: ${aliases.join(', ') || 'none'}.`,
-    })
+    throw notFound(`"${name}" has no alias "${missing}".`, `Its aliases: ${aliases.join(', ') || 'none'}.`)
   const kept = aliases.filter((alias) => !unwanted.has(nameKey(alias)))
   const parsed = added.map((alias) => parseForm('alias', alias))
   const edited = mergeAliases(name, kept, parsed)
   if (edited.length <= limits.aliases) return edited
-  throw new MemoryError('invalid', `A belief has at most ${limits.aliases} aliases.`, { hint: 'Remove some first.' })
+  throw invalid(`A belief has at most ${limits.aliases} aliases.`, 'Remove some first.')
 }
 
 async function edit(

@@ -1,7 +1,7 @@
 import { mayChange } from '../../beliefs/authority.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
-import { MemoryError } from '../../errors.ts'
+import { forbidden } from '../../errors.ts'
 import { chainOf } from '../explain/history.ts'
 import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
@@ -35,12 +35,9 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
       const beliefs = await beliefsToForget(ports, request)
       for (const belief of beliefs)
         if (!mayChange(actor, belief))
-          throw new MemoryError(
-            'forbidden',
+          throw forbidden(
             `"${belief.name}" was written by a higher authority than ${actor} "${origin}".`,
-            {
-              hint: 'Only a person can forget what a person said.',
-            },
+            'Only a person can forget what a person said.',
           )
       return { kind: 'forget', changes: beliefs.map(erased) }
     },

@@ -1,8 +1,8 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
-import { MemoryError } from '../../errors.ts'
+import { conflict, forbidden, notFound } from '../../errors.ts'
 import { type BeliefReference, currentBelief, findBelief, freeName, requireVersion } from '../find-belief.ts'
-import type { Author, Ports } from '../ports.ts'
+import type { Ports } from '../ports.ts'
 import type { Edited, EditRequest } from './edit.ts'
 import { superseded } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './transaction.ts'
@@ -83,7 +83,8 @@ export async function reject(
 
 /** Makes an imported or inferred belief, or a candidate, active and the person's own. Only a person can. */
 export async function confirm(ports: Ports, request: EditRequest): Promise<Edited> {
-  requirePerson(request.author, 'Only a person confirms what is remembered.', 'An agent may reinforce it instead.')
+  if (request.author.actor !== 'person')
+    throw forbidden('Only a person confirms what is remembered.', 'An agent may reinforce it instead.')
   return change<Edited>(
     ports,
     { ...request, operation: 'confirm' },
@@ -134,18 +135,16 @@ async function replacedWith({ store }: Ports, accepted: Belief, target: Belief |
     current !== null && nameKey(current.name) === nameKey(accepted.name) && holder.createdAt <= accepted.createdAt
   const taken = others.find((holder) => !wasThere(holder))
   if (taken !== undefined)
-    throw new MemoryError('conflict', `"${accepted.name}" belongs to ${taken.id}, which this proposal is not about.`, {
-      hint: `Reject the proposal, or correct ${taken.id}.`,
-    })
+    throw conflict(
+      `"${accepted.name}" belongs to ${taken.id}, which this proposal is not about.`,
+      `Reject the proposal, or correct ${taken.id}.`,
+    )
   return current === null ? [] : [current, ...others]
 }
 
-function requirePerson({ actor }: Author, message: string, hint: string): void {
-  if (actor !== 'person') throw new MemoryError('forbidden', message, { hint })
-}
-
 async function pending(ports: Ports, request: ProposalRequest): Promise<Proposal> {
-  requirePerson(request.author, 'Only a person decides on proposals.', 'Show the proposal to the person.')
+  if (request.author.actor !== 'person')
+    throw forbidden('Only a person decides on proposals.', 'Show the proposal to the person.')
   const proposal = await proposalFor(ports, request)
   const target = proposal.proposedFor === null ? null : await ports.store.get(request.user, proposal.proposedFor)
   return { proposal, target }
@@ -158,8 +157,8 @@ async function proposalFor(ports: Ports, request: ProposalRequest): Promise<Beli
   const waiting = await ports.store.proposalsFor(belief.user, belief.id)
   const [only, ...others] = waiting
   const hint = 'List them with `credence proposals`.'
-  if (only === undefined) throw new MemoryError('not_found', `Nothing is proposed for "${belief.name}".`, { hint })
+  if (only === undefined) throw notFound(`Nothing is proposed for "${belief.name}".`, hint)
   if (others.length === 0) return only
   const ids = waiting.map(({ id }) => id).join(', ')
-  throw new MemoryError('conflict', `Several proposals wait for "${belief.name}": ${ids}.`, { hint })
+  throw conflict(`Several proposals wait for "${belief.name}": ${ids}.`, hint)
 }

@@ -1,7 +1,7 @@
 import { mayChange } from '../../beliefs/authority.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
+import { forbidden, invalid } from '../../errors.ts'
 import { type BeliefReference, currentBelief, requireFreeName } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { parseDraft, refuseSecrets } from './draft.ts'
@@ -26,13 +26,15 @@ export async function resolve(ports: Ports, request: ResolveRequest): Promise<Re
     async (at) => {
       const question = await currentBelief(ports, request)
       if (question.type !== 'open_question')
-        throw new MemoryError('invalid', `"${question.name}" is not an open question; its type is ${question.type}.`, {
-          hint: 'Use correct to replace a belief.',
-        })
+        throw invalid(
+          `"${question.name}" is not an open question; its type is ${question.type}.`,
+          'Use correct to replace a belief.',
+        )
       if (!mayChange(request.author.actor, question))
-        throw new MemoryError('forbidden', `"${question.name}" was asked by a person; only a person can close it.`, {
-          hint: 'Remember the answer as a decision, and let the person resolve the question.',
-        })
+        throw forbidden(
+          `"${question.name}" was asked by a person; only a person can close it.`,
+          'Remember the answer as a decision, and let the person resolve the question.',
+        )
       const { decision, changes } = await decisionFor(ports, request, question, at)
       const closed = revised(question, at, { resolvedAt: at, resolvedBy: decision?.id ?? null })
       return { kind: 'resolve', changes: [closed, ...changes] }
@@ -55,9 +57,10 @@ async function decisionFor(
   if ('reference' in by) {
     const decision = await currentBelief(ports, { user, reference: by.reference, scopes: question.scopes })
     if (decision.type !== 'open_question') return { decision, changes: [] }
-    throw new MemoryError('invalid', `"${decision.name}" is an open question itself and settles nothing.`, {
-      hint: 'Name the decision, or remember it first.',
-    })
+    throw invalid(
+      `"${decision.name}" is an open question itself and settles nothing.`,
+      'Name the decision, or remember it first.',
+    )
   }
   const statement = parseDraft({ ...by, type: 'decision', scopes: question.scopes, agent: question.agent })
   await refuseSecrets(author, statement)

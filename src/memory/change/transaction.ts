@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefChange, Commit, EventKind, JournalEvent } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
+import { conflict, notFound } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** Part of every request that changes something. */
@@ -42,9 +42,10 @@ export async function change<Result>(
   const earlier = key === null ? null : await store.eventByKey(user, key.value)
   if (earlier !== null) {
     if (earlier.key?.fingerprint === key?.fingerprint) return replay(earlier)
-    throw new MemoryError('conflict', `The idempotency key "${key?.value}" was used before for another request.`, {
-      hint: 'Use a new key for a new request.',
-    })
+    throw conflict(
+      `The idempotency key "${key?.value}" was used before for another request.`,
+      'Use a new key for a new request.',
+    )
   }
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const at = now().toISOString()
@@ -61,9 +62,10 @@ export async function change<Result>(
         continue
     }
   }
-  throw new MemoryError('conflict', `The memory of "${user}" kept changing; gave up after ${mostAttempts} attempts.`, {
-    hint: 'Try again when fewer programs are writing.',
-  })
+  throw conflict(
+    `The memory of "${user}" kept changing; gave up after ${mostAttempts} attempts.`,
+    'Try again when fewer programs are writing.',
+  )
 }
 
 const noReplay = (): Promise<never> => Promise.reject(new Error('A change without a key cannot be replayed.'))
@@ -101,7 +103,7 @@ export async function stateAfter({ store }: Ports, event: JournalEvent): Promise
   const revisions = await store.revisions(event.user, event.number)
   const belief = revisions.find((revision) => revision.beliefId === beliefId)?.belief
   if (belief) return belief
-  throw new MemoryError('not_found', `The belief ${beliefId} of event ${event.number} has been forgotten.`)
+  throw notFound(`The belief ${beliefId} of event ${event.number} has been forgotten.`)
 }
 
 const fingerprintOf = (request: object): string =>

@@ -1,6 +1,6 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, BeliefRevision, JournalEvent } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
+import { conflict, forbidden, notFound } from '../../errors.ts'
 import { requireFreeName } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { type ChangeRequest, change } from './transaction.ts'
@@ -51,20 +51,23 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
   const event = number === undefined ? await store.lastUndoable(user) : await store.event(user, number)
   if (event === null) {
     const message = number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`
-    throw new MemoryError('not_found', message, { hint: 'See recent changes with `credence history`.' })
+    throw notFound(message, 'See recent changes with `credence history`.')
   }
   if (event.undoneBy !== null)
-    throw new MemoryError('conflict', `Change ${event.number} was undone already, by change ${event.undoneBy}.`, {
-      hint: `Undo ${event.undoneBy} to redo it.`,
-    })
+    throw conflict(
+      `Change ${event.number} was undone already, by change ${event.undoneBy}.`,
+      `Undo ${event.undoneBy} to redo it.`,
+    )
   if (event.kind === 'forget')
-    throw new MemoryError('conflict', `Change ${event.number} was to forget; nothing is left to restore.`, {
-      hint: 'What is forgotten is gone. Name an earlier change to undo that.',
-    })
+    throw conflict(
+      `Change ${event.number} was to forget; nothing is left to restore.`,
+      'What is forgotten is gone. Name an earlier change to undo that.',
+    )
   if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin))
-    throw new MemoryError('forbidden', `Change ${event.number} was made by ${event.actor} "${event.origin}".`, {
-      hint: 'An agent can only undo its own changes.',
-    })
+    throw forbidden(
+      `Change ${event.number} was made by ${event.actor} "${event.origin}".`,
+      'An agent can only undo its own changes.',
+    )
   return event
 }
 
@@ -77,11 +80,7 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
   if (later !== null) {
     const hint =
       later.kind === 'forget' ? 'What is forgotten is gone, and the way back with it.' : `Undo ${later.number} first.`
-    throw new MemoryError(
-      'conflict',
-      `The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`,
-      { hint },
-    )
+    throw conflict(`The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`, hint)
   }
   const earlier = history[index - 1]?.belief ?? null
   const version = Math.max(0, ...history.map(({ belief }) => belief?.version ?? 0))

@@ -1,6 +1,6 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
@@ -103,8 +103,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     const reason = `The turn has ${text.length} characters; at most ${maxTurnCharacters} are kept. Raise maxTurnCharacters, or split it.`
     return { outcome: 'refused', reason }
   }
-  if (!turnRoles.includes(role))
-    throw new MemoryError('invalid', `Unknown role "${role}".`, { hint: `Use ${turnRoles.join(', ')}.` })
+  if (!turnRoles.includes(role)) throw invalid(`Unknown role "${role}".`, `Use ${turnRoles.join(', ')}.`)
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const host = heard.host ?? author.origin
@@ -149,7 +148,7 @@ const longestName = 200
 function nameOf(what: string, given: string | undefined): string | null {
   if (given === undefined || given.trim() === '') return null
   if (given.length > longestName)
-    throw new MemoryError('invalid', `The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
+    throw invalid(`The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
   return masked(given.trim().toWellFormed())
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 
@@ -70,7 +70,8 @@ function parsed(text: string, file: string): readonly Pause[] {
   } catch {
     // Refused below, together with JSON of another form.
   }
-  throw new MemoryError('invalid', `${file} is damaged, so it is not known whether the memory is paused.`, {
-    hint: 'Remove the file, then run `credence pause` again if you want a pause.',
-  })
+  throw invalid(
+    `${file} is damaged, so it is not known whether the memory is paused.`,
+    'Remove the file, then run `credence pause` again if you want a pause.',
+  )
 }

@@ -3,7 +3,7 @@ import type { Page } from '../../beliefs/belief-store.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
-import { MemoryError } from '../../errors.ts'
+import { forbidden, invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type ChangeRequest, change, erased } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
@@ -31,9 +31,7 @@ export async function listConversations(
 export async function getTurn({ store }: Ports, user: string, id: string): Promise<Turn> {
   const turn = await store.getTurn(user, id)
   if (turn !== null) return turn
-  throw new MemoryError('not_found', `There is no turn ${id.slice(0, 80)}.`, {
-    hint: 'List conversations with `credence conversations`.',
-  })
+  throw notFound(`There is no turn ${id.slice(0, 80)}.`, 'List conversations with `credence conversations`.')
 }
 
 /** The filter with its scopes and times as the store compares them. */
@@ -80,14 +78,13 @@ const mostExamples = 10
 export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false, turn, session, since, until, containing } = request
   if (author.actor !== 'person')
-    throw new MemoryError('forbidden', `"${author.origin}" may not forget what was said.`, {
-      hint: 'Only a person can. Ask them to run `credence forget`.',
-    })
+    throw forbidden(
+      `"${author.origin}" may not forget what was said.`,
+      'Only a person can. Ask them to run `credence forget`.',
+    )
   const fields = Object.values(omitUndefined({ turn, session, since, until, containing }))
   if (fields.length === 0 || fields.some((field) => field.trim() === ''))
-    throw new MemoryError('invalid', 'Nothing says which turns to forget.', {
-      hint: 'Give a turn, a session, a time or words that they contain.',
-    })
+    throw invalid('Nothing says which turns to forget.', 'Give a turn, a session, a time or words that they contain.')
   return change<ForgottenTurns>(
     ports,
     { ...request, operation: 'forget turns' },

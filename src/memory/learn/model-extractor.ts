@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
-import { MemoryError } from '../../errors.ts'
+import { unavailable } from '../../errors.ts'
 import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
@@ -85,9 +85,10 @@ async function asked(model: ChatModel, heard: Heard, signal: AbortSignal): Promi
   const second = await model.reply({ system: instructions, messages: retry, schema, temperature: 0, signal })
   const again = parsed(second.text)
   if (again.ok) return again.beliefs
-  throw new MemoryError('unavailable', `${model.model} did not answer in the form it was asked for: ${again.problem}`, {
-    hint: 'Use a model that can answer with JSON of a schema, or leave finding statements to the rules.',
-  })
+  throw unavailable(
+    `${model.model} did not answer in the form it was asked for: ${again.problem}`,
+    'Use a model that can answer with JSON of a schema, or leave finding statements to the rules.',
+  )
 }
 
 type Parsed =

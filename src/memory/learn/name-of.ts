@@ -22,17 +22,11 @@ const functionWords = new Set(
 /** Whether a word cannot be part of a name. No contraction ("I've", "don't") can. */
 export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
 
-let calendar: ReadonlySet<string> | undefined
-/** The names of days and months, which name neither a belief nor a person. */
-export function calendarWords(): ReadonlySet<string> {
-  if (calendar !== undefined) return calendar
-  const named = (options: Intl.DateTimeFormatOptions, dates: readonly number[]): readonly string[] =>
-    dates.map((at) => new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' }).format(at).toLowerCase())
-  const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2024, 0, day + 1))
-  const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2024, month, 1))
-  calendar = new Set([...named({ weekday: 'long' }, days), ...named({ month: 'long' }, months)])
-  return calendar
-}
+/** Days and months, which name neither a belief nor a person. */
+export const calendarWords: ReadonlySet<string> = new Set(
+  `monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+  october november december`.split(/\s+/u),
+)
 
 /** Shorter words are too ambiguous to be an alias. */
 const shortestWord = 3
@@ -85,7 +79,7 @@ function runsOf(sentence: string): readonly Run[] {
   for (const atom of analyse(sentence)) {
     const written = sentence.slice(atom.start, atom.end).toLowerCase()
     const isContent =
-      !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(singular(atom.word))
+      !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords.has(singular(atom.word))
     const isApart = atom.gap === 'broken' || sentence.slice(0, atom.start).endsWith(', ')
     if (isContent && isOpen && !isApart) runs.at(-1)?.atoms.push(atom)
     else if (isContent) runs.push({ atoms: [atom], isDetermined: !isApart && determiners.has(before?.word ?? '') })

@@ -284,7 +284,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
       String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?(?:[Cc]all me|(?:[Aa]ddress|[Rr]efer to) me(?: \p{L}{3,12},?)? as)|I(?:['’]m| am) called|I go by)\s${own}`,
       'u',
     ),
-    (value) => !calendarWords().has(value.toLowerCase()),
+    (value) => !calendarWords.has(value.toLowerCase()),
   ],
   [
     'my pronouns',

@@ -1,5 +1,5 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import type { Ports, Store } from '../ports.ts'
 
 /**
@@ -9,8 +9,7 @@ import type { Ports, Store } from '../ports.ts'
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)
   const beliefs = await beliefsAt(ports.store, user, until)
-  if (ports.emptyStore === undefined)
-    throw new MemoryError('invalid', 'This memory can only be read as it is now.', { hint: 'Leave out the time.' })
+  if (ports.emptyStore === undefined) throw invalid('This memory can only be read as it is now.', 'Leave out the time.')
   const past = await ports.emptyStore()
   if (beliefs.length > 0) {
     await past.commit({
@@ -25,9 +24,10 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
     })
   }
   const refuse = (): never => {
-    throw new MemoryError('invalid', 'The memory as it was at an earlier time cannot be changed.', {
-      hint: 'Leave out the time to change what holds now.',
-    })
+    throw invalid(
+      'The memory as it was at an earlier time cannot be changed.',
+      'Leave out the time to change what holds now.',
+    )
   }
   const { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, unitsAround, turnsAt } = ports.store
   const said = { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, unitsAround, turnsAt }
@@ -53,7 +53,8 @@ export function parseTime(what: 'since' | 'until', given: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
   const time = Date.parse(isDay && what === 'until' ? `${given}T23:59:59.999Z` : given)
   if (!Number.isNaN(time)) return time
-  throw new MemoryError('invalid', `"${given.slice(0, 80)}" is not a date.`, {
-    hint: 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.',
-  })
+  throw invalid(
+    `"${given.slice(0, 80)}" is not a date.`,
+    'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.',
+  )
 }

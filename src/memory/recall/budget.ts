@@ -1,6 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { didYouMean } from '../../did-you-mean.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type Budget, defaultBudget, lowConfidence, type Prelude, type RelevantBelief } from './context.ts'
 
@@ -71,12 +71,13 @@ export function parseBudget(given: Partial<Budget> = {}): Budget {
     if (!(name in defaultBudget)) {
       const known = Object.keys(defaultBudget)
       const meant = didYouMean(name, known)
-      throw new MemoryError('invalid', `"${name}" is not part of a budget.`, {
-        hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Known: ${known.join(', ')}.`,
-      })
+      throw invalid(
+        `"${name}" is not part of a budget.`,
+        `${meant === undefined ? '' : `Did you mean ${meant}? `}Known: ${known.join(', ')}.`,
+      )
     }
     if (!Number.isSafeInteger(value) || value < 0)
-      throw new MemoryError('invalid', `The budget's ${name} is ${value}.`, { hint: 'Give a whole number, 0 or more.' })
+      throw invalid(`The budget's ${name} is ${value}.`, 'Give a whole number, 0 or more.')
   }
   return { ...defaultBudget, ...set }
 }

@@ -2,7 +2,7 @@ import { type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
@@ -58,9 +58,10 @@ export async function assemble(
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
   if (message.length > longestMessage)
-    throw new MemoryError('invalid', `The message has ${message.length} characters; at most ${longestMessage} fit.`, {
-      hint: 'Recall for the part that asks something.',
-    })
+    throw invalid(
+      `The message has ${message.length} characters; at most ${longestMessage} fit.`,
+      'Recall for the part that asks something.',
+    )
 
   const standing = await store.standing(view, mostPreludeBeliefs)
   const allPinned = [...(await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }))]

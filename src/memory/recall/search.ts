@@ -1,7 +1,7 @@
 import { type Belief, type BeliefType, isCurrent, isVisibleTo, type Status } from '../../beliefs/belief.ts'
 import { compareStrings } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
@@ -69,13 +69,9 @@ const mostTextHits = 500
 
 export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
-    throw new MemoryError('invalid', `The limit ${limit} is out of range.`, {
-      hint: `Give a whole number from 1 to ${most}.`,
-    })
+    throw invalid(`The limit ${limit} is out of range.`, `Give a whole number from 1 to ${most}.`)
   if (!Number.isSafeInteger(offset) || offset < 0)
-    throw new MemoryError('invalid', `The offset ${offset} is out of range.`, {
-      hint: 'Give a whole number, 0 or more.',
-    })
+    throw invalid(`The offset ${offset} is out of range.`, 'Give a whole number, 0 or more.')
 }
 
 /**

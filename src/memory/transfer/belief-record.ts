@@ -1,7 +1,7 @@
 import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from '../../beliefs/belief.ts'
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid, MemoryError } from '../../errors.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 
@@ -196,9 +196,6 @@ const object = (fields: Fields, name: string): Fields =>
     typeof value === 'object' && !Array.isArray(value) ? new Map(Object.entries(value as object)) : undefined,
   ) ?? new Map()
 
-const invalid = (message: string, hint?: string): MemoryError =>
-  new MemoryError('invalid', message, hint === undefined ? {} : { hint })
-
 /** A belief read from a file, and where in the file it stood. */
 export type PlacedRecord = { readonly place: string; readonly record: BeliefRecord }
 
@@ -221,16 +218,15 @@ export function readRecords(
   const records = valuesIn(text.replace(/^\ufeff/u, ''), source).map(({ place, value }) => {
     const { record, unknown } = located(place, () => parseRecord(value, defaults))
     if (record.scopes.length === 0)
-      throw new MemoryError('invalid', `${place}: the belief has no scope.`, {
-        hint: 'Give it one, or import with --scope.',
-      })
+      throw invalid(`${place}: the belief has no scope.`, 'Give it one, or import with --scope.')
     if (unknown.length > 0)
       warnings.push(`${place}: ignored unknown field${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}.`)
     const earlier = places.get(`${record.user}\n${record.id}`)
     if (earlier !== undefined)
-      throw new MemoryError('invalid', `${place}: the id "${record.id}" was used before, at ${earlier}.`, {
-        hint: 'Every belief needs an id of its own.',
-      })
+      throw invalid(
+        `${place}: the id "${record.id}" was used before, at ${earlier}.`,
+        'Every belief needs an id of its own.',
+      )
     places.set(`${record.user}\n${record.id}`, place)
     return { place, record }
   })
@@ -238,8 +234,7 @@ export function readRecords(
 }
 
 function valuesIn(text: string, source: string): readonly { place: string; value: unknown }[] {
-  if (text.trim() === '')
-    throw new MemoryError('invalid', `${source} is empty.`, { hint: 'Give a JSON array of beliefs or JSON Lines.' })
+  if (text.trim() === '') throw invalid(`${source} is empty.`, 'Give a JSON array of beliefs or JSON Lines.')
   if (text.trimStart().startsWith('[')) {
     const value = parseJson(text, source)
     return (value as unknown[]).map((item, index) => ({ place: `${source}, item ${index + 1}`, value: item }))

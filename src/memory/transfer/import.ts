@@ -3,7 +3,7 @@ import { authorityOf, mayChange } from '../../beliefs/authority.ts'
 import { type ActorKind, type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { adds, enriched, inherit, isSameWish, superseded } from '../change/remember.ts'
 import { type ChangeRequest, change, revised } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
@@ -321,7 +321,7 @@ async function refuseCycles(
     for (let id: string | null = record.id; id !== null && !checked.has(id); id = await heirOf(record.user, id)) {
       if (path.has(id)) {
         const message = `${place}: "${record.id}" would supersede itself, through ${[...path].join(' and ')}.`
-        throw new MemoryError('invalid', message, { hint: 'Each belief may be superseded by a newer one only.' })
+        throw invalid(message, 'Each belief may be superseded by a newer one only.')
       }
       path.add(id)
     }
