@@ -12,7 +12,7 @@ export type BeliefType = (typeof beliefTypes)[number]
 export const subtypes = ['expertise', 'style', 'instruction'] as const
 export type Subtype = (typeof subtypes)[number]
 
-/** How settled a belief is. `superseded` is set together with `supersededBy` and never by hand. */
+/** How settled a belief is. `superseded` is set together with `supersededBy` and never alone. */
 export const statuses = ['active', 'inferred', 'exploratory', 'superseded'] as const
 export type Status = (typeof statuses)[number]
 

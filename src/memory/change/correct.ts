@@ -64,7 +64,7 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
   )
 }
 
-/** What a correction keeps unless told otherwise. The confidence in the old statement says nothing about the new one. */
+/** The fields that a correction keeps by default. The confidence in the old statement says nothing about the new one. */
 function draftOf(belief: Belief, type: BeliefType): BeliefDraft {
   const { name, content, scopes, why, pinned, agent } = belief
   const kept = { name, content, scopes, type, why, pinned, agent }

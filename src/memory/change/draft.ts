@@ -15,7 +15,7 @@ import { isSurfaceForm } from '../../search/forms.ts'
 import type { StatementTexts } from '../learn/secrets.ts'
 import type { Author } from '../ports.ts'
 
-/** What someone asks to have remembered. Only the name, the statement and the scopes are needed. */
+/** A belief to be remembered. Only name, content and scopes are required. */
 export type BeliefDraft = {
   readonly name: string
   /** What is true, in the person's words. */
@@ -51,7 +51,7 @@ export const limits = {
   label: 200,
 } as const
 
-/** Checks a draft and fills in what it leaves open. */
+/** Checks a draft and fills in the defaults. */
 export function parseDraft(draft: BeliefDraft): Statement {
   const name = parseForm('name', draft.name)
   const type = oneOf('type', draft.type ?? 'entity', beliefTypes)

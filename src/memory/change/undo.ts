@@ -18,7 +18,7 @@ export type Undone = {
   readonly event: number
 }
 
-/** Takes back one change by putting every belief it touched back to what it was. Undoing an undo redoes. */
+/** Takes back one change by restoring every belief it touched. Undoing an undo redoes. */
 export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> {
   return change(
     ports,
@@ -71,7 +71,7 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
   return event
 }
 
-/** The change that puts a belief back to what it was before a revision, if nothing has happened to it since. */
+/** The change that restores a belief to its state before a revision, if it has not changed since. */
 async function before({ store }: Ports, revision: BeliefRevision, at: string): Promise<BeliefChange> {
   const { beliefId, event } = revision
   const history = await store.history(event.user, beliefId)

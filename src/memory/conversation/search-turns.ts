@@ -48,7 +48,7 @@ export type QuoteHit = {
   readonly found: readonly string[]
 }
 
-/** Newer turns about the same thing are looked for among so many first hits, with at least this share of the best score. */
+/** Only the first hits with at least this share of the best score are reordered to put the newest first. */
 const groupDepth = 10
 const groupShare = 0.5
 

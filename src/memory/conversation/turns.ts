@@ -74,7 +74,7 @@ export type ForgottenTurns = {
 const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
 const mostExamples = 10
 
-/** Removes every text of turns for good, and with `containing` also that of the beliefs that hold the words. */
+/** Erases the text of turns, and with `containing` also of the beliefs that hold the words. It cannot be undone. */
 export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false, turn, session, since, until, containing } = request
   if (author.actor !== 'person')

@@ -13,7 +13,7 @@ const author = { actor: 'tool', origin: 'doctor' } as const
 export async function examine(ports: Ports & { readonly store: Store & StoreCare }): Promise<readonly Finding[]> {
   const findings = await ports.store.verify()
   const trip = await roundTrip(ports).catch(asFinding)
-  // What the round trip forgot was nobody's secret; it should not be found again as something still to be scrubbed.
+  // Otherwise the next check would report the text that the round trip forgot as not scrubbed yet.
   await ports.store.scrub()
   return [...findings, trip]
 }

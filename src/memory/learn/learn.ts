@@ -25,13 +25,13 @@ export type LearnRequest = {
   /** Where beliefs about the work are written to. What is about the person goes to `user:universal`. */
   readonly scopes: readonly string[]
   readonly text: string
-  /** When it was said, where that is not now. "Tomorrow" is the day after. */
+  /** When it was said; default now. Relative dates count from then. */
   readonly saidAt?: string
   /** Earlier messages of the same conversation, oldest first. Only a model reads them. */
   readonly earlier?: readonly string[]
-  /** Id of the message, kept with every belief that comes of it. */
+  /** Id of the message, stored with every belief learned from it. */
   readonly sourceId?: string
-  /** Says what would be done and changes nothing. */
+  /** Returns what would be learned and writes nothing. */
   readonly dryRun?: boolean
   /** Default: the rules, which need no model. */
   readonly extractor?: Extractor

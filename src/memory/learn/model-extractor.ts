@@ -48,7 +48,7 @@ const timeoutMs = 60_000
 
 /**
  * Has a model find the statements. What it says is checked: the form of its answer, asking once more with the error
- * when that is wrong, and that every statement stands in the message word for word. What the person asked not to keep
+ * when that is wrong, and that the message contains every statement word for word. What the person asked not to keep
  * is decided by rule, whatever the model thinks.
  */
 export function modelExtractor(model: ChatModel): Extractor {

@@ -78,8 +78,7 @@ function runsOf(sentence: string): readonly Run[] {
   let isOpen = false
   for (const atom of analyse(sentence)) {
     const written = sentence.slice(atom.start, atom.end).toLowerCase()
-    const isContent =
-      !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords.has(singular(atom.word))
+    const isContent = !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords.has(singular(atom.word))
     const isApart = atom.gap === 'broken' || sentence.slice(0, atom.start).endsWith(', ')
     if (isContent && isOpen && !isApart) runs.at(-1)?.atoms.push(atom)
     else if (isContent) runs.push({ atoms: [atom], isDetermined: !isApart && determiners.has(before?.word ?? '') })

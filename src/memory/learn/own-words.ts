@@ -109,7 +109,7 @@ function asksToWorkOnText(sentence: string): boolean {
 }
 
 /**
- * Words between quotation marks. A mark opens before a word and closes behind one, so that an apostrophe is none. A
+ * Words between quotation marks. A mark opens before a word and closes after one, so that an apostrophe is no mark. A
  * double mark that is never closed quotes the rest of the paragraph, a single one nothing.
  */
 const quotation =

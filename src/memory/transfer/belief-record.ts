@@ -5,7 +5,7 @@ import { invalid, MemoryError } from '../../errors.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 
-/** A belief as it stands in a file: complete but for the version, which the store decides. */
+/** A belief in a file: complete except for the version, which the store assigns. */
 export type BeliefRecord = Omit<Belief, 'version'>
 
 /** What a record may leave out. */
@@ -47,7 +47,7 @@ const ignoredFields = new Set('changeLog expertiseEvidenceCount originContext to
 const fieldName = (key: string): string =>
   spellings[key] ?? key.replace(/(?<=[a-z])_([a-z])/gu, (_, letter: string) => letter.toUpperCase())
 
-/** Reads one belief in our spelling or the other. Reports fields it does not know; throws for values it cannot take. */
+/** Reads one belief in any known spelling. Lists unknown fields; throws for invalid values. */
 export function parseRecord(
   value: unknown,
   defaults: RecordDefaults,
@@ -243,7 +243,7 @@ function valuesIn(text: string, source: string): readonly { place: string; value
     .split(/\r?\n/u)
     .map((line, index) => ({ line, place: `${source}, line ${index + 1}` }))
     .filter(({ line }) => line.trim() !== '')
-  // Lines of which none can stand alone are one belief written over several.
+  // If no line is JSON by itself, the text is one belief over several lines.
   if (lines.length > 1 && !lines.some(({ line }) => isJsonObject(line)))
     return [{ place: source, value: parseJson(text, source) }]
   return lines.map(({ line, place }) => ({ place, value: parseJson(line, place) }))
