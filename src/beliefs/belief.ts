@@ -121,3 +121,11 @@ export const passesFilter = (
   (current === undefined || isCurrent(belief) === current) &&
   (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
   (candidates === undefined || belief.candidate === candidates)
+
+const rank: Record<ActorKind, number> = { person: 3, import: 2, agent: 1, tool: 1 }
+
+/** The highest authority that ever wrote or edited a belief. */
+export const authorityOf = (belief: Belief): ActorKind => (belief.editedByPerson ? 'person' : belief.provenance.actor)
+
+/** Whether `actor` may change what `belief` says. If not, the change can only be proposed. */
+export const mayChange = (actor: ActorKind, belief: Belief): boolean => rank[actor] >= rank[authorityOf(belief)]

@@ -27,9 +27,6 @@ export type SessionSummary = {
   readonly opening: string
 }
 
-/** Characters of the opening of a session in lists. */
-export const longestOpening = 200
-
 /** A turn with what only an export needs. */
 export type ExportedTurn = Turn & Pick<NewTurn, 'messageId'>
 

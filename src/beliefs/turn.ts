@@ -56,3 +56,6 @@ export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
   if (one.index !== null && other.index !== null && one.index === other.index) return true
   return one.previous === other.previous || Math.abs(Date.parse(one.at) - Date.parse(other.at)) <= sameMomentMs
 }
+
+/** Characters of the opening of a session in lists. */
+export const longestOpening = 200

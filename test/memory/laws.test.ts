@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { authorityOf } from '../../src/beliefs/authority.ts'
-import { type Belief, isCurrent } from '../../src/beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent } from '../../src/beliefs/belief.ts'
 import { nameKey } from '../../src/beliefs/identity.ts'
 import { forget } from '../../src/memory/change/forget.ts'
 import { undo } from '../../src/memory/change/undo.ts'

@@ -1,5 +1,4 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief, BeliefType } from '../../beliefs/belief.ts'
+import { type Belief, type BeliefType, mayChange } from '../../beliefs/belief.ts'
 import { nameKey } from '../../beliefs/identity.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'

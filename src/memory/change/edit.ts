@@ -1,5 +1,4 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief } from '../../beliefs/belief.ts'
+import { type Belief, mayChange } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { EventKind } from '../../beliefs/journal.ts'
 import { parseScopes } from '../../beliefs/scope.ts'

@@ -1,5 +1,4 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief } from '../../beliefs/belief.ts'
+import { type Belief, mayChange } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import { forbidden } from '../../errors.ts'
 import { chainOf } from '../explain/history.ts'

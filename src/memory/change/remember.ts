@@ -1,5 +1,4 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief, Provenance } from '../../beliefs/belief.ts'
+import { type Belief, mayChange, type Provenance } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import type { Author, Ports } from '../ports.ts'

@@ -1,5 +1,4 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief } from '../../beliefs/belief.ts'
+import { type Belief, mayChange } from '../../beliefs/belief.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { forbidden, invalid } from '../../errors.ts'
 import { type BeliefReference, currentBelief, requireFreeName } from '../find-belief.ts'

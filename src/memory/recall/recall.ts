@@ -8,7 +8,6 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { type Score, scoreLink } from '../../search/score.ts'
 import { type PushedQuote, pushQuotes } from '../../search/turns/push.ts'
-import { nearMissesOf } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
 import { ContextBudget, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
 import type { Budget, Context, MatchedForm, NearMiss, Quote, QuoteDecision, RelevantBelief } from './context.ts'
@@ -87,7 +86,10 @@ export async function assemble(
   return {
     context,
     quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
-    misses: () => nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut }),
+    misses: async () => {
+      const { nearMissesOf } = await import('../explain/near-misses.ts')
+      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
+    },
   }
 }
 

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { authorityOf, mayChange } from '../../beliefs/authority.ts'
-import { type ActorKind, type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '../../beliefs/belief.ts'
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
