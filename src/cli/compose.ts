@@ -223,7 +223,7 @@ export function compose(
     extractor: async (spec) => (await import('./open-extractor.ts')).openExtractor(spec, env),
     evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
     taskWork: async () => (await import('./task-work.ts')).composeTaskWork(surroundings),
-    readStdin: async () => (await import('./read-text.ts')).readAll(surroundings.stdin(), 'standard input'),
+    readStdin: async () => (await import('../files/read-text.ts')).readAll(surroundings.stdin(), 'standard input'),
     isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
     confirm: async (question) =>
       (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),

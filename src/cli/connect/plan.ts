@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, realpathSync, rmSync, statSync } f
 import { createTwoFilesPatch } from 'diff'
 import { MemoryError } from '../../errors.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { readTextFile } from '../read-text.ts'
+import { readTextFile } from '../../files/read-text.ts'
 import type { Machine } from '../session.ts'
 import { type ConnectionRecord, dropRecord, hashOf, readRecord, writeRecord } from './connection-record.ts'
 import type { ConfigFile } from './hosts.ts'

@@ -1,4 +1,5 @@
 import { MemoryError } from '../../errors.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { dust } from '../compare/compare.ts'
 import { metricSense } from '../score/metric-direction.ts'
 import { type Found, readBaseline, writeBaseline } from '../store/documents.ts'
@@ -101,7 +102,7 @@ export function baselineOf(run: RunSummary, results: readonly CaseResult[] | nul
     passRate: passedCases / totalCases,
     totalCases,
     passedCases,
-    ...withoutUndefined({ ...optional, metricDeclarations, caseResults: results?.map(withoutNulls) }),
+    ...omitUndefined({ ...optional, metricDeclarations, caseResults: results?.map(withoutNulls) }),
   }
 }
 
@@ -187,10 +188,3 @@ const outdatedRun = (benchmarkId: string, why: string): MemoryError =>
 
 const exists = (snapshotId: string): MemoryError =>
   new MemoryError('conflict', `A baseline "${snapshotId}" exists already.`, { hint: 'Add --force to replace it.' })
-
-type Present<Values> = { [Name in keyof Values]?: Exclude<Values[Name], undefined> }
-
-function withoutUndefined<Values extends object>(values: Values): Present<Values> {
-  // Only keys whose value is undefined are left out, which is what the type says.
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<Values>
-}

@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import type { Store } from '../../memory/store.ts'
+import type { Store } from '../../memory/ports.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'
 import { backendNames, type OwnBackend } from './backend-names.ts'

@@ -1,7 +1,7 @@
 import { MemoryError } from '../../errors.ts'
+import type { Store } from '../../memory/ports.ts'
 import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { recall } from '../../memory/recall/recall.ts'
-import type { Store } from '../../memory/store.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
 import { Corpus } from './corpus.ts'

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { readTextFile } from '../../files/read-text.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { packVector, unpackVector } from '../../search/vectors.ts'
 import { invalid } from '../kinds/retrieval/case-file.ts'
-import { parseJsonFile, readTextFile } from '../pack/read-file.ts'
+import { parseJsonFile } from '../pack/read-file.ts'
 
 /** Vectors by the hash of the text they stand for, so that a changed belief never gets the vector of its old text. */
 export type KnownVectors = ReadonlyMap<string, Float32Array>

@@ -1,7 +1,7 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import { askedWords } from '../../search/searchable-text.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 
 /** As many as could hold the same words before the one that says the same. */
 const mostLookedAt = 50

@@ -1,6 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { type Torn, writeConflictFile } from './conflict-file.ts'
 import type { ItemSegment } from './document.ts'
 import { fieldsOfBelief, itemHash } from './item.ts'

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../beliefs/journal.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 
 export type JournalChanges = {
   /** Number of the newest event. */

@@ -1,5 +1,4 @@
-import type { Ports } from '../change/transaction.ts'
-import type { Store } from '../store.ts'
+import type { Ports, Store } from '../ports.ts'
 import { hasMirror, isEdited } from './glance.ts'
 
 export type InStepOptions = {

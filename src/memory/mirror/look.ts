@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { keepWholeSave } from './conflict-file.ts'
 import { type LateEdit, withLateEdit, withUnseenLines } from './late-edits.ts'
 import { bytesHash, type LiveFile, readLive, signatureAt } from './live-file.ts'

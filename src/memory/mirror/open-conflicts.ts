@@ -1,5 +1,5 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import { conflictFiles } from './conflict-file.ts'
 import { fieldsOfBelief, isSameField } from './item.ts'
 import type { MirrorPlaces } from './places.ts'

@@ -1,5 +1,5 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import { type ItemSegment, MirrorDocument } from './document.ts'
 import { renderItem } from './item.ts'
 import { parseSegments, renderSegments, type Segment } from './segments.ts'

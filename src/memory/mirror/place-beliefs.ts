@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Belief } from '../../beliefs/belief.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import type { ItemSegment } from './document.ts'
 import { homeScope } from './item.ts'
 import { beginningOf, type MirrorFiles, type OpenFile } from './mirror-files.ts'

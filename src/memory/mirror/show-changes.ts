@@ -1,5 +1,5 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import type { MirrorFiles } from './mirror-files.ts'
 import { placeBeliefs } from './place-beliefs.ts'
 import { isMirrored } from './weigh.ts'

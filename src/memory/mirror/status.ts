@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { MirrorDocument } from './document.ts'
 import { bytesHash, readLive, signatureAt } from './live-file.ts'
 import { type OpenConflict, openConflicts } from './open-conflicts.ts'

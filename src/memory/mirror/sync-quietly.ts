@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { mirrorPlaces } from './places.ts'
 import { loadState, saveProblem } from './state.ts'
 import { displacedFiles } from './swap.ts'

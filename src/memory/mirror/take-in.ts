@@ -3,10 +3,11 @@ import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
 import { type BeliefDraft, parseDraft, type Statement } from '../change/draft.ts'
 import { inherit, newBelief, proposal, superseded } from '../change/remember.ts'
-import { type Author, change, created, type Decision, type Ports, withdrawn } from '../change/transaction.ts'
+import { change, created, type Decision, withdrawn } from '../change/transaction.ts'
 import { nameStatement } from '../markdown/name-statement.ts'
 import { refuseSecret } from '../markdown/refuse-secret.ts'
 import { sameStatement } from '../markdown/same-statement.ts'
+import type { Author, Ports } from '../ports.ts'
 import type { ItemFields } from './item.ts'
 
 /** Whoever wrote the file: somebody, or any program. So it is never more than a document's word. */
@@ -130,7 +131,8 @@ export async function takeConflict(
       const waiting = await ports.store.proposalsFor(user, target.id)
       const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
       if (same !== undefined) return { kind: 'nothing', result: same }
-      return proposal(ports, [target], belief, at, ({ belief: proposed }): Belief | null => proposed)
+      const write = await proposal(ports, target, belief, at)
+      return { ...write, result: () => write.changes[0]?.after ?? null }
     },
     neverReplayed,
   )

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
-import type { Ports } from '../change/transaction.ts'
 import { refuseSecret } from '../markdown/refuse-secret.ts'
+import type { Ports } from '../ports.ts'
 import { newLine } from './apply.ts'
 import { baseFor } from './base-for.ts'
 import { MirrorDocument } from './document.ts'

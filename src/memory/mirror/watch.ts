@@ -1,6 +1,6 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
 export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {

@@ -1,7 +1,7 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { universalScope } from '../../beliefs/scope.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import type { ItemSegment, MirrorDocument } from './document.ts'
 import {
   fieldNames,

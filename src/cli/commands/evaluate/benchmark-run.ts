@@ -11,6 +11,7 @@ import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isControlName } from '../../../eval/system/backend-names.ts'
 import { backendForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, flag, option, rest, text, wholeNumber } from '../../command.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -241,7 +242,7 @@ async function performed(job: Job, scene: Scene): Promise<Result> {
       jobs,
       surroundings: {
         given: run.kind === 'new' ? { ...run.given } : {},
-        settings: withoutUndefined(settings),
+        settings: omitUndefined(settings),
         ...machine(session.workingDirectory()),
       },
       onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
@@ -278,9 +279,6 @@ async function performedAblations(job: Job, whole: Result, scene: Scene): Promis
   }
   return results
 }
-
-const withoutUndefined = (values: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 async function answerOf(
   results: readonly Result[],

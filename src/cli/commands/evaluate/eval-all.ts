@@ -3,7 +3,6 @@ import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
 import { askedIn, casesHolding, findPacks, loadPack } from '../../../eval/kinds/retrieval/read-folder.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
-import { readTextFile } from '../../../eval/pack/read-file.ts'
 import {
   type BackendResult,
   comparisonRow,
@@ -18,6 +17,7 @@ import { type ComparisonOptions, compareBackends } from '../../../eval/run/compa
 import { backendNames, controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName, Backends } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { readTextFile } from '../../../files/read-text.ts'
 import { type Answer, defineCommand, flag, text, texts } from '../../command.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import { exitCodes } from '../../exit-codes.ts'

@@ -1,4 +1,4 @@
-import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/forget-turns.ts'
+import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type Answer, defineCommand, flag, optional, text } from '../../command.ts'

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
+import { readTextFile } from '../../../files/read-text.ts'
 import { defineCommand, flag, one } from '../../command.ts'
 import { authorOptions, placeOptions, targetOptions } from '../../common-options.ts'
-import { readTextFile } from '../../read-text.ts'
 import { columns } from '../../text-layout.ts'
 import { UsageError } from '../../usage-error.ts'
 

@@ -1,7 +1,7 @@
 import { MemoryError } from '../../../errors.ts'
-import type { Ports } from '../../../memory/change/transaction.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import { learn } from '../../../memory/learn/learn.ts'
+import type { Ports } from '../../../memory/ports.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import {
   brokenOutcome,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Budget } from '../../../memory/recall/context.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { Expectations } from './expectations.ts'
 
 /** `warnings` name what the file asks for and nobody checks. */
@@ -22,7 +23,7 @@ const budget = z
   .transform(({ maxPinnedFacts, ...rest }): Partial<Budget> => {
     // The published name of one limit differs from ours.
     const given = { ...rest, maxPinned: maxPinnedFacts }
-    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    return omitUndefined(given)
   })
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)

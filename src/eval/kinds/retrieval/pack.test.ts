@@ -153,7 +153,7 @@ describe('readPack', () => {
   })
 
   it.each([
-    ['no such file', '/nowhere/beliefs.json', /no such file/u],
+    ['no such file', '/nowhere/beliefs.json', /There is no file/u],
     ['a directory', import.meta.dirname, /is a directory/u],
   ])('refuses %s', (_what, beliefsFile, reason) => {
     expect(() => readPack({ kind: 'retrieval', id: 'p', title: 'P', beliefsFile, casesFile: beliefsFile })).toThrow(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import { readRecords } from '../../../memory/transfer/read-records.ts'
-import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
+import { readTextFile } from '../../../files/read-text.ts'
+import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
+import { parseJsonFile } from '../../pack/read-file.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
 import {
   invalid,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
-import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
+import { readTextFile } from '../../../files/read-text.ts'
+import { parseJsonFile } from '../../pack/read-file.ts'
 import { type JsonPath, parseJsonPath } from './json-path.ts'
 import { placeholdersIn, type Template } from './mcp-template.ts'
 

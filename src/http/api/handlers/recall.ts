@@ -1,7 +1,6 @@
 import { MemoryError } from '../../../errors.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
-import { isShown } from '../../../memory/explain/remedy-candidate.ts'
-import type { Context } from '../../../memory/recall/context.ts'
+import { type Context, isShown } from '../../../memory/recall/context.ts'
 import { renderContext } from '../../../memory/recall/render.ts'
 import type { Answer } from '../contract.ts'
 import type { Asked, Desk, Handlers } from '../handlers.ts'

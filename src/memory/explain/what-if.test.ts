@@ -7,7 +7,7 @@ import { MemoryError } from '../../errors.ts'
 import { type Edits, editBelief, editedFields } from '../change/edit.ts'
 import type { Context } from '../recall/context.ts'
 import { recall } from '../recall/recall.ts'
-import { supposing } from './supposing.ts'
+import { storeWith } from './what-if.ts'
 
 const word = fc.constantFrom(
   'redis',
@@ -68,8 +68,8 @@ it('answers as the store does once the change is made', async () => {
       const memory = await portsWith(...store)
       const request = { user: 'ann', scopes: view, message: text, nearMisses: false }
       const before = (await memory.store.get('ann', 'b0')) as Belief
-      const supposed = { ...before, ...editedFields(before, change), editedByPerson: true }
-      const foretold = await recall({ ...memory, store: supposing(memory.store, supposed) }, request)
+      const changed = { ...before, ...editedFields(before, change), editedByPerson: true }
+      const foretold = await recall({ ...memory, store: storeWith(memory.store, changed) }, request)
 
       const made = await editBelief(memory, { ...about('b0'), edits: change }).catch((error: unknown) => error)
       // A name that is taken there, or nothing to change: then there is nothing to compare with.
@@ -83,7 +83,7 @@ it('answers as the store does once the change is made', async () => {
 
 it('writes nothing', async () => {
   const memory = await portsWith(belief({ id: 'b0', name: 'redis' }))
-  const supposed = supposing(memory.store, (await memory.store.get('ann', 'b0')) as Belief)
+  const changed = storeWith(memory.store, (await memory.store.get('ann', 'b0')) as Belief)
 
-  expect(() => supposed.commit({} as never)).toThrow('cannot be written')
+  expect(() => changed.commit({} as never)).toThrow('cannot write')
 })

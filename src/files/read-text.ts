@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { MemoryError } from '../errors.ts'
+import { codeOf } from './leftovers.ts'
 
 /** All of a stream, as text. */
 export async function readAll(stream: Readable, source: string): Promise<string> {
@@ -15,7 +16,7 @@ export function readTextFile(file: string): string {
   try {
     bytes = readFileSync(file)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
+    const code = codeOf(cause)
     if (code === 'ENOENT')
       throw new MemoryError('not_found', `There is no file ${file}.`, { hint: 'Check the path.', cause })
     const reason = code === 'EISDIR' ? 'it is a directory' : (code ?? 'unknown error')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { belief, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import type { Belief } from '../../beliefs/belief.ts'
-import { preludeOf } from './prelude.ts'
+import { preludeOf } from './budget.ts'
 import { recall } from './recall.ts'
 
 const universal = (name: string, content: string, fields: Partial<Belief> = {}) => ({

@@ -3,10 +3,9 @@ import { about, tell } from '../../../test/memory/at-hand.ts'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { correct } from '../change/correct.ts'
 import { editBelief } from '../change/edit.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
-import { remedies } from './remedy.ts'
-import type { RemedyRequest } from './remedy-candidate.ts'
+import { type RemedyRequest, remedies } from './remedies.ts'
 
 const ask = (
   memory: Ports,
