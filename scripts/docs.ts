@@ -3,10 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from '../src/cli/command.ts'
+import { type Command, exitCodeMeanings } from '../src/cli/command/command.ts'
+import { exitCodesOf, optionsOf, usageOf } from '../src/cli/command/help.ts'
 import { type CommandEntry, commandTable } from '../src/cli/command-table.ts'
-import { exitCodeMeanings } from '../src/cli/exit-codes.ts'
-import { exitCodesOf, optionsOf, usageOf } from '../src/cli/help.ts'
 import { environmentName, settingNames, settingsSchema } from '../src/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -7,13 +7,12 @@ import { universalScope } from '../beliefs/scope.ts'
 import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
 import { MemoryError } from '../errors.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
-import { defaultAuthor } from './common-options.ts'
+import { defaultAuthor } from './command/common-options.ts'
 import { memoryDirectory, userConfigFile } from './memory-directory.ts'
-import type { Environment, OutputStream } from './output.ts'
 import { programFile } from './program-file.ts'
-import { findProjectFile, type ProjectFile } from './project-file.ts'
-import { projectScope } from './project-scope.ts'
+import { findProjectFile, type ProjectFile, projectScope } from './project.ts'
 import type { Place, PlaceOptions, Session, StandpointOptions } from './session.ts'
+import type { Environment, OutputStream } from './text/output.ts'
 
 /** Where the command line runs: all it knows of the world outside. */
 export type Surroundings = {
@@ -223,7 +222,7 @@ export function compose(
     extractor: async (spec) => (await import('./open-extractor.ts')).openExtractor(spec, env),
     evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
     taskWork: async () => (await import('./task-work.ts')).composeTaskWork(surroundings),
-    readStdin: async () => (await import('./read-text.ts')).readAll(surroundings.stdin(), 'standard input'),
+    readStdin: async () => (await import('./text-files.ts')).readAll(surroundings.stdin(), 'standard input'),
     isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
     confirm: async (question) =>
       (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),

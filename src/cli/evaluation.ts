@@ -11,7 +11,9 @@ import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { openMemoryStore } from '../store/memory-store.ts'
 import type { Surroundings } from './compose.ts'
-import { ProgressBar } from './progress-bar.ts'
+import type { Session } from './session.ts'
+import type { TaskWork } from './task-work.ts'
+import { ProgressBar } from './text/progress-bar.ts'
 
 /** What evaluation commands work with. */
 export type Evaluation = {
@@ -86,4 +88,30 @@ async function extractorOrControl(spec: string, open: (spec: string) => Promise<
   if (spec === 'none') return controls.nothingExtractor
   if (spec === 'everything') return controls.everythingExtractor
   return open(spec)
+}
+
+/** The kinds of pack there are. Tasks bring agents, graders and a sandbox, so they are loaded only for one of their packs. */
+export async function packKinds(
+  session: Session,
+  { runner, embedder }: { readonly runner: string | undefined; readonly embedder: string },
+): Promise<readonly Kind[]> {
+  const evaluation = await session.evaluation()
+  const kinds = evaluation.kinds({ embedder, extractor: (spec) => session.extractor(spec) })
+  return runner === 'task' ? [...kinds, await composeTaskKind(await session.taskWork())] : kinds
+}
+
+/** Tasks as a kind of pack, graded in the sandbox and by no judge. */
+async function composeTaskKind(work: TaskWork): Promise<Kind> {
+  const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
+  const { taskKind } = await import('../tasks/task-kind.ts')
+  return taskKind({
+    agent: (spec, options) => work.agent(spec, [], options),
+    graders: async () => ({
+      sandbox: await openSandbox({ python: await findPython(), allowUnsafe: false }),
+      judge: null,
+    }),
+    now: () => new Date(),
+    places: work.places,
+    temporary: work.temporary,
+  })
 }

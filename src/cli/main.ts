@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { MemoryError } from '../errors.ts'
-import { findCommand, readRequest, sortTexts, unknownCommand } from './arguments.ts'
-import type { Answer, Command, GivenTexts } from './command.ts'
+import { findCommand, readRequest, sortTexts, unknownCommand } from './command/arguments.ts'
+import {
+  type Answer,
+  type Command,
+  type ExitCode,
+  exitCodeOf,
+  exitCodes,
+  type GivenTexts,
+  UsageError,
+} from './command/command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type Surroundings, systemSurroundings } from './compose.ts'
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
-import { isClosedPipe, styleFor, write } from './output.ts'
-import { UsageError } from './usage-error.ts'
+import { isClosedPipe, styleFor, write } from './text/output.ts'
 
 /** Runs one command line and says how it ended. */
 export async function main(
@@ -92,7 +98,7 @@ async function withStdin(given: GivenTexts, { args }: Command, readStdin: () => 
 }
 
 async function helpFor(topic: readonly string[], surroundings: Surroundings): Promise<string> {
-  const { commandHelp, programHelp } = await import('./help.ts')
+  const { commandHelp, programHelp } = await import('./command/help.ts')
   const style = styleFor(surroundings.stdout, surroundings.env)
   const name = topic.join(' ')
   if (name === '') return programHelp(commandTable, null, style)

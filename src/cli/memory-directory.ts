@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { MemoryError } from '../errors.ts'
-import type { Environment } from './output.ts'
+import type { Environment } from './text/output.ts'
 
 type Here = {
   readonly given: string | undefined

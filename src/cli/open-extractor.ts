@@ -1,6 +1,6 @@
 import { MemoryError } from '../errors.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
-import type { Environment } from './output.ts'
+import type { Environment } from './text/output.ts'
 
 /** How `--extractor` is written. */
 export const extractorForms = 'rules, openai:<model>[@<url>] or anthropic:<model>[@<url>]'

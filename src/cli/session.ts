@@ -5,8 +5,8 @@ import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { openPorts } from '../open-memory.ts'
 import type { Evaluation } from './evaluation.ts'
-import type { Environment } from './output.ts'
 import type { TaskWork } from './task-work.ts'
+import type { Environment } from './text/output.ts'
 
 /** The options that say which memory is meant. */
 export type PlaceOptions = {

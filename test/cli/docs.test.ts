@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { readRequest, sortTexts } from '../../src/cli/arguments.ts'
+import { readRequest, sortTexts } from '../../src/cli/command/arguments.ts'
 import { commandTable } from '../../src/cli/command-table.ts'
 import { workplace } from './workplace.ts'
 

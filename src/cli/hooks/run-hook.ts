@@ -3,11 +3,10 @@ import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
-import { write } from '../output.ts'
 import type { Place, Session, StandpointOptions } from '../session.ts'
-import { type HookEvent, type HookHost, hookAnswer } from './hook-event.ts'
-import { type HookPayload, readPayload } from './hook-payload.ts'
+import { write } from '../text/output.ts'
 import { enqueue, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
+import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
 /** From the start of the process to the host's answer. */
 export const hookDeadlineMs = 300

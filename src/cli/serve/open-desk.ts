@@ -3,14 +3,52 @@ import { join } from 'node:path'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow-memory.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
-import type { Desk } from '../../http/api/handlers.ts'
+import type { Answer } from '../../http/api/contract.ts'
+import type { Desk, MirrorDesk } from '../../http/api/handlers.ts'
 import type { Author, Ports } from '../../memory/change/transaction.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
+import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
+import { syncMirror } from '../../memory/mirror/sync.ts'
 import type { Store } from '../../memory/store.ts'
 import type { Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
-import { mirrorDesk } from './mirror-desk.ts'
+
+/** The mirror of a directory as a page shows it. */
+export function mirrorDesk(ports: Ports, { dir, user }: { readonly dir: string; readonly user: string }): MirrorDesk {
+  const status = async () => described(await mirrorStatus(ports, dir))
+  return {
+    status,
+    sync: async () => {
+      await syncMirror(ports, { dir, user })
+      return status()
+    },
+  }
+}
+
+function described(status: MirrorStatus): Answer<'mirror'> {
+  if (!status.exists) {
+    return { exists: false, file: status.file, isInSync: null, items: null, lastSyncAt: null, problems: [] }
+  }
+  const { file, isInStep, items, syncedAt, problem, held, conflicts, refused, editedFiles, pendingEvents } = status
+  const counted = (count: number, one: string, many: string): readonly string[] =>
+    count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
+  return {
+    exists: true,
+    file,
+    isInSync: isInStep,
+    items,
+    lastSyncAt: syncedAt,
+    problems: [
+      ...(problem === null ? [] : [problem.message]),
+      ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
+      ...conflicts.map((conflict) => `Changed on both sides; see ${conflict.file}.`),
+      ...counted(refused.length, 'line could not be taken in.', 'lines could not be taken in.'),
+      ...editedFiles.map((name) => `${name} was changed since the last sync.`),
+      ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
+    ],
+  }
+}
 
 /** Which memory is served, and where in it one stands. */
 export type ServedPlace = {

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
-import type { Argument } from '../../command.ts'
-import { defineCommand, flag, text } from '../../command.ts'
-import { viewOptions } from '../../common-options.ts'
-import { connectHosts, filesFor, nextStep, usualLevel } from '../../connect/hosts.ts'
-import { isPassing } from '../../connect/launch.ts'
+import { type Argument, defineCommand, flag, text, UsageError } from '../../command/command.ts'
+import { viewOptions } from '../../command/common-options.ts'
+import { connectHosts, filesFor, isPassing, nextStep, usualLevel } from '../../connect/hosts.ts'
 import {
   connectFiles,
   diffOf,
@@ -14,10 +12,8 @@ import {
   planRemoval,
 } from '../../connect/plan.ts'
 import { keepingNotice } from '../../keeping-notice.ts'
-import { harmless, type Style } from '../../output.ts'
 import type { Session } from '../../session.ts'
-import { counted } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { counted, harmless, type Style } from '../../text/output.ts'
 
 const host: Argument<(typeof connectHosts)[number]> = {
   help: `The program to set up: ${connectHosts.join(', ')}.`,

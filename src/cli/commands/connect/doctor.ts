@@ -7,13 +7,11 @@ import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.t
 import type { Store } from '../../../memory/store.ts'
 import { isDamage } from '../../../store/sqlite/sqlite-errors.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
-import { defineCommand, flag, text } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { defineCommand, exitCodes, flag, text } from '../../command/command.ts'
+import { placeOptions } from '../../command/common-options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import type { Style } from '../../output.ts'
 import type { Session } from '../../session.ts'
-import { columns, counted } from '../../text-layout.ts'
+import { columns, counted, type Style } from '../../text/output.ts'
 
 export const doctor = defineCommand({
   args: {},

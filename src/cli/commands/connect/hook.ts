@@ -1,11 +1,9 @@
-import type { Argument } from '../../command.ts'
-import { choice, defineCommand } from '../../command.ts'
-import { placeOptions, viewOptions } from '../../common-options.ts'
-import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/hook-event.ts'
+import { type Argument, choice, defineCommand, UsageError } from '../../command/command.ts'
+import { placeOptions, viewOptions } from '../../command/common-options.ts'
 import { logHook } from '../../hooks/hook-log.ts'
+import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
 import { failureOf, hookDeadlineMs, runHook } from '../../hooks/run-hook.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
 
 const event: Argument<ReturnType<typeof readEvent>> = {
   help: `What happened: ${hookEvents.join(', ')}, or the host's own name for it.`,

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
-import { defineCommand } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
+import { defineCommand } from '../../command/command.ts'
+import { placeOptions } from '../../command/common-options.ts'
 import type { Session } from '../../session.ts'
-import { leftAloneText } from '../memory/mirror-status.ts'
+import { leftAloneText } from '../memory/mirror.ts'
 
 export const init = defineCommand({
   args: {},

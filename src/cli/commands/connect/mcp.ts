@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream'
 import type { McpSetup } from '../../../mcp/memory-mcp.ts'
 import type { Author } from '../../../memory/change/transaction.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { defineCommand, flag } from '../../command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../common-options.ts'
+import { defineCommand, flag } from '../../command/command.ts'
+import { placeOptions, readerOptions, viewOptions } from '../../command/common-options.ts'
 import type { Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({

@@ -1,19 +1,37 @@
-import { rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { MemoryError } from '../../../errors.ts'
+import { writeAtomically } from '../../../files/atomic-write.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { serverApp } from '../../../http/server-app.ts'
 import { memoryMcp } from '../../../mcp/memory-mcp.ts'
 import { defaultUser } from '../../../open-memory.ts'
-import { defineCommand, flag, text, wholeNumber } from '../../command.ts'
-import { placeOptions, viewOptions } from '../../common-options.ts'
+import { defineCommand, flag, text, UsageError, wholeNumber } from '../../command/command.ts'
+import { placeOptions, viewOptions } from '../../command/common-options.ts'
 import { forgetOldTurns } from '../../old-turns.ts'
 import { fillDemo } from '../../serve/demo-memory.ts'
 import { type OpenDesk, openDesk, type ServedPlace } from '../../serve/open-desk.ts'
-import { installationToken } from '../../serve/token.ts'
 import type { Session } from '../../session.ts'
-import { tourScopes } from '../../tour-scenes.ts'
-import { UsageError } from '../../usage-error.ts'
+import { tourScopes } from './tour.ts'
+
+const wellFormed = /^[A-Za-z0-9_-]{43}$/u
+
+/** Where the token of a memory directory is kept. */
+export const tokenFile = (dir: string): string => join(dir, 'state', 'token')
+
+/** The one secret of an installation: made when there is none, and readable by its owner alone. */
+export async function installationToken(dir: string): Promise<{ readonly token: string; readonly isNew: boolean }> {
+  const file = tokenFile(dir)
+  const isNew = await writeAtomically(file, `${randomBytes(32).toString('base64url')}\n`, { existing: 'keep' })
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
+  const token = readFileSync(file, 'utf8').trim()
+  if (wellFormed.test(token)) return { token, isNew }
+  throw new MemoryError('unavailable', `${file} does not hold a token.`, {
+    hint: 'Remove it; the next start makes a new one, and everybody has to log in again.',
+  })
+}
 
 const usualPort = 4777
 const loopback = '127.0.0.1'

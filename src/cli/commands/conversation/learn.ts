@@ -1,12 +1,11 @@
 import type { Refusal } from '../../../memory/learn/extraction.ts'
 import type { Learned } from '../../../memory/learn/learn.ts'
-import { defineCommand, flag, text, texts, words } from '../../command.ts'
-import { authorOptions, placeOptions, targetOptions } from '../../common-options.ts'
-import { short } from '../../describe-belief.ts'
-import { takenText } from '../../describe-heard.ts'
+import { defineCommand, flag, text, texts, words } from '../../command/command.ts'
+import { authorOptions, placeOptions, targetOptions } from '../../command/common-options.ts'
 import { extractorForms } from '../../open-extractor.ts'
-import { harmless, type Style } from '../../output.ts'
-import { counted } from '../../text-layout.ts'
+import { short } from '../../text/beliefs.ts'
+import { counted, harmless, type Style } from '../../text/output.ts'
+import { takenText } from './hear-lines.ts'
 
 export const learn = defineCommand({
   args: { message: words('The message to learn from.') },

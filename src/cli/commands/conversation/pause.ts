@@ -1,13 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import { beginPause, type Pause, pauseFor, realPath } from '../../../memory/conversation/pause.ts'
-import { defineCommand, flag, option, text } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { minuteOf } from '../../describe-belief.ts'
-import { harmless } from '../../output.ts'
+import { beginPause, endPause, type Pause, pauseFor, pausesIn, realPath } from '../../../memory/conversation/pause.ts'
+import { defineCommand, flag, option, text, UsageError } from '../../command/command.ts'
+import { placeOptions } from '../../command/common-options.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { harmless } from '../../text/output.ts'
 
 /** Where a pause holds. */
 export const pausePlaceOptions = {
@@ -81,3 +80,27 @@ function readDuration(given: string): number {
     'Write a number and m, h, d or w, such as 30m or 2h; at most ten years.',
   )
 }
+
+export const resume = defineCommand({
+  args: {},
+  options: { ...pausePlaceOptions, ...placeOptions },
+  description: 'Without --in and --here it ends the pause that holds everywhere.',
+  examples: [
+    { command: 'credence resume', effect: 'Lets hooks keep what is said again.' },
+    { command: 'credence resume --in ~/clients/secret', effect: 'Ends the pause of one directory.' },
+  ],
+  async run({ options }, session) {
+    const directory = pausedDirectory(options, session)
+    const { dir } = (directory === null ? session : session.inDirectory(directory)).place(options)
+    const now = new Date()
+    const wasPaused = await endPause(dir, directory, now)
+    const left = pausesIn(dir, now)
+    const where = directory === null ? '' : ` in ${harmless(directory)}`
+    return {
+      document: { resumed: wasPaused, directory, pauses: left, dir },
+      text: (style) =>
+        wasPaused ? `${style.green('Resumed')}${where}. Hooks keep what is said.` : `There was no pause${where}.`,
+      notes: left.map((pause) => `Still paused ${pauseText(pause)}.`),
+    }
+  },
+})

@@ -1,11 +1,10 @@
 import { pausesIn } from '../../../memory/conversation/pause.ts'
-import { defineCommand } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { minuteOf } from '../../describe-belief.ts'
+import { defineCommand } from '../../command/command.ts'
+import { placeOptions } from '../../command/common-options.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import { harmless } from '../../output.ts'
-import { columns, counted } from '../../text-layout.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { columns, counted, harmless } from '../../text/output.ts'
 import { pauseText } from './pause.ts'
 
 export const status = defineCommand({

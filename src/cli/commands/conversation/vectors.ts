@@ -1,7 +1,6 @@
-import { defineCommand, wholeNumber } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { counted } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, UsageError, wholeNumber } from '../../command/command.ts'
+import { placeOptions } from '../../command/common-options.ts'
+import { counted } from '../../text/output.ts'
 
 export const vectors = defineCommand({
   args: {},

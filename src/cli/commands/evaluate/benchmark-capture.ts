@@ -1,9 +1,8 @@
 import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, flag, text, texts, words } from '../../command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../common-options.ts'
-import { harmless, type Style } from '../../output.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, flag, text, texts, UsageError, words } from '../../command/command.ts'
+import { placeOptions, readerOptions, viewOptions } from '../../command/common-options.ts'
+import { harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkCapture = defineCommand({

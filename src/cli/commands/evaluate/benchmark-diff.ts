@@ -1,7 +1,6 @@
 import { type CaseDiff, diffRuns, type RunDiff } from '../../../eval/compare/diff.ts'
-import { defineCommand, one } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
+import { defineCommand, exitCodes, one } from '../../command/command.ts'
+import { harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkDiff = defineCommand({

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { reportData } from '../../../eval/report/html/report-data.ts'
 import { reportPage } from '../../../eval/report/html/report-page.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
-import { defineCommand, rest, text } from '../../command.ts'
+import { defineCommand, rest, text } from '../../command/command.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path'
 import { mergeShards } from '../../../eval/run/merge-shards.ts'
 import { newRunId } from '../../../eval/run/run-id.ts'
-import { defineCommand, rest, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless } from '../../output.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, exitCodes, rest, text, UsageError } from '../../command/command.ts'
+import { harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkMerge = defineCommand({

@@ -1,15 +1,13 @@
 import { resolve } from 'node:path'
 import { gateStores, reportAgainstBaseline } from '../../../eval/gate/ci-gate.ts'
 import { storeStatus } from '../../../eval/store/status.ts'
-import { type Answer, defineCommand, flag, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { type Answer, defineCommand, exitCodes, flag, text, UsageError } from '../../command/command.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
-import { reportAnswer } from './benchmark-report-format.ts'
+import { packText, validated } from './benchmark-pack.ts'
+import { reportAnswer } from './benchmark-report.ts'
 import { snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-snapshot.ts'
 import { reported, statusText } from './benchmark-status.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
-import { packText, validated } from './benchmark-validate.ts'
 
 const options = {
   validate: text('<path>', 'Check this pack.'),

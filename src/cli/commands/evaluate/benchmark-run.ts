@@ -1,30 +1,53 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { type Kind, kindOf } from '../../../eval/kinds/kind.ts'
-import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import { saturated } from '../../../eval/report/comparison.ts'
 import { openBenchmark } from '../../../eval/run/open-benchmark.ts'
 import { optionsOf, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from '../../../eval/run/run.ts'
 import { newRunId } from '../../../eval/run/run-id.ts'
 import { type AblationResult, judgeAblation, type Share } from '../../../eval/score/ablation.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
+import { manifestName, packPath } from '../../../eval/store/layout.ts'
+import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isControlName } from '../../../eval/system/backend-names.ts'
 import { backendForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, flag, option, rest, text, wholeNumber } from '../../command.ts'
-import type { Evaluation } from '../../evaluation.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { defineCommand, exitCodes, flag, option, rest, text, UsageError, wholeNumber } from '../../command/command.ts'
+import { type Evaluation, packKinds } from '../../evaluation.ts'
 import { extractorForms } from '../../open-extractor.ts'
-import { harmless, type Style } from '../../output.ts'
-import { packKinds } from '../../pack-kinds.ts'
-import { refuseChanges } from '../../resumed-run.ts'
 import type { Session } from '../../session.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
-import { packDirectory } from './benchmark-packs.ts'
-import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
-import { machine } from './benchmark-surroundings.ts'
+import { columns, harmless, type Style } from '../../text/output.ts'
+import { evalStore, machine, refuseChanges, requireSetting, storeOptions } from './benchmark-store.ts'
 import { embedderOption } from './eval-options.ts'
+
+/** The folder of a pack that is named by a path, or by the id of one in the eval store or among those that ship. */
+export function packDirectory(
+  given: string,
+  { session, root, shipped }: { readonly session: Session; readonly root: string; readonly shipped: string },
+): string {
+  const places = [
+    ...(isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []),
+    resolve(session.workingDirectory(), given),
+  ]
+  const found = places.find((path) => existsSync(join(path, manifestName)))
+  if (found !== undefined) return found
+  const alone = resolve(session.workingDirectory(), given)
+  if (statSync(alone, { throwIfNoEntry: false })?.isFile()) {
+    throw new UsageError(`${given} is a file.`, 'A pack is run from its folder, with the files its manifest names.')
+  }
+  throw new UsageError(
+    `There is no pack "${given}".`,
+    `Give a folder with a manifest.json, or one of ${idsIn(root, shipped).join(', ')}.`,
+  )
+}
+
+function idsIn(root: string, shipped: string): readonly string[] {
+  const own = join(root, 'benchmarks')
+  const directories = [...(existsSync(own) ? packFolders(own) : []), ...packFolders(shipped)]
+  return [...new Set(directories.map((path) => path.split(/[\\/]/u).at(-1) ?? path))]
+}
 
 const options = {
   system: {

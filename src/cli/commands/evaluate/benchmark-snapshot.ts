@@ -1,10 +1,8 @@
 import { createSnapshot } from '../../../eval/gate/baselines.ts'
 import { shown } from '../../../eval/gate/gate.ts'
 import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
-import { defineCommand, flag, option, text } from '../../command.ts'
-import { harmless } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, flag, option, text, UsageError } from '../../command/command.ts'
+import { columns, harmless } from '../../text/output.ts'
 import { evalStore, portablePath, requireSetting, storeOptions } from './benchmark-store.ts'
 
 /** A name that may become a file. */

@@ -1,8 +1,7 @@
 import type { Settings } from '../../../config.ts'
 import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
-import { defineCommand } from '../../command.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
+import { defineCommand } from '../../command/command.ts'
+import { columns, harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkStatus = defineCommand({

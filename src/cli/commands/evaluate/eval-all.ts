@@ -18,14 +18,11 @@ import { type ComparisonOptions, compareBackends } from '../../../eval/run/compa
 import { backendNames, controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName, Backends } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { type Answer, defineCommand, flag, text, texts } from '../../command.ts'
+import { type Answer, defineCommand, exitCodes, flag, text, texts, UsageError } from '../../command/command.ts'
 import type { Evaluation } from '../../evaluation.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Style } from '../../output.ts'
 import type { Session } from '../../session.ts'
-import { counted } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
-import { oneCase } from './eval-files.ts'
+import { counted, type Style } from '../../text/output.ts'
+import { failureText, oneCase } from './eval-files.ts'
 import {
   backendsOption,
   editedPinsOption,
@@ -34,7 +31,6 @@ import {
   outDirectory,
   outOption,
 } from './eval-options.ts'
-import { failureText } from './eval-text.ts'
 
 const options = {
   pack: texts('<id>', 'Only this pack. May be given several times.'),

@@ -3,9 +3,8 @@ import { backendNames } from '../../../eval/system/backend-names.ts'
 import { type BackendName, isBackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { outsideForms } from '../../../eval/system/outside/outside.ts'
-import { choice, flag, option, text } from '../../command.ts'
+import { choice, flag, option, text, UsageError } from '../../command/command.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
 
 /** Reports go here unless told otherwise. */
 const defaultOut = 'test-results'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { listenOnLoopback } from '../../../http/listen.ts'
 import { recallApp } from '../../../http/recall-app.ts'
-import { defineCommand, wholeNumber } from '../../command.ts'
+import { defineCommand, wholeNumber } from '../../command/command.ts'
 
 /** The port that published harnesses ask unless told otherwise. */
 const usualPort = 8080

@@ -1,11 +1,9 @@
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { choices, defineCommand, flag, wholeNumber } from '../../command.ts'
-import { filterOptions, placeOptions } from '../../common-options.ts'
-import { beliefBlock } from '../../describe-belief.ts'
-import { harmless } from '../../output.ts'
-import { columns, counted } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { choices, defineCommand, flag, UsageError, wholeNumber } from '../../command/command.ts'
+import { filterOptions, placeOptions } from '../../command/common-options.ts'
+import { beliefBlock } from '../../text/beliefs.ts'
+import { columns, counted, harmless } from '../../text/output.ts'
 
 export const beliefs = defineCommand({
   args: {},

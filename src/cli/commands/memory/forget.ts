@@ -1,15 +1,13 @@
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/forget-turns.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Answer, defineCommand, flag, optional, text } from '../../command.ts'
-import { authorOptions, keyOptions, placeOptions, referenceOptions, timeOptions } from '../../common-options.ts'
-import { beliefBlock, called, dayOf, short } from '../../describe-belief.ts'
-import { findSession } from '../../find-session.ts'
+import { type Answer, defineCommand, flag, optional, text, UsageError } from '../../command/command.ts'
+import { authorOptions, keyOptions, placeOptions, referenceOptions, timeOptions } from '../../command/common-options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
-import { harmless, plain } from '../../output.ts'
 import type { Session, StandpointOptions } from '../../session.ts'
-import { counted } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { beliefBlock, called, dayOf, short } from '../../text/beliefs.ts'
+import { counted, harmless, plain } from '../../text/output.ts'
+import { findSession } from '../conversation/conversations.ts'
 
 export const forget = defineCommand({
   args: { belief: optional('The belief: its id, the beginning of it, its name or an alias.') },

@@ -1,11 +1,10 @@
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
 import type { Proposal, ReviewCandidate } from '../../../memory/change/proposals.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, optional, optionalChoice } from '../../command.ts'
-import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../../common-options.ts'
-import { called, headline, short } from '../../describe-belief.ts'
-import { harmless, type Style } from '../../output.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, optional, optionalChoice, UsageError } from '../../command/command.ts'
+import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../../command/common-options.ts'
+import { called, headline, short } from '../../text/beliefs.ts'
+import { harmless, type Style } from '../../text/output.ts'
 
 export const proposals = defineCommand({
   args: {

@@ -1,10 +1,9 @@
 import { type Budget, type Context, defaultBudget } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, flag, text, wholeNumber, words } from '../../command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../common-options.ts'
-import type { Style } from '../../output.ts'
+import { defineCommand, flag, text, UsageError, wholeNumber, words } from '../../command/command.ts'
+import { placeOptions, readerOptions, viewOptions } from '../../command/common-options.ts'
 import type { PlaceOptions, Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
+import type { Style } from '../../text/output.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
@@ -77,5 +76,5 @@ async function* shown(
   style: Style,
 ): AsyncGenerator<string> {
   if (render) yield promptOf(context)
-  else yield (await import('../../describe-context.ts')).contextText(context, { explain }, style)
+  else yield (await import('../../text/recall.ts')).contextText(context, { explain }, style)
 }

@@ -1,10 +1,9 @@
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { ResolveRequest } from '../../../memory/change/resolve.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, one, option, text } from '../../command.ts'
-import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../../common-options.ts'
-import { called, short } from '../../describe-belief.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, one, option, text, UsageError } from '../../command/command.ts'
+import { authorOptions, keyOptions, placeOptions, referenceOptions } from '../../command/common-options.ts'
+import { called, short } from '../../text/beliefs.ts'
 
 export const resolve = defineCommand({
   args: { question: one('The open question: its id, the beginning of it, its name or an alias.') },

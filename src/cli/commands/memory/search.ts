@@ -3,12 +3,11 @@ import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { Strength } from '../../../search/turns/strength.ts'
-import { choice, choices, defineCommand, flag, text, wholeNumber, words } from '../../command.ts'
-import { filterOptions, placeOptions, readerOptions } from '../../common-options.ts'
-import { dayOf, marksOf } from '../../describe-belief.ts'
-import { explanationTree } from '../../describe-recall.ts'
-import { harmless, type Style } from '../../output.ts'
-import { counted, indented } from '../../text-layout.ts'
+import { choice, choices, defineCommand, flag, text, wholeNumber, words } from '../../command/command.ts'
+import { filterOptions, placeOptions, readerOptions } from '../../command/common-options.ts'
+import { dayOf, marksOf } from '../../text/beliefs.ts'
+import { counted, harmless, indented, type Style } from '../../text/output.ts'
+import { explanationTree } from '../../text/recall.ts'
 
 export const search = defineCommand({
   args: { query: words('A question, or the words to look for.') },

@@ -1,8 +1,8 @@
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Argument, defineCommand, readWholeNumber } from '../../command.ts'
-import { authorOptions, keyOptions, placeOptions } from '../../common-options.ts'
-import { called, short } from '../../describe-belief.ts'
-import { harmless } from '../../output.ts'
+import { type Argument, defineCommand, readWholeNumber } from '../../command/command.ts'
+import { authorOptions, keyOptions, placeOptions } from '../../command/common-options.ts'
+import { called, short } from '../../text/beliefs.ts'
+import { harmless } from '../../text/output.ts'
 
 const changeNumber: Argument<number | undefined> = {
   help: 'The number of the change, from `credence history`. Without one, the latest change.',

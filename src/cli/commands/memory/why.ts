@@ -1,13 +1,11 @@
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { Why } from '../../../memory/explain/why.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { type Answer, defineCommand, one, oneText } from '../../command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../common-options.ts'
-import { called, dayOf } from '../../describe-belief.ts'
-import { sharedText } from '../../describe-context.ts'
-import { explanationLines, explanationTree, reasonText, rounded } from '../../describe-recall.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns, indented } from '../../text-layout.ts'
+import { type Answer, defineCommand, one, oneText } from '../../command/command.ts'
+import { placeOptions, readerOptions, viewOptions } from '../../command/common-options.ts'
+import { called, dayOf } from '../../text/beliefs.ts'
+import { columns, harmless, indented, type Style } from '../../text/output.ts'
+import { explanationLines, explanationTree, reasonText, rounded, sharedText } from '../../text/recall.ts'
 
 export const why = defineCommand({
   args: {

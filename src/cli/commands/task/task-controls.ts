@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type MeanScores, meanScores } from '../../../tasks/report/coverage.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns, wrap } from '../../text-layout.ts'
+import { columns, harmless, type Style, wrap } from '../../text/output.ts'
 import { type DoneJob, oracleName, performTasks, type TaskRequest, type TaskScene } from './task-job.ts'
 import { figure } from './task-text.ts'
 

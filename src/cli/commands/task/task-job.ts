@@ -20,7 +20,7 @@ import { isDeterministic } from '../../../tasks/task-kind.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import type { TaskWork } from '../../task-work.ts'
-import { machine } from '../evaluate/benchmark-surroundings.ts'
+import { machine } from '../evaluate/benchmark-store.ts'
 import { taskPlaces } from './task-places.ts'
 
 /** Everything that decides what a run of tasks does. Kept with the run, so that it can be resumed. */

@@ -1,9 +1,8 @@
 import { relative } from 'node:path'
 import { checkSource, findTasks } from '../../../tasks/parse/load-tasks.ts'
 import type { Task } from '../../../tasks/task.ts'
-import { defineCommand, rest } from '../../command.ts'
-import { harmless } from '../../output.ts'
-import { columns, counted } from '../../text-layout.ts'
+import { defineCommand, rest } from '../../command/command.ts'
+import { columns, counted, harmless } from '../../text/output.ts'
 import { taskPlaces } from './task-places.ts'
 
 /** The tasks that can be run. */

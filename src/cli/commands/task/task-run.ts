@@ -5,12 +5,19 @@ import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
 import { pinchbenchResult } from '../../../tasks/report/pinchbench-result.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { defaultPassAt } from '../../../tasks/task-benchmark.ts'
-import { defineCommand, flag, option, rest, text, texts, wholeNumber } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Style } from '../../output.ts'
-import { refuseChanges } from '../../resumed-run.ts'
-import { UsageError } from '../../usage-error.ts'
-import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
+import {
+  defineCommand,
+  exitCodes,
+  flag,
+  option,
+  rest,
+  text,
+  texts,
+  UsageError,
+  wholeNumber,
+} from '../../command/command.ts'
+import type { Style } from '../../text/output.ts'
+import { evalStore, refuseChanges, storeOptions } from '../evaluate/benchmark-store.ts'
 import { type ControlResult, controlsText, liftOf, performControls } from './task-controls.ts'
 import { type DoneJob, performTasks, requestOf, sandboxFor, type TaskRequest } from './task-job.ts'
 import { gradesText } from './task-text.ts'

@@ -3,10 +3,8 @@ import type { Problem } from '../../../eval/store/parse-artifact.ts'
 import { checkSource, findTasks, type TaskSource } from '../../../tasks/parse/load-tasks.ts'
 import type { ParseOptions } from '../../../tasks/parse/parse-task.ts'
 import { findAsset } from '../../../tasks/run/workspace.ts'
-import { defineCommand, flag, rest } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
-import { counted, wrap } from '../../text-layout.ts'
+import { defineCommand, exitCodes, flag, rest } from '../../command/command.ts'
+import { counted, harmless, type Style, wrap } from '../../text/output.ts'
 import { taskPlaces } from './task-places.ts'
 
 /** Whether task files can be run, and what is wrong with those that cannot. */
