@@ -62,7 +62,7 @@ ${sections.join('\n')}`
 function commandSection({ name, summary }: CommandEntry, command: Command): string {
   const args = Object.entries(command.args).map(([arg, { help }]) => [`\`${arg}\``, help] as const)
   const options = optionsOf(command).map(({ usage, help }) => [`\`${usage}\``, help] as const)
-  const examples = command.examples.map(({ command: line, effect }) => `# ${effect}\n${line}`)
+  const examples = Object.entries(command.examples).map(([line, effect]) => `# ${effect}\n${line}`)
   return [
     `## credence ${name}`,
     '',

@@ -10,7 +10,7 @@ import type { Ports } from '../memory/change/transaction.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { openMemoryStore } from '../store/memory-store.ts'
-import type { Surroundings } from './compose.ts'
+import type { ProcessEnvironment } from './compose.ts'
 import type { Session } from './session.ts'
 import type { TaskWork } from './task-work.ts'
 import { ProgressBar } from './text/progress-bar.ts'
@@ -35,7 +35,7 @@ export type Evaluation = {
 const inPackage = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 /** Every run begins with an empty store in memory, so that no memory of the user is ever touched. */
-export function composeEvaluation({ env, stderr }: Pick<Surroundings, 'env' | 'stderr'>): Evaluation {
+export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env' | 'stderr'>): Evaluation {
   const { version } = JSON.parse(readFileSync(inPackage('package.json'), 'utf8')) as { version: string }
   const open = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
   const packs = inPackage('packs')

@@ -5,7 +5,7 @@ import type { ChatModel } from '../models/chat-model.ts'
 import type { Agent } from '../tasks/agent.ts'
 import { type AgentParts, agentFrom } from '../tasks/agents/agent-from.ts'
 import type { PrerequisitePlaces } from '../tasks/run/prerequisites.ts'
-import type { Surroundings } from './compose.ts'
+import type { ProcessEnvironment } from './compose.ts'
 
 /** What commands that put agents to work are made of. */
 export type TaskWork = {
@@ -23,9 +23,9 @@ export type TaskWork = {
   readonly arenaKey: string | undefined
 }
 
-export function composeTaskWork(surroundings: Surroundings): TaskWork {
-  const { env, temporary } = surroundings
-  const workingDirectory = surroundings.workingDirectory()
+export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
+  const { env, temporary } = environment
+  const workingDirectory = environment.workingDirectory()
   const openModel: AgentParts['openModel'] = async (wanted) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
     return openChatModel({ ...wanted, env })

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CommandEntry } from '../command-table.ts'
 import { readRequest, sortTexts } from './arguments.ts'
-import { flag, one, optional, rest, text, texts, UsageError, words } from './command.ts'
+import { UsageError } from './command.ts'
+import { flag, one, optional, rest, text, texts, words } from './options.ts'
 
 const entry = (name: string): CommandEntry => ({
   name,

@@ -1,36 +1,36 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../../did-you-mean.ts'
 import type { CommandEntry } from '../command-table.ts'
-import { type Argument, type GivenTexts, kebab, type Option, UsageError } from './command.ts'
+import { type Command, type GivenTexts, kebab, type Option, UsageError } from './command.ts'
 
-/** What every command understands. */
+/** The options of every command. */
 export const everywhere = {
   json: { help: 'Print one JSON document on standard output and nothing else.', value: null },
   help: { help: 'Show this help.', value: null },
 } as const
 
-/** Options of most commands that take a value, so that they may stand before the command's name. */
+/** Options with a value that may stand before the command's name. */
 const leading = ['dir', 'user', 'scope', 'as', 'agent'] as const
 
-/** What the command line asks for. `argv` is without the words that were the command's name. */
+/** What the command line asks for. `argv` is without the words of the command's name. */
 export type Request =
   | { readonly kind: 'version' }
-  | { readonly kind: 'help'; readonly topic: readonly string[] }
-  | { readonly kind: 'nothing'; readonly topic: readonly string[] }
+  | { readonly kind: 'help' | 'nothing'; readonly topic: readonly string[] }
   | { readonly kind: 'command'; readonly entry: CommandEntry; readonly argv: readonly string[] }
 
-/** Finds out which command is meant, wherever its name stands among the options. */
+/** Finds the command, wherever its name stands among the options. */
 export function readRequest(argv: readonly string[], table: readonly CommandEntry[]): Request {
   const options = Object.fromEntries(leading.map((name) => [name, { type: 'string' as const }]))
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true })
   const positionals = tokens.flatMap((token) => (token.kind === 'positional' ? [token] : []))
   const end = tokens.find((token) => token.kind === 'option-terminator')?.index ?? argv.length
   const has = (...names: readonly string[]): boolean => argv.slice(0, end).some((text) => names.includes(text))
+  const wantsHelp = has('--help', '-h')
 
   const [first, second] = positionals.filter(({ index }) => index < end)
   if (first === undefined) {
     if (has('--version', '-V')) return { kind: 'version' }
-    return { kind: has('--help', '-h') ? 'help' : 'nothing', topic: [] }
+    return { kind: wantsHelp ? 'help' : 'nothing', topic: [] }
   }
   if (first.value === 'help') return { kind: 'help', topic: positionals.slice(1).map(({ value }) => value) }
 
@@ -41,42 +41,34 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
     (findCommand(`${first.value} ${second.value}`, table) !== undefined ||
       findCommand(first.value, table) === undefined)
   const named = isGroup && isInGroup ? [first, second] : [first]
-  const name = named.map(({ value }) => value).join(' ')
-  if (has('--help', '-h')) return { kind: 'help', topic: named.map(({ value }) => value) }
-  const entry = findCommand(name, table)
+  const topic = named.map(({ value }) => value)
+  if (wantsHelp) return { kind: 'help', topic }
+  const entry = findCommand(topic.join(' '), table)
   if (entry !== undefined) {
     const isName = new Set(named.map(({ index }) => index))
     return { kind: 'command', entry, argv: argv.filter((_, index) => !isName.has(index)) }
   }
-  if (isGroup && second === undefined) return { kind: 'nothing', topic: [first.value] }
-  throw unknownCommand(name, table)
+  if (isGroup && second === undefined) return { kind: 'nothing', topic }
+  throw unknownCommand(topic.join(' '), table)
 }
 
-/** A command by its name or by another that it answers to. */
+/** A command by its name or an alias. */
 export const findCommand = (name: string, table: readonly CommandEntry[]): CommandEntry | undefined =>
   table.find((known) => known.name === name || known.aliases?.includes(name))
 
 export function unknownCommand(name: string, table: readonly CommandEntry[]): UsageError {
-  const meant = didYouMean(
-    name,
-    table.map((known) => known.name),
-  )
-  return new UsageError(
-    `There is no command "${name}".`,
-    meant === undefined ? 'See them all with `credence --help`.' : `Did you mean \`credence ${meant}\`?`,
-  )
+  const names = table.map((known) => known.name)
+  const meant = didYouMean(name, names)
+  const hint = meant === undefined ? 'See them all with `credence --help`.' : `Did you mean \`credence ${meant}\`?`
+  return new UsageError(`There is no command "${name}".`, hint)
 }
 
-type Specs = {
-  readonly args: Readonly<Record<string, Argument>>
-  readonly options: Readonly<Record<string, Option>>
-}
+type Specs = Pick<Command, 'args' | 'options'>
 
-/** Sorts the words of a command line by the arguments and options of its command. */
+/** Assigns the words of a command line to the arguments and options of its command. */
 export function sortTexts(argv: readonly string[], { args, options }: Specs): GivenTexts {
-  const names = new Map(Object.keys(options).map((name) => [kebab(name), name]))
   const specs: Readonly<Record<string, Pick<Option, 'value'>>> = { ...options, ...everywhere }
-  for (const name of Object.keys(everywhere)) names.set(name, name)
+  const names = new Map(Object.keys(specs).map((name) => [kebab(name), name]))
   const types = [...names].map(([written, name]) => {
     const type: 'boolean' | 'string' = specs[name]?.value === null ? 'boolean' : 'string'
     return [written, { type, multiple: true }] as const
@@ -96,15 +88,12 @@ export function sortTexts(argv: readonly string[], { args, options }: Specs): Gi
     if (token.kind !== 'option') continue
     const name = names.get(token.name)
     const spec = name === undefined ? undefined : specs[name]
-    if (name === undefined || spec === undefined || !token.rawName.startsWith('--')) {
+    if (name === undefined || spec === undefined || !token.rawName.startsWith('--'))
       throw unknownOption(token.rawName, [...names.keys()])
-    }
     const texts = given[name] ?? []
     given[name] = texts
-    const isRepeatable = options[name]?.isRepeatable ?? true
-    if (texts.length > 0 && !isRepeatable && spec.value !== null) {
+    if (texts.length > 0 && options[name]?.isRepeatable === false && spec.value !== null)
       throw new UsageError(`${token.rawName} is given twice.`, 'Give it once.')
-    }
     texts.push(textIn(token, spec.value))
   }
   return { args: placePositionals(positionals, args), options: given }
@@ -123,26 +112,21 @@ function textIn({ rawName, value, inlineValue }: OptionToken, placeholder: strin
   }
   if (value === undefined) throw new UsageError(`${rawName} needs a value.`, `Write ${rawName} ${placeholder}.`)
   // "--name --why x" is a forgotten value, not a belief named "--why".
-  if (inlineValue !== true && value.length > 1 && value.startsWith('-')) {
+  if (inlineValue !== true && value.length > 1 && value.startsWith('-'))
     throw new UsageError(
       `${rawName} needs a value, but "${value}" follows.`,
       `A value that begins with a dash is written ${rawName}=${value}.`,
     )
-  }
   return value
 }
 
-function placePositionals(
-  positionals: readonly string[],
-  args: Specs['args'],
-): Readonly<Record<string, readonly string[]>> {
+function placePositionals(positionals: readonly string[], args: Specs['args']): GivenTexts['args'] {
   const placed: Record<string, readonly string[]> = {}
   let left = positionals
   for (const [name, { count, choices }] of Object.entries(args)) {
     const taken = count === 'words' || count === 'rest' ? left : left.slice(0, 1)
-    if (taken.length === 0 && (count === 'one' || count === 'words')) {
+    if (taken.length === 0 && (count === 'one' || count === 'words'))
       throw new UsageError(`<${name}> is missing.`, choices === undefined ? undefined : `One of ${choices.join(', ')}.`)
-    }
     placed[name] = taken
     left = left.slice(taken.length)
   }
@@ -154,8 +138,6 @@ function placePositionals(
 
 function unknownOption(written: string, known: readonly string[]): UsageError {
   const meant = didYouMean(written.replace(/^-+/, ''), known)
-  return new UsageError(
-    `There is no option ${written}.`,
-    meant === undefined ? 'A text that begins with a dash goes after --.' : `Did you mean --${meant}?`,
-  )
+  const hint = meant === undefined ? 'A text that begins with a dash goes after --.' : `Did you mean --${meant}?`
+  return new UsageError(`There is no option ${written}.`, hint)
 }

@@ -11,25 +11,22 @@ import {
   type Option,
 } from './command.ts'
 
-/** Lists the commands, or those of one group of commands, without loading any. */
+/** Lists the commands, or those of one group, without loading any. */
 export function programHelp(table: readonly CommandEntry[], topic: string | null, style: Style): string {
-  const listed = table.filter(({ name }) => topic === null || name.startsWith(`${topic} `))
-  const groups = [...new Set(listed.map(({ group }) => group))]
+  const prefix = topic === null ? '' : `${topic} `
+  const listed = table.filter(({ name }) => name.startsWith(prefix))
   const widest = Math.max(...listed.map(({ name }) => name.length))
-  const sections = groups.map((group) => {
-    const rows = listed
-      .filter((entry) => entry.group === group)
-      .map(({ name, summary }) => [name.padEnd(widest), summary])
+  const sections = [...Map.groupBy(listed, ({ group }) => group)].map(([group, entries]) => {
+    const rows = entries.map(({ name, summary }) => [name.padEnd(widest), summary])
     return `${style.bold(group)}\n${columns(rows, { width: Math.min(style.width, 80) })}`
   })
-  const start = topic === null ? ['Memory for AI agents that can show it is right.', ''] : []
   return [
-    ...start,
-    `Usage: credence ${topic ?? ''}${topic === null ? '' : ' '}<command> [options]`,
+    ...(topic === null ? ['Memory for AI agents that can show it is right.', ''] : []),
+    `Usage: credence ${prefix}<command> [options]`,
     '',
     sections.join('\n\n'),
     '',
-    `\`credence ${topic ?? ''}${topic === null ? '' : ' '}<command> --help\` tells more about one; \`credence tour\` shows them at work.`,
+    `\`credence ${prefix}<command> --help\` shows the options of a command; \`credence tour\` is a short demo.`,
     '',
   ].join('\n')
 }
@@ -39,8 +36,8 @@ export function commandHelp({ name, summary }: CommandEntry, command: Command, s
   const width = Math.min(style.width, 80)
   const args = Object.entries(command.args).map(([arg, { help }]) => [arg, help])
   const options = optionsOf(command).map(({ usage, help }) => [usage, help])
-  const examples = command.examples.map(
-    ({ command: line, effect }) => `  $ ${line}\n${style.dim(indented(effect, 4, width))}`,
+  const examples = Object.entries(command.examples).map(
+    ([line, effect]) => `  $ ${line}\n${style.dim(indented(effect, 4, width))}`,
   )
   return [
     usageOf(name, command),
@@ -60,25 +57,24 @@ export function commandHelp({ name, summary }: CommandEntry, command: Command, s
 }
 
 export const usageOf = (name: string, { args }: Command): string =>
-  ['Usage: credence', name, ...Object.entries(args).map(([arg, spec]) => argumentUsage(arg, spec)), '[options]'].join(
-    ' ',
-  )
+  ['Usage: credence', name, ...Object.entries(args).map(argumentUsage), '[options]'].join(' ')
 
-function argumentUsage(name: string, { count, takesStdin, choices }: Argument): string {
+function argumentUsage([name, { count, takesStdin, choices }]: [string, Argument]): string {
   const what = choices === undefined ? name : choices.join('|')
+  const stdin = takesStdin ? '|-' : ''
   switch (count) {
     case 'one':
-      return takesStdin ? `<${what}|->` : `<${what}>`
+      return `<${what}${stdin}>`
     case 'optional':
       return `[${what}]`
     case 'words':
-      return takesStdin ? `<${what}…|->` : `<${what}…>`
+      return `<${what}…${stdin}>`
     case 'rest':
       return `[${what}…]`
   }
 }
 
-/** Every option as it is written, with its help and default, those of all commands last. */
+/** Every option as it is written, with its help and default; the options of all commands last. */
 export function optionsOf({ options }: Command): readonly { readonly usage: string; readonly help: string }[] {
   const all: Readonly<Record<string, Pick<Option, 'help' | 'value' | 'default'>>> = { ...options, ...everywhere }
   return Object.entries(all).map(([name, { help, value, default: otherwise }]) => ({

@@ -3,7 +3,7 @@ import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
-import type { Place, Session, StandpointOptions } from '../session.ts'
+import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { write } from '../text/output.ts'
 import { enqueue, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
 import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
@@ -53,7 +53,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const payload = inTime ?? (await reading)
 
   const here = payload.directory === null ? session : session.inDirectory(payload.directory)
-  const place = here.place(options)
+  const place = here.locate(options)
   const { dir } = place
   const notKept = notKeptHere(here, place, options)
   const notice = event === 'prompt-submit' ? forgettingAskedIn(payload.prompt) : ''
@@ -96,14 +96,14 @@ async function within<Value>(ms: number, value: Promise<Value>): Promise<Value |
 
 /** Without a host that waits, and so without a deadline. */
 async function hearNow(options: StandpointOptions, session: Session): Promise<HookOutcome> {
-  const { dir } = session.place(options)
+  const { dir } = session.locate(options)
   const { hearQueue } = await import('./hear-queue.ts')
   const { outcome, failed, ...numbers } = await hearQueue(session, dir)
   return { dir, ...numbers, outcome: failed > 0 ? `failed: ${failed} set aside` : outcome }
 }
 
 /** Why nothing that is said here is kept; null where it is. */
-function notKeptHere(here: Session, { dir }: Place, options: StandpointOptions): 'paused' | 'excluded' | null {
+function notKeptHere(here: Session, { dir }: MemoryLocation, options: StandpointOptions): 'paused' | 'excluded' | null {
   const directory = here.workingDirectory()
   if (pauseFor(dir, directory, new Date()) !== null) return 'paused'
   const { excludedDirectories } = here.settings(options)
@@ -113,7 +113,7 @@ function notKeptHere(here: Session, { dir }: Place, options: StandpointOptions):
 type Moment = {
   readonly host: HookHost
   readonly event: HookEvent
-  readonly place: Place
+  readonly place: MemoryLocation
   readonly isKept: boolean
 }
 

@@ -4,7 +4,7 @@ import type { Ports } from '../../memory/change/transaction.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
 import { defaultUser } from '../../open-memory.ts'
-import { defaultAuthor } from '../command/common-options.ts'
+import { defaultAuthor } from '../command/options.ts'
 import { playTour, tourScopes } from '../commands/connect/tour.ts'
 
 /** Fills an empty memory with what the tour remembers, recalls and corrects, and with what an agent proposes. */

@@ -1,60 +1,50 @@
 import type { Writable } from 'node:stream'
 import { MemoryError } from '../../errors.ts'
 
-/** What is known of the environment; only compose.ts fetches it. */
-export type Environment = Readonly<Record<string, string | undefined>>
+/** The environment variables of the process; only compose.ts reads them. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** A stream as the command line sees it: perhaps a terminal. */
+/** An output stream, perhaps of a terminal. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
 type Paint = (text: string) => string
 
-/** How text for people looks. Without colour every paint leaves the text as it is. */
-export type Style = {
-  readonly bold: Paint
-  readonly dim: Paint
-  readonly underline: Paint
-  readonly red: Paint
-  readonly green: Paint
-  readonly yellow: Paint
-  readonly cyan: Paint
-  /** Columns that text may take; unbounded where nobody looks at lines, such as in a pipe. */
-  readonly width: number
-}
+/** The escape codes that begin and end each style. */
+const escapeCodes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  underline: [4, 24],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const
+
+/** Colours and the width of lines; `width` is unbounded in a pipe. Without colour every paint returns its text. */
+export type Style = Readonly<Record<keyof typeof escapeCodes, Paint>> & { readonly width: number }
 
 /** Longer lines are tiring to read, however wide the window is. */
 const widestText = 100
 
-export function styleFor(stream: OutputStream, env: Environment): Style {
+export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
   const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
-  return wantsColour(stream, env) ? colourful(width) : plain(width)
+  const paint = ([open, close]: readonly [number, number]): Paint => {
+    return (text) => (text === '' ? '' : `\u001b[${open}m${text}\u001b[${close}m`)
+  }
+  return wantsColour(stream, env) ? styled(paint, width) : plain(width)
 }
 
 /** No colours at all. */
-export function plain(width: number): Style {
-  const paint: Paint = (text) => text
-  return { bold: paint, dim: paint, underline: paint, red: paint, green: paint, yellow: paint, cyan: paint, width }
-}
+export const plain = (width: number): Style => styled(() => (text) => text, width)
 
-function colourful(width: number): Style {
-  const paint =
-    (open: number, close: number): Paint =>
-    (text) =>
-      text === '' ? '' : `\u001b[${open}m${text}\u001b[${close}m`
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    underline: paint(4, 24),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    cyan: paint(36, 39),
-    width,
-  }
+function styled(paint: (codes: readonly [number, number]) => Paint, width: number): Style {
+  const paints = Object.entries(escapeCodes).map(([name, codes]) => [name, paint(codes)])
+  // One paint for each key of the table.
+  return { ...(Object.fromEntries(paints) as Omit<Style, 'width'>), width }
 }
 
 /** Colour only on a terminal that can and may; see no-color.org and force-color.org. */
-export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env: Environment): boolean {
+export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env: EnvironmentVariables): boolean {
   const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== ''
   if (isSet('FORCE_COLOR')) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false'
   if (isSet('NO_COLOR') || isSet('CI') || env.TERM === 'dumb') return false
@@ -132,5 +122,23 @@ export function columns(
     .join('\n')
 }
 
+/** A table of facts: rows without indent. */
+export const table = (rows: readonly (readonly string[])[], width?: number): string =>
+  columns(rows, width === undefined ? { indent: 0 } : { indent: 0, width })
+
+type Part = string | false | readonly (string | false)[]
+
+/** The parts that are texts, one a line: `isNew && 'It is new.'` is left out when it is false. */
+export const lines = (...parts: readonly Part[]): string =>
+  parts
+    .flat()
+    .filter((part) => part !== false)
+    .join('\n')
+
 /** `1 belief`, `2 beliefs`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** A note about the items of a list that are not shown; none when all are. */
+export function moreNote(noun: string, total: number, end: number): readonly string[] {
+  return total > end ? [`${counted(total - end, `more ${noun}`)}; see them with --offset ${end}.`] : []
+}

@@ -1,4 +1,4 @@
-import type { Environment, OutputStream } from './output.ts'
+import type { EnvironmentVariables, OutputStream } from './output.ts'
 
 const barWidth = 28
 /** What is over sooner needs no forecast. */
@@ -13,7 +13,7 @@ export class ProgressBar {
   /** Where the work under way began; null when there is none. */
   #began: { readonly at: number; readonly done: number; readonly total: number } | null = null
 
-  constructor(stream: OutputStream, env: Environment, clock: () => number = () => performance.now()) {
+  constructor(stream: OutputStream, env: EnvironmentVariables, clock: () => number = () => performance.now()) {
     this.#stream = stream
     this.#clock = clock
     this.#isShown = stream.isTTY === true && env.TERM !== 'dumb' && (env.CI ?? '') === ''

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { type Argument, defineCommand, flag, text, UsageError } from '../../command/command.ts'
-import { viewOptions } from '../../command/common-options.ts'
+import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { flag, text, viewOptions } from '../../command/options.ts'
 import { connectHosts, filesFor, isPassing, nextStep, usualLevel } from '../../connect/hosts.ts'
 import {
   connectFiles,
@@ -11,7 +11,7 @@ import {
   planConnection,
   planRemoval,
 } from '../../connect/plan.ts'
-import { keepingNotice } from '../../keeping-notice.ts'
+import { keepingNotice } from '../../memory-directory.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, type Style } from '../../text/output.ts'
 
@@ -42,11 +42,11 @@ export const connect = defineCommand({
   },
   description:
     "Shows the difference it would make to each file and asks before it writes. Comments and layout of the files stay, and so does the program's own memory. Prompts are then kept on this machine; `credence pause` stops that.",
-  examples: [
-    { command: 'credence connect claude-code', effect: 'Adds the MCP server and the hooks to your own configuration.' },
-    { command: 'credence connect codex --project --print', effect: 'Shows what would change for this project.' },
-    { command: 'credence connect claude-code --remove', effect: 'Takes everything out again.' },
-  ],
+  examples: {
+    'credence connect claude-code': 'Adds the MCP server and the hooks to your own configuration.',
+    'credence connect codex --project --print': 'Shows what would change for this project.',
+    'credence connect claude-code --remove': 'Takes everything out again.',
+  },
   async run({ args, options }, session) {
     const { machine } = session
     const files = filesFor(args.host, {

@@ -7,8 +7,8 @@ import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.t
 import type { Store } from '../../../memory/store.ts'
 import { isDamage } from '../../../store/sqlite/sqlite-errors.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
-import { defineCommand, exitCodes, flag, text } from '../../command/command.ts'
-import { placeOptions } from '../../command/common-options.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { flag, memoryOptions, text } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { Session } from '../../session.ts'
 import { columns, counted, type Style } from '../../text/output.ts'
@@ -19,20 +19,18 @@ export const doctor = defineCommand({
     rebuild: flag('Derive everything again from the journal first.'),
     backup: text('<file>', 'Write a complete copy to a new file first.'),
     setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
-    ...placeOptions,
+    ...memoryOptions,
   },
   description:
     'Checks the file, the journal, every belief, every index and the mirror, and really remembers, recalls and forgets something.',
   exitCodes: [exitCodes.degraded],
-  examples: [
-    { command: 'credence doctor', effect: 'Says for each check whether it is well.' },
-    {
-      command: 'credence doctor --backup ~/memory.db --rebuild',
-      effect: 'Copies the store, derives it again from its journal and checks it.',
-    },
-  ],
+  examples: {
+    'credence doctor': 'Says for each check whether it is well.',
+    'credence doctor --backup ~/memory.db --rebuild':
+      'Copies the store, derives it again from its journal and checks it.',
+  },
   async run({ options }, session) {
-    const { dir, user } = session.place(options)
+    const { dir, user } = session.locate(options)
     const store = await session.storeFile(dir)
     const { findings, hints } = existsSync(store)
       ? await lookAfter(session, { dir, user, store }, options)

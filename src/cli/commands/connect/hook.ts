@@ -1,5 +1,5 @@
-import { type Argument, choice, defineCommand, UsageError } from '../../command/command.ts'
-import { placeOptions, viewOptions } from '../../command/common-options.ts'
+import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { choice, memoryOptions, viewOptions } from '../../command/options.ts'
 import { logHook } from '../../hooks/hook-log.ts'
 import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
 import { failureOf, hookDeadlineMs, runHook } from '../../hooks/run-hook.ts'
@@ -17,20 +17,15 @@ export const hook = defineCommand({
   options: {
     host: { ...choice('<host>', hookHosts, 'Which program the hook belongs to.'), default: 'claude-code' },
     ...viewOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
   description: `Reads the host's JSON on standard input, puts what was said into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A process of its own (\`hear\`), which no host waits for, keeps what was said and learns from it. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log.`,
   isForPrograms: true,
-  examples: [
-    {
-      command: 'credence hook prompt-submit --host codex',
-      effect: 'Prints the context for the prompt on standard input, and keeps the prompt.',
-    },
-    {
-      command: 'credence hook SessionStart',
-      effect: 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
-    },
-  ],
+  examples: {
+    'credence hook prompt-submit --host codex':
+      'Prints the context for the prompt on standard input, and keeps the prompt.',
+    'credence hook SessionStart': 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
+  },
   async run({ args, options: { host = 'claude-code', ...options } }, session) {
     const { dir, ...numbers } = await runHook({ host, event: args.event, options }, session)
     logHook(dir, { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) })

@@ -2,24 +2,21 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { defineCommand } from '../../command/command.ts'
-import { placeOptions } from '../../command/common-options.ts'
+import { memoryOptions } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 
 export const init = defineCommand({
   args: {},
-  options: placeOptions,
+  options: memoryOptions,
   description:
     'Not needed before remembering, which makes a memory too; but only this and `mirror sync` make MEMORY.md, the readable face of it. Harmless where there is one.',
-  examples: [
-    { command: 'credence init', effect: 'Makes your own memory and says where it is.' },
-    {
-      command: 'credence init --dir ./memory',
-      effect: 'Makes a memory that every command run in this directory uses.',
-    },
-  ],
+  examples: {
+    'credence init': 'Makes your own memory and says where it is.',
+    'credence init --dir ./memory': 'Makes a memory that every command run in this directory uses.',
+  },
   async run({ options }, session) {
-    const { dir, user, homeScopes } = session.place(options)
+    const { dir, user, homeScopes } = session.locate(options)
     const store = await session.storeFile(dir)
     const isNew = !existsSync(store)
     makePrivateDirectory(dir)

@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream'
 import type { McpSetup } from '../../../mcp/memory-mcp.ts'
 import type { Author } from '../../../memory/change/transaction.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { defineCommand, flag } from '../../command/command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../command/common-options.ts'
+import { defineCommand } from '../../command/command.ts'
+import { flag, memoryOptions, readerOptions, viewOptions } from '../../command/options.ts'
 import type { Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
@@ -13,18 +13,16 @@ export const mcp = defineCommand({
     fixedScopes: flag('Refuse calls that name a scope which is not in view already.'),
     ...viewOptions,
     ...readerOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
   description:
     'Speaks MCP on standard input and output until its input ends, for a host that starts it. `credence connect` writes the configuration.',
   isForPrograms: true,
-  examples: [
-    { command: 'credence mcp', effect: 'Serves the memory of the working directory; a host starts it like this.' },
-    {
-      command: 'credence mcp --scope project:ledger --fixed-scopes',
-      effect: 'Serves one project and nothing else, whatever the agent asks for.',
-    },
-  ],
+  examples: {
+    'credence mcp': 'Serves the memory of the working directory; a host starts it like this.',
+    'credence mcp --scope project:ledger --fixed-scopes':
+      'Serves one project and nothing else, whatever the agent asks for.',
+  },
   async run({ options }, session) {
     const { memoryMcp } = await import('../../../mcp/memory-mcp.ts')
     const { stdin, stdout, stderr } = session.streams()
@@ -50,7 +48,7 @@ export function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean },
 ): McpSetup {
-  const { user, scopes, homeScopes } = session.place(options)
+  const { user, scopes, homeScopes } = session.locate(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
     const known = memories.get(author.origin)

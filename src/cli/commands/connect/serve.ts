@@ -8,9 +8,9 @@ import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { serverApp } from '../../../http/server-app.ts'
 import { memoryMcp } from '../../../mcp/memory-mcp.ts'
 import { defaultUser } from '../../../open-memory.ts'
-import { defineCommand, flag, text, UsageError, wholeNumber } from '../../command/command.ts'
-import { placeOptions, viewOptions } from '../../command/common-options.ts'
-import { forgetOldTurns } from '../../old-turns.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, memoryOptions, text, viewOptions, wholeNumber } from '../../command/options.ts'
+import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { fillDemo } from '../../serve/demo-memory.ts'
 import { type OpenDesk, openDesk, type ServedPlace } from '../../serve/open-desk.ts'
 import type { Session } from '../../session.ts'
@@ -50,17 +50,14 @@ export const serve = defineCommand({
     demo: flag('Serve a demo memory that is gone afterwards, even if there is one of your own.'),
     evaluate: flag('Run the retrieval packs once, in the background, so that there is something to see.'),
     ...viewOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
   description:
     'Answers until it is interrupted: the dashboard at /, the HTTP API under /api/v1 (described at /api/openapi.json), MCP at /mcp. Only with the token of the memory directory, which the link brings along. Where there is no memory yet, a demo memory is served.',
-  examples: [
-    { command: 'credence serve', effect: `Prints a link to the dashboard on http://${loopback}:${usualPort}.` },
-    {
-      command: 'credence serve --demo --port 0 --json',
-      effect: 'Serves a demo on a free port, and says where as JSON.',
-    },
-  ],
+  examples: {
+    'credence serve': `Prints a link to the dashboard on http://${loopback}:${usualPort}.`,
+    'credence serve --demo --port 0 --json': 'Serves a demo on a free port, and says where as JSON.',
+  },
   async run({ options }, session) {
     const { port = usualPort, host = loopback } = options
     const hosts = hostNames(host, options.allowRemote)
@@ -90,8 +87,8 @@ function hostNames(host: string, allowRemote: boolean): HostNames {
   return { names: [...loopbackNames.names, ...(isEverywhere ? [] : [host.toLowerCase()])], anyAddress: isEverywhere }
 }
 
-function ownPlace(session: Session, options: Parameters<Session['place']>[0]): ServedPlace {
-  const { dir, user, scopes, homeScopes } = session.place(options)
+function ownPlace(session: Session, options: Parameters<Session['locate']>[0]): ServedPlace {
+  const { dir, user, scopes, homeScopes } = session.locate(options)
   return { dir, user, scopes, homeScopes, isDemo: false }
 }
 
@@ -116,7 +113,7 @@ type Serving = {
   readonly hosts: HostNames
   readonly place: ServedPlace
   readonly isEvaluating: boolean
-  readonly options: Parameters<Session['place']>[0]
+  readonly options: Parameters<Session['locate']>[0]
 }
 
 async function served(session: Session, open: OpenDesk, { host, port, hosts, place, isEvaluating, options }: Serving) {
@@ -177,7 +174,7 @@ const hourMs = 3_600_000
 /** Looks after turns, now and every hour: forgets old ones, and has sentences of new ones worked out. Returns what ends that. */
 function lookingAfterTurns(session: Session, open: OpenDesk, options: Serving['options']): () => Promise<void> {
   const { keepTurnsDays, sentenceVectors } = session.settings(options)
-  const { dir, user } = session.place(options)
+  const { dir, user } = session.locate(options)
   const memory = open.memoryAs({ actor: 'person', origin: 'retention' })
   let underWay = Promise.resolve()
   const look = (): void => {

@@ -1,18 +1,16 @@
-import type { Belief } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import type { BeliefDraft } from '../../../memory/change/draft.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Context } from '../../../memory/recall/context.ts'
 import { defineCommand } from '../../command/command.ts'
 import type { Session } from '../../session.ts'
-import { editedText } from '../../text/beliefs.ts'
+import { chainText, editedText } from '../../text/beliefs.ts'
 import { columns, counted, indented, type Style } from '../../text/output.ts'
 import { contextText } from '../../text/recall.ts'
-import { chainText } from '../memory/history.ts'
 import { rememberedText } from '../memory/remember.ts'
 import { verdictText } from '../memory/why.ts'
 
-/** One thing that was really done, and what came of it. */
+/** A command that was run, and its result. */
 type Step = { readonly command: string | null; readonly result: unknown; readonly text: (style: Style) => string }
 
 /** A part of the tour. */
@@ -22,104 +20,64 @@ const ledger = 'project:ledger'
 const website = 'project:website'
 export const tourScopes = [ledger, universalScope]
 
+const draft = (scope: string, name: string, content: string, more: Partial<BeliefDraft> = {}): BeliefDraft => ({
+  name,
+  content,
+  type: 'decision',
+  scopes: [scope],
+  ...more,
+})
+
 const drafts: readonly BeliefDraft[] = [
-  {
-    name: 'answer style',
-    content: 'Prefers short answers with the command first',
+  draft(universalScope, 'answer style', 'Prefers short answers with the command first', {
     type: 'preference',
     subtype: 'style',
-    scopes: [universalScope],
-  },
-  {
-    name: 'TypeScript',
-    content: 'Knows TypeScript deeply',
+  }),
+  draft(universalScope, 'TypeScript', 'Knows TypeScript deeply', {
     why: 'Skip the basics',
     type: 'preference',
     subtype: 'expertise',
     expertise: { domain: 'typescript', depth: 'deep' },
-    scopes: [universalScope],
-  },
-  {
-    name: 'money',
-    content: 'Amounts are whole cents, never floating point numbers.',
-    type: 'decision',
-    pinned: true,
-    scopes: [ledger],
-  },
-  {
-    name: 'payment terms',
-    aliases: ['due date', 'invoice due'],
-    content: 'Invoices are due in 14 days.',
-    type: 'decision',
-    scopes: [ledger],
-  },
-  {
-    name: 'Redis',
+  }),
+  draft(ledger, 'money', 'Amounts are whole cents, never floating point numbers.', { pinned: true }),
+  draft(ledger, 'payment terms', 'Invoices are due in 14 days.', { aliases: ['due date', 'invoice due'] }),
+  draft(ledger, 'Redis', 'Sessions are cached in Redis on port 6380.', {
     aliases: ['session cache'],
-    content: 'Sessions are cached in Redis on port 6380.',
     why: 'Use port 6380 in every example; 6379 is taken.',
-    type: 'decision',
-    scopes: [ledger],
-  },
-  {
-    name: 'Postgres',
-    aliases: ['PostgreSQL', 'the database'],
-    content: 'The ledger is kept in Postgres 17.',
-    type: 'decision',
-    scopes: [ledger],
-  },
-  { name: 'Ada Okafor', aliases: ['Ada'], content: 'Ada runs payroll and signs off releases.', scopes: [ledger] },
-  {
-    name: 'release day',
-    aliases: ['deploy day'],
-    content: 'Releases go out on Tuesdays.',
-    type: 'decision',
-    scopes: [ledger],
-  },
-  {
-    name: 'node.js version',
-    aliases: ['Node'],
-    content: 'Production runs Node 24.',
-    type: 'decision',
-    scopes: [ledger],
-  },
-  {
-    name: 'audit trail',
-    content: 'Who changed an entry is kept for ten years.',
+  }),
+  draft(ledger, 'Postgres', 'The ledger is kept in Postgres 17.', { aliases: ['PostgreSQL', 'the database'] }),
+  draft(ledger, 'Ada Okafor', 'Ada runs payroll and signs off releases.', { aliases: ['Ada'], type: 'entity' }),
+  draft(ledger, 'release day', 'Releases go out on Tuesdays.', { aliases: ['deploy day'] }),
+  draft(ledger, 'node.js version', 'Production runs Node 24.', { aliases: ['Node'] }),
+  draft(ledger, 'audit trail', 'Who changed an entry is kept for ten years.', {
+    type: 'entity',
     status: 'inferred',
     confidence: 0.6,
-    scopes: [ledger],
-  },
-  {
-    name: 'which queue',
-    content: 'Do we use NATS or Postgres for the job queue?',
+  }),
+  draft(ledger, 'which queue', 'Do we use NATS or Postgres for the job queue?', {
     type: 'open_question',
     pinned: true,
-    scopes: [ledger],
-  },
-  {
-    name: 'colour palette',
+  }),
+  draft(website, 'colour palette', 'The website is green and off-white.', {
     aliases: ['brand colours', 'the palette'],
-    content: 'The website is green and off-white.',
-    type: 'decision',
-    scopes: [website],
-  },
+  }),
 ]
 
-/** Plays the whole tour in a memory that has nothing in it. */
+/** Plays the whole tour in an empty memory. */
 export async function* playTour(memory: Memory): AsyncGenerator<Scene> {
-  yield await remembering(memory)
-  yield await recalling(memory)
-  yield await leavingOut(memory)
-  yield await correcting(memory)
-  yield await explaining(memory)
-  yield await closing(memory)
+  for (const play of [remembering, recalling, leavingOut, correcting, explaining, closing]) yield await play(memory)
 }
 
 async function remembering(memory: Memory): Promise<Scene> {
   const remembered = []
   for (const draft of drafts) remembered.push(await memory.remember(draft))
   const beliefs = remembered.map(({ belief }) => belief)
+  const rows = beliefs.map(({ name, scopes: own, pinned, content }) => [
+    name,
+    own.join(' '),
+    pinned ? 'pinned' : '',
+    content,
+  ])
   const scopes = await memory.scopes()
   return {
     title: 'Remembering',
@@ -128,18 +86,11 @@ async function remembering(memory: Memory): Promise<Scene> {
       {
         command: 'credence remember "Invoices are due in 14 days." --name "payment terms" …',
         result: remembered,
-        text: (style) => columns(beliefs.map(rowOf), { width: style.width }),
+        text: (style) => columns(rows, { width: style.width }),
       },
     ],
   }
 }
-
-const rowOf = (belief: Belief): readonly string[] => [
-  belief.name,
-  belief.scopes.join(' '),
-  belief.pinned ? 'pinned' : '',
-  belief.content,
-]
 
 async function recalling(memory: Memory): Promise<Scene> {
   return {
@@ -212,21 +163,21 @@ async function explaining(memory: Memory): Promise<Scene> {
 
 async function closing(memory: Memory): Promise<Scene> {
   const events = await memory.events({ limit: 1 })
-  const next = [
-    ['credence init', 'make a memory of your own'],
-    ['credence remember "…" --name "…"', 'and remember something'],
-    ['credence recall "…" --explain', 'see what an agent would get, and why'],
-    ['credence recall --render -', 'the block to put into a prompt'],
-    ['credence --help', 'everything else'],
-  ]
+  const next = {
+    'credence init': 'make a memory of your own',
+    'credence remember "…" --name "…"': 'and remember something',
+    'credence recall "…" --explain': 'see what an agent would get, and why',
+    'credence recall --render -': 'the block to put into a prompt',
+    'credence --help': 'everything else',
+  }
   return {
     title: 'Now you',
     told: `${counted(events[0]?.number ?? 0, 'change')} were made and journalled just now, in a memory that is gone when this line has been printed. Try next:`,
     steps: [
       {
         command: null,
-        result: next.map(([command]) => command),
-        text: (style) => columns(next, { width: style.width }),
+        result: Object.keys(next),
+        text: (style) => columns(Object.entries(next), { width: style.width }),
       },
     ],
   }
@@ -234,7 +185,7 @@ async function closing(memory: Memory): Promise<Scene> {
 
 type Showing = 'everything' | 'relevant' | 'explained' | 'near misses'
 
-/** One recall, shown whole the first time and then without what is the same for every message. */
+/** One recall. Only `everything` also shows the tiers that are the same for every message. */
 async function recallStep(memory: Memory, message: string, showing: Showing): Promise<Step> {
   const context = await memory.recall(message, { nearMisses: showing === 'near misses' })
   const shown: Context = showing === 'everything' ? context : { ...context, prelude: null, pinned: [], questions: [] }
@@ -253,13 +204,10 @@ export const tour = defineCommand({
   args: {},
   options: {},
   description: 'Nothing of yours is read or changed.',
-  examples: [
-    {
-      command: 'credence tour',
-      effect: 'Remembers a dozen things, recalls for six messages, and explains what it did.',
-    },
-    { command: 'credence tour --json', effect: 'The same as one JSON array, a scene each.' },
-  ],
+  examples: {
+    'credence tour': 'Remembers a dozen things, recalls for six messages, and explains what it did.',
+    'credence tour --json': 'The same as one JSON array, a scene each.',
+  },
   async run(_input, session) {
     return {
       document: inTemporaryMemory(session, documentOf),

@@ -1,57 +1,53 @@
 import { parseScope } from '../../../beliefs/scope.ts'
-import { type TurnRole, turnRoles } from '../../../beliefs/turn.ts'
+import { turnRoles } from '../../../beliefs/turn.ts'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Line } from '../../../files/lines.ts'
 import type { HeardTurn, HearRequest } from '../../../memory/conversation/hear.ts'
 import type { Taken } from '../../../memory/learn/learn.ts'
 import type { Memory } from '../../../memory/memory.ts'
+import { type Answer, exitCodes } from '../../command/command.ts'
 import { called, short } from '../../text/beliefs.ts'
-import { counted, harmless, type Style } from '../../text/output.ts'
+import { counted, harmless, lines, type Style } from '../../text/output.ts'
 
-/** What became of the turns of a file or stream, line by line. */
+/** The result of hearing the turns of a file or stream. */
 export type HeardLines = {
   readonly kept: number
-  /** Kept before, by this way or another. */
+  /** Kept before. */
   readonly known: number
-  /** Off the record, or forgotten once. */
+  /** Off the record, or forgotten before. */
   readonly leftOut: number
   /** Statements that were learned or are listed for review, at most `mostListed` of them. */
   readonly learned: readonly Taken[]
   readonly learnedCount: number
   /** Lines that could not be kept and why, at most `mostListed` of them. */
-  readonly problems: readonly LineProblem[]
+  readonly problems: readonly { readonly line: number; readonly reason: string }[]
   readonly problemCount: number
   readonly warnings: readonly string[]
   readonly wasInterrupted: boolean
 }
 
-export type LineProblem = { readonly line: number; readonly reason: string }
-
-export const mostListed = 100
-/** So many turns are handed over together. */
+const mostListed = 100
+/** How many turns are committed together. */
 const batchSize = 500
 
 type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'scopes' | 'dryRun'> & {
   readonly signal: AbortSignal
-  /** Added to turns that do not say otherwise. */
+  /** Fields of turns that do not give their own. */
   readonly defaults: Partial<HeardTurn>
-  /** Told after each batch: bytes read, and turns seen. */
+  /** Called after each batch with the bytes read and the turns seen. */
   readonly onProgress?: (bytes: number, turns: number) => void
 }
 
-/**
- * Hears the turns of JSON Lines, holding only a few of them at a time. A line that is wrong is reported with its number, and
- * the rest is kept.
- */
+/** Hears the turns of JSON Lines in batches. A wrong line is reported with its number, and the rest is kept. */
 export async function hearLines(
   memory: Memory,
-  lines: AsyncIterable<Line>,
+  source: AsyncIterable<Line>,
   { signal, defaults, onProgress = () => {}, ...options }: HearLinesOptions,
 ): Promise<HeardLines> {
   const sums = { kept: 0, known: 0, leftOut: 0, learnedCount: 0, problemCount: 0 }
   const learned: Taken[] = []
-  const problems: LineProblem[] = []
+  const problems: HeardLines['problems'][number][] = []
   const unknownFields = new Map<string, number>()
   let batch: { readonly line: number; readonly turn: HeardTurn }[] = []
   let bytes = 0
@@ -61,15 +57,11 @@ export async function hearLines(
     if (problems.length < mostListed) problems.push({ line, reason })
   }
   const flush = async (): Promise<void> => {
-    const heard = await memory.hear(
-      batch.map(({ turn }) => turn),
-      options,
-    )
+    const turns = batch.map(({ turn }) => turn)
+    const heard = await memory.hear(turns, options)
     for (const [place, { outcome, reason }] of heard.turns.entries()) {
-      if (outcome === 'kept') sums.kept += 1
-      else if (outcome === 'known') sums.known += 1
-      else if (outcome === 'refused') report(batch[place]?.line ?? 0, reason ?? 'It was refused.')
-      else sums.leftOut += 1
+      if (outcome === 'refused') report(batch[place]?.line ?? 0, reason ?? 'It was refused.')
+      else sums[outcome === 'kept' || outcome === 'known' ? outcome : 'leftOut'] += 1
     }
     sums.learnedCount += heard.taken.length
     learned.push(...heard.taken.slice(0, mostListed - learned.length))
@@ -77,118 +69,90 @@ export async function hearLines(
     onProgress(bytes, sums.kept + sums.known + sums.leftOut)
   }
 
-  for await (const { number, bytes: line } of lines) {
+  for await (const { number, bytes: line } of source) {
     if (signal.aborted) break
     bytes += (line?.length ?? 0) + 1
-    const read = line === null ? 'The line is too long.' : readLine(line, number === 1)
-    if (read === null) continue
-    if (typeof read === 'string') {
-      report(number, read)
-      continue
+    try {
+      const value = line === null ? wrongLine('is too long') : parseLine(line, number === 1)
+      if (value === null) continue
+      batch.push({ line: number, turn: { ...defaults, ...parseTurn(value) } })
+      for (const field of Object.keys(value))
+        if (!isKnown(field) && !unknownFields.has(field) && unknownFields.size < mostListed)
+          unknownFields.set(field, number)
+    } catch (error) {
+      if (!(error instanceof MemoryError && error.code === 'invalid')) throw error
+      report(number, error.message)
     }
-    for (const field of read.unknown)
-      if (!unknownFields.has(field) && unknownFields.size < mostListed) unknownFields.set(field, number)
-    batch.push({ line: number, turn: { ...defaults, ...read.turn } })
     if (batch.length >= batchSize) await flush()
   }
   if (batch.length > 0) await flush()
-  return {
-    ...sums,
-    learned,
-    problems,
-    warnings: [...unknownFields].map(([field, line]) => unknownField(field, line)),
-    wasInterrupted: signal.aborted,
-  }
+  const warnings = [...unknownFields].map(([field, line]) => unknownField(field, line))
+  return { ...sums, learned, problems, warnings, wasInterrupted: signal.aborted }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** A turn, null for an empty line, or what is wrong with it. */
-function readLine(bytes: Uint8Array, isFirst: boolean) {
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    return 'The line is not UTF-8 text.'
-  }
-  // The byte order mark is taken off by the decoder of the first line alone.
+/** The object of a line; null for an empty line. */
+function parseLine(bytes: Uint8Array, isFirst: boolean): Readonly<Record<string, unknown>> | null {
+  const text = attempt(() => decoder.decode(bytes), 'is not UTF-8 text')
+  // The decoder drops the byte order mark only in its first call.
   const bare = (isFirst ? text.replace(/^\ufeff/, '') : text).trim()
   if (bare === '') return null
-  let value: unknown
+  const value: unknown = attempt(() => JSON.parse(bare), 'is not JSON')
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return wrongLine('is not a JSON object')
+  return { ...value }
+}
+
+function attempt<Value>(read: () => Value, problem: string): Value {
   try {
-    value = JSON.parse(bare)
+    return read()
   } catch {
-    return 'The line is not JSON.'
-  }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return 'The line is not a JSON object.'
-  try {
-    return parseTurn(value as Readonly<Record<string, unknown>>)
-  } catch (error) {
-    if (error instanceof MemoryError && error.code === 'invalid') return error.message
-    throw error
+    return wrongLine(problem)
   }
 }
 
-const fields = ['text', 'session', 'role', 'speaker', 'at', 'messageId', 'index', 'scope', 'host', 'origin'] as const
+function wrongLine(problem: string): never {
+  throw new MemoryError('invalid', `The line ${problem}.`)
+}
+
 const longestName = 200
+const isName = (given: unknown): boolean => typeof given === 'string' && given.length <= longestName
+const name = { isValid: isName, allowed: `a text of at most ${longestName} characters` }
 
-/** A turn as a line has it. Only the text is needed; null stands for a field that is not given. */
-function parseTurn(value: Readonly<Record<string, unknown>>): {
-  readonly turn: HeardTurn
-  readonly unknown: readonly string[]
-} {
-  const known = new Set<string>(fields)
-  const { text } = value
-  if (typeof text !== 'string' || text.trim() === '') throw wrong('text', text, 'a text that is not empty')
-  const name = (field: (typeof fields)[number]): object => {
+/** The fields of a line besides `text`; null stands for an absent field. */
+const fields: Readonly<Record<string, { isValid: (given: unknown) => boolean; allowed: string }>> = {
+  session: name,
+  speaker: name,
+  messageId: name,
+  host: name,
+  role: { isValid: (given) => turnRoles.some((known) => known === given), allowed: turnRoles.join(', ') },
+  at: {
+    isValid: (given) => typeof given === 'string' && !Number.isNaN(Date.parse(given)),
+    allowed: 'a time such as 2026-05-03T10:00:00Z',
+  },
+  index: { isValid: (given) => Number.isSafeInteger(given) && Number(given) >= 0, allowed: 'a whole number from 0' },
+  scope: { isValid: (given) => typeof given === 'string', allowed: 'a scope such as project:ledger' },
+}
+
+const isKnown = (field: string): boolean => field === 'text' || field === 'origin' || Object.hasOwn(fields, field)
+
+function parseTurn(value: Readonly<Record<string, unknown>>): HeardTurn {
+  const { text, origin } = value
+  if (typeof text !== 'string' || text.trim() === '') throw wrongField('text', text, 'a text that is not empty')
+  const turn: Record<string, unknown> = { text }
+  for (const [field, { isValid, allowed }] of Object.entries(fields)) {
     const given = value[field] ?? undefined
-    if (given === undefined) return {}
-    if (typeof given === 'string' && given.length <= longestName) return { [field]: given }
-    throw wrong(field, given, `a text of at most ${longestName} characters`)
+    if (given === undefined) continue
+    if (!isValid(given)) throw wrongField(field, given, allowed)
+    turn[field] = field === 'scope' ? parseScope(String(given)) : given
   }
-  return {
-    turn: {
-      text,
-      ...name('session'),
-      ...name('speaker'),
-      ...name('messageId'),
-      ...name('host'),
-      ...optional(value.role, (role) => ({ role: roleOf(role) })),
-      ...optional(value.at, (at) => ({ at: timeOf(at) })),
-      ...optional(value.index, (index) => ({ index: placeOf(index) })),
-      ...optional(value.scope, (scope) => ({ scope: scopeOf(scope) })),
-      // Only the person who speaks has a voice of their own; whatever else a line claims, its words are not that.
-      ...optional(value.origin, (origin) => (origin === 'person' ? {} : { origin: 'document' as const })),
-    },
-    unknown: Object.keys(value).filter((field) => !known.has(field)),
-  }
+  // A line cannot claim that a document or a tool speaks for the person.
+  if ((origin ?? 'person') !== 'person') turn.origin = 'document'
+  // Each field has been checked above.
+  return turn as HeardTurn
 }
 
-const optional = <Value>(given: unknown, read: (given: unknown) => Value): Value | object =>
-  given === undefined || given === null ? {} : read(given)
-
-function roleOf(given: unknown): TurnRole {
-  const role = turnRoles.find((known) => known === given)
-  if (role === undefined) throw wrong('role', given, turnRoles.join(', '))
-  return role
-}
-
-function timeOf(given: unknown): string {
-  if (typeof given === 'string' && !Number.isNaN(Date.parse(given))) return given
-  throw wrong('at', given, 'a time such as 2026-05-03T10:00:00Z')
-}
-
-function placeOf(given: unknown): number {
-  if (typeof given === 'number' && Number.isSafeInteger(given) && given >= 0) return given
-  throw wrong('index', given, 'a whole number from 0')
-}
-
-function scopeOf(given: unknown): string {
-  if (typeof given === 'string') return parseScope(given)
-  throw wrong('scope', given, 'a scope such as project:ledger')
-}
-
-const wrong = (field: string, given: unknown, allowed: string): MemoryError =>
+const wrongField = (field: string, given: unknown, allowed: string): MemoryError =>
   new MemoryError(
     'invalid',
     given === undefined
@@ -197,37 +161,36 @@ const wrong = (field: string, given: unknown, allowed: string): MemoryError =>
   )
 
 function unknownField(field: string, line: number): string {
-  const meant = didYouMean(field, fields)
+  const meant = didYouMean(field, ['text', 'origin', ...Object.keys(fields)])
   return `line ${line}: ignored unknown field "${field.slice(0, 80)}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`
 }
 
-/** What was learned, and where it is kept. */
+/** A statement that was learned, and its scope. */
 export const takenText = ({ outcome, belief, because }: Taken, style: Style): string =>
-  [
+  lines(
     `  ${outcome} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
     `    ${short(belief.content)}`,
     `    ${harmless(because)}`,
-  ].join('\n')
+  )
 
-/** The counts of a file or stream of turns, and what was learned from it. */
-export function heardLinesText(heard: HeardLines, isDryRun: boolean, style: Style): string {
-  const { kept, known, leftOut, learned, learnedCount } = heard
+/** The answer of a command that heard a file or stream; `notes` also lists the lines that could not be read. */
+export function heardLinesAnswer(heard: HeardLines, { source, isDryRun }: { source: string; isDryRun: boolean }) {
+  const { kept, known, leftOut, learned, learnedCount, problems, problemCount } = heard
   const would = isDryRun ? 'would be ' : ''
-  const more = learnedCount - learned.length
-  return [
-    `${style.green(`${counted(kept, 'turn')} ${would}kept`)}, ${known} known already, ${leftOut} left out, ${counted(heard.problemCount, 'line')} could not be read.`,
-    ...(learnedCount === 0 ? [] : [`${counted(learnedCount, 'statement')} found:`]),
-    ...learned.map((one) => takenText(one, style)),
-    ...(more > 0 ? [`  and ${more} more`] : []),
-  ].join('\n')
-}
-
-/** One line for each line that could not be read. */
-export function problemLines({ problems, problemCount, warnings }: HeardLines, source: string): readonly string[] {
-  const more = problemCount - problems.length
-  return [
-    ...warnings.map((warning) => `warning: ${source}, ${harmless(warning)}`),
-    ...problems.map(({ line, reason }) => `${source}, line ${line}: ${harmless(reason)}`),
-    ...(more > 0 ? [`and ${counted(more, 'more line')} that could not be read`] : []),
-  ]
+  const [moreLearned, moreProblems] = [learnedCount - learned.length, problemCount - problems.length]
+  return {
+    text: (style) =>
+      lines(
+        `${style.green(`${counted(kept, 'turn')} ${would}kept`)}, ${known} known already, ${leftOut} left out, ${counted(problemCount, 'line')} could not be read.`,
+        learnedCount > 0 && `${counted(learnedCount, 'statement')} found:`,
+        learned.map((one) => takenText(one, style)),
+        moreLearned > 0 && `  and ${moreLearned} more`,
+      ),
+    notes: [
+      ...heard.warnings.map((warning) => `warning: ${source}, ${harmless(warning)}`),
+      ...problems.map(({ line, reason }) => `${source}, line ${line}: ${harmless(reason)}`),
+      ...(moreProblems > 0 ? [`and ${counted(moreProblems, 'more line')} that could not be read`] : []),
+    ],
+    exitCode: heard.wasInterrupted ? exitCodes.interrupted : problemCount > 0 ? exitCodes.invalid : exitCodes.fine,
+  } satisfies Partial<Answer>
 }

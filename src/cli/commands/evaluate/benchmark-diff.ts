@@ -1,5 +1,6 @@
 import { type CaseDiff, diffRuns, type RunDiff } from '../../../eval/compare/diff.ts'
-import { defineCommand, exitCodes, one } from '../../command/command.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { one } from '../../command/options.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
@@ -9,10 +10,10 @@ export const benchmarkDiff = defineCommand({
   description:
     'Names the cases that were fixed, broke, still fail, came, went or are flaky; of each broken one what it returned instead, and the first stage that differs.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    { command: 'credence benchmark diff run-1 run-2', effect: 'Shows what changed from the first to the second.' },
-    { command: 'credence benchmark diff run-1 run-2 --json', effect: 'Prints the same as JSON.' },
-  ],
+  examples: {
+    'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
+    'credence benchmark diff run-1 run-2 --json': 'Prints the same as JSON.',
+  },
   async run({ args, options }, session) {
     const { root } = evalStore(session, options)
     const diff = await diffRuns(root, args.base, args.candidate)

@@ -4,7 +4,8 @@ import { kindOf } from '../../../eval/kinds/kind.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, flag, one } from '../../command/command.ts'
+import { defineCommand } from '../../command/command.ts'
+import { flag, one } from '../../command/options.ts'
 import { packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { columns, counted, harmless } from '../../text/output.ts'
@@ -14,13 +15,10 @@ export const benchmarkValidate = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: {},
   description: 'Changes nothing. A pack that names a runner is read as the runner reads it, case by case.',
-  examples: [
-    {
-      command: 'credence benchmark validate ./packs/mine',
-      effect: 'Says what is wrong, with file and field, or what the pack is.',
-    },
-    { command: 'credence benchmark validate manifest.json --json', effect: 'Checks a manifest by itself.' },
-  ],
+  examples: {
+    'credence benchmark validate ./packs/mine': 'Says what is wrong, with file and field, or what the pack is.',
+    'credence benchmark validate manifest.json --json': 'Checks a manifest by itself.',
+  },
   async run({ args: { path } }, session) {
     const { pack, warnings } = await validated(session, path)
     return { document: { ok: true, pack, warnings }, text: () => packText(pack), notes: warnings }
@@ -63,10 +61,10 @@ export const benchmarkImport = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: { force: flag('Replace a pack that has the same id.'), ...storeOptions },
   description: 'Everything in the folder comes along. Links, huge files and deep folders are refused.',
-  examples: [
-    { command: 'credence benchmark import ./packs/mine', effect: 'Copies the pack into the store.' },
-    { command: 'credence benchmark import ./packs/mine --force', effect: 'Replaces the one that is there.' },
-  ],
+  examples: {
+    'credence benchmark import ./packs/mine': 'Copies the pack into the store.',
+    'credence benchmark import ./packs/mine --force': 'Replaces the one that is there.',
+  },
   async run({ args: { path }, options }, session) {
     const { root } = evalStore(session, options)
     const { warnings } = await validated(session, path)

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { gateStores, reportAgainstBaseline } from '../../../eval/gate/ci-gate.ts'
 import { storeStatus } from '../../../eval/store/status.ts'
-import { type Answer, defineCommand, exitCodes, flag, text, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { packText, validated } from './benchmark-pack.ts'
 import { reportAnswer } from './benchmark-report.ts'
@@ -24,14 +25,11 @@ export const benchmarkRecall = defineCommand({
   options,
   description: 'Without options it shows the status of the store. Options that do not belong together are refused.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    { command: 'credence benchmark recall', effect: 'Shows the status of the store.' },
-    { command: 'credence benchmark recall --validate ./benchmarks/ama-memory', effect: 'Checks a pack.' },
-    {
-      command: 'credence benchmark recall --base ./base-evals --candidate ./candidate-evals',
-      effect: 'Compares two stores.',
-    },
-  ],
+  examples: {
+    'credence benchmark recall': 'Shows the status of the store.',
+    'credence benchmark recall --validate ./benchmarks/ama-memory': 'Checks a pack.',
+    'credence benchmark recall --base ./base-evals --candidate ./candidate-evals': 'Compares two stores.',
+  },
   async run({ options: given }, session) {
     const mode = modeOf(given)
     const { root, settings } = evalStore(session, given)

@@ -3,17 +3,8 @@ import { gateStores, reportAgainstBaseline, requiredSnapshot } from '../../../ev
 import type { DeltaReport } from '../../../eval/gate/delta-report.ts'
 import { shown } from '../../../eval/gate/gate.ts'
 import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../../eval/report/delta-formats.ts'
-import {
-  type Answer,
-  choice,
-  defineCommand,
-  type ExitCode,
-  exitCodes,
-  flag,
-  text,
-  texts,
-  UsageError,
-} from '../../command/command.ts'
+import { type Answer, defineCommand, type ExitCode, exitCodes, UsageError } from '../../command/command.ts'
+import { choice, flag, text, texts } from '../../command/options.ts'
 import { columns, harmless, type Style } from '../../text/output.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
@@ -116,13 +107,10 @@ export const benchmarkReport = defineCommand({
   description:
     'Fails on a worse figure, a vanished benchmark or an invalid document. Needs the setting benchmarkDeltaReporterEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    {
-      command: 'credence benchmark report --snapshot-id main',
-      effect: 'Compares the latest runs with the baseline "main".',
-    },
-    { command: 'credence benchmark report --snapshot-id main --format md', effect: 'Prints it for a pull request.' },
-  ],
+  examples: {
+    'credence benchmark report --snapshot-id main': 'Compares the latest runs with the baseline "main".',
+    'credence benchmark report --snapshot-id main --format md': 'Prints it for a pull request.',
+  },
   async run({ options }, session) {
     const { snapshotId, format, acceptChanged } = options
     if (snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
@@ -147,16 +135,11 @@ export const benchmarkGate = defineCommand({
   description:
     'The baseline of the base decides; that of the candidate only where the base has never had one. What cannot be read or compared does not pass.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    {
-      command: 'credence benchmark gate --base ../main/evals --candidate ./evals',
-      effect: 'Lets a change through, or says why not.',
-    },
-    {
-      command: 'credence benchmark gate --base base --candidate evals --format github >> "$GITHUB_STEP_SUMMARY"',
-      effect: 'The same in GitHub Actions.',
-    },
-  ],
+  examples: {
+    'credence benchmark gate --base ../main/evals --candidate ./evals': 'Lets a change through, or says why not.',
+    'credence benchmark gate --base base --candidate evals --format github >> "$GITHUB_STEP_SUMMARY"':
+      'The same in GitHub Actions.',
+  },
   async run({ options }, session) {
     const { base, candidate, snapshotId, bootstrap, requireClean, acceptChanged, format } = options
     if (base === undefined || candidate === undefined) {

@@ -14,29 +14,24 @@ import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isControlName } from '../../../eval/system/backend-names.ts'
 import { backendForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, exitCodes, flag, option, rest, text, UsageError, wholeNumber } from '../../command/command.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'
 import { type Evaluation, packKinds } from '../../evaluation.ts'
-import { extractorForms } from '../../open-extractor.ts'
 import type { Session } from '../../session.ts'
-import { columns, harmless, type Style } from '../../text/output.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
 import { evalStore, machine, refuseChanges, requireSetting, storeOptions } from './benchmark-store.ts'
 import { embedderOption } from './eval-options.ts'
 
-/** The folder of a pack that is named by a path, or by the id of one in the eval store or among those that ship. */
-export function packDirectory(
-  given: string,
-  { session, root, shipped }: { readonly session: Session; readonly root: string; readonly shipped: string },
-): string {
-  const places = [
-    ...(isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []),
-    resolve(session.workingDirectory(), given),
-  ]
-  const found = places.find((path) => existsSync(join(path, manifestName)))
+/** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
+function packDirectory(given: string, { session, root, evaluation }: RunSetup): string {
+  const path = resolve(session.workingDirectory(), given)
+  const shipped = evaluation.packsDirectory
+  const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
+  const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
   if (found !== undefined) return found
-  const alone = resolve(session.workingDirectory(), given)
-  if (statSync(alone, { throwIfNoEntry: false })?.isFile()) {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${given} is a file.`, 'A pack is run from its folder, with the files its manifest names.')
-  }
   throw new UsageError(
     `There is no pack "${given}".`,
     `Give a folder with a manifest.json, or one of ${idsIn(root, shipped).join(', ')}.`,
@@ -88,21 +83,8 @@ function readShard(given: string): { readonly index: number; readonly count: num
   throw new UsageError(`"${given}" is not a shard.`, 'Write the number of the part and of all parts, such as 2/5.')
 }
 
-/** What is decided when a run begins. */
-const decided = [
-  'system',
-  'extractor',
-  'repeats',
-  'seed',
-  'filter',
-  'shard',
-  'ablations',
-  'explain',
-  'runId',
-  'notes',
-  'gitRef',
-  'embedder',
-] as const satisfies (keyof typeof options)[]
+/** The options that are settled when a run begins: not where it is kept, nor how many cases run at once. */
+const settled = Object.keys(options).filter((name) => !['resume', 'jobs', 'store', 'dir'].includes(name))
 
 export const benchmarkRun = defineCommand({
   args: { packs: rest('Ids of packs in the store or among those that ship, or folders.') },
@@ -110,23 +92,14 @@ export const benchmarkRun = defineCommand({
   description:
     'Keeps a summary, every case and the environment in the store. An interrupted run is partial, and --resume completes it without repeating a case. Needs the setting evalHarnessEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    {
-      command: 'credence benchmark run retrieval-precision session-drift',
-      effect: 'Runs two packs on our own recall.',
-    },
-    {
-      command: 'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080',
-      effect: 'Runs a pack on another memory.',
-    },
-    { command: 'credence benchmark run learning', effect: 'Measures what is learned from messages.' },
-    {
-      command: 'credence benchmark run retrieval-hard --ablations',
-      effect: 'Also shows that the cases fail without recall.',
-    },
-    { command: 'credence benchmark run retrieval-hard --shard 2/5', effect: 'Runs a fifth of the cases.' },
-    { command: 'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b', effect: 'Completes a run.' },
-  ],
+  examples: {
+    'credence benchmark run retrieval-precision session-drift': 'Runs two packs on our own recall.',
+    'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080': 'Runs a pack on another memory.',
+    'credence benchmark run learning': 'Measures what is learned from messages.',
+    'credence benchmark run retrieval-hard --ablations': 'Also shows that the cases fail without recall.',
+    'credence benchmark run retrieval-hard --shard 2/5': 'Runs a fifth of the cases.',
+    'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
+  },
   async run({ args: { packs }, options: given }, session) {
     const { root, settings } = evalStore(session, given)
     requireSetting(settings, 'evalHarnessEnabled', 'Nothing was run,')
@@ -137,48 +110,32 @@ export const benchmarkRun = defineCommand({
         isResuming ? 'Leave out the packs.' : 'Give ids or folders, such as retrieval-precision.',
       )
     }
-    if (isResuming) refuseChanges(given, decided)
+    if (isResuming) refuseChanges(given, settled)
     if (given.runId !== undefined && packs.length > 1) throw new UsageError('--run-id is for one pack.')
     if (given.ablations && given.shard !== undefined)
       throw new UsageError('--ablations needs the whole pack.', 'Leave out --shard.')
     const evaluation = await session.evaluation()
-    const { signal, release } = session.interruption()
+    const { signal } = session.interruption()
     try {
-      const scene = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
-      const jobs = given.resume === undefined ? newJobs(packs, given, scene) : [resumedJob(given.resume, scene)]
+      const setup = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
+      const jobs = given.resume === undefined ? newJobs(packs, given, setup) : [resumedJob(given.resume, setup)]
       const results: Result[] = []
       for (const job of jobs) {
         if (signal.aborted) break
-        const result = await performed(job, scene)
+        const result = await performed(job, setup)
         results.push(result)
         if (given.ablations && result.summary.status === 'completed') {
-          results.push(...(await performedAblations(job, result, scene)))
+          results.push(...(await performedAblations(job, result, setup)))
         }
       }
       return await answerOf(results, { root, isInterrupted: signal.aborted })
     } finally {
       evaluation.progress.clear()
-      release()
     }
   },
 })
 
-type Options = {
-  readonly system: string | undefined
-  readonly extractor: string | undefined
-  readonly repeats: number | undefined
-  readonly seed: number | undefined
-  readonly filter: string | undefined
-  readonly shard: RunOptions['shard']
-  readonly explain: boolean
-  readonly runId: string | undefined
-  readonly notes: string | undefined
-  readonly gitRef: string | undefined
-  readonly embedder: string | undefined
-  readonly ablations: boolean
-}
-
-type Scene = {
+type RunSetup = {
   readonly root: string
   readonly session: Session
   readonly evaluation: Evaluation
@@ -186,19 +143,19 @@ type Scene = {
   readonly jobs: number
 }
 
-/** What came of a run, and what is to be said about it. */
+/** A finished run. */
 type Result = {
   readonly summary: RunSummary
-  /** What the pack says that nothing checks. */
+  /** Claims of the pack that nothing checks. */
   readonly warnings: readonly string[]
-  /** Of a run with a part switched off: what that shows. */
+  /** For a run with a part switched off: whether the cases noticed. */
   readonly ablation: AblationResult | null
 }
 
 /** One pack and how it is run. */
 type Job = {
   readonly directory: string
-  /** Null for what the kind of the pack is run on by default. */
+  /** Null for the default of the pack's kind. */
   readonly system: string | null
   readonly ablation?: string
   readonly embedder: string
@@ -208,34 +165,33 @@ type Job = {
     | { readonly kind: 'resumed'; readonly runId: string }
 }
 
-function newJobs(packs: readonly string[], options: Options, { session, root, evaluation }: Scene): readonly Job[] {
-  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = options
-  // Where the run is kept and how many cases are under way at once decide nothing about it.
-  const given = Object.fromEntries(
-    decided.map((name) => [name, options[name]]).filter(([, value]) => value !== undefined && value !== false),
-  )
+function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
+  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = asked
+  const isGiven = ([name, value]: [string, unknown]): boolean =>
+    settled.includes(name) && value !== undefined && value !== false
+  const given = Object.fromEntries(Object.entries(asked).filter(isGiven))
   return packs.map((pack) => {
-    const directory = packDirectory(pack, { session, root, shipped: evaluation.packsDirectory })
+    const directory = packDirectory(pack, setup)
     const { runner, benchmarkId, ablations = [] } = manifestOf(directory)
-    if (options.ablations && ablations.length === 0) {
+    if (asked.ablations && ablations.length === 0) {
       throw new UsageError(
         `The pack ${benchmarkId} declares no ablations.`,
         'List in its manifest what it must fail without, such as "ablations": ["recall off"].',
       )
     }
-    const system = (runner === 'learning' ? options.extractor : options.system) ?? null
+    const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
     const run = { kind: 'new', runId, options: { repeats, seed, filter, shard, notes, gitRef }, given } as const
     return { directory, system, embedder, explain, run }
   })
 }
 
-/** The pack is found again where it was, and refused if it is no longer the same. */
-function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
-  const { settings } = optionsOf(root, runId)
+/** Finds the pack where it was; the run refuses a pack that has changed. */
+function resumedJob(runId: string, setup: RunSetup): Job {
+  const { settings } = optionsOf(setup.root, runId)
   const { directory, system, ablation, embedder, explain } = settings
   const pack = typeof directory === 'string' && existsSync(directory) ? directory : String(settings.benchmarkId)
   return {
-    directory: packDirectory(pack, { session, root, shipped: evaluation.packsDirectory }),
+    directory: packDirectory(pack, setup),
     system: typeof system === 'string' ? system : null,
     ...(typeof ablation === 'string' ? { ablation } : {}),
     embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
@@ -244,13 +200,13 @@ function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
   }
 }
 
-const kindsFor = ({ directory, embedder }: Job, { session }: Scene): Promise<readonly Kind[]> =>
+const kindsFor = ({ directory, embedder }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
   packKinds(session, { runner: manifestOf(directory).runner, embedder })
 
-async function performed(job: Job, scene: Scene): Promise<Result> {
+async function performed(job: Job, setup: RunSetup): Promise<Result> {
   const { directory, system, ablation, embedder, explain, run } = job
-  const { root, session, evaluation, signal, jobs } = scene
-  const kinds = await kindsFor(job, scene)
+  const { root, session, evaluation, signal, jobs } = setup
+  const kinds = await kindsFor(job, setup)
   const benchmark = await openBenchmark(directory, kinds, { system: system ?? undefined, explain, ablation })
   try {
     const { benchmarkId } = benchmark.manifest
@@ -264,7 +220,7 @@ async function performed(job: Job, scene: Scene): Promise<Result> {
       jobs,
       surroundings: {
         given: run.kind === 'new' ? { ...run.given } : {},
-        settings: withoutUndefined(settings),
+        settings: omitUndefined(settings),
         ...machine(session.workingDirectory()),
       },
       onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
@@ -286,24 +242,21 @@ async function performed(job: Job, scene: Scene): Promise<Result> {
 }
 
 /** Runs a pack with each part switched off that it declares, and says whether the cases notice. */
-async function performedAblations(job: Job, whole: Result, scene: Scene): Promise<readonly Result[]> {
-  const { root, signal } = scene
+async function performedAblations(job: Job, whole: Result, setup: RunSetup): Promise<readonly Result[]> {
+  const { root, signal } = setup
   const manifest = manifestOf(job.directory)
   const place = { directory: job.directory, manifest }
-  const { cases } = kindOf(place, await kindsFor(job, scene)).read(place)
+  const { cases } = kindOf(place, await kindsFor(job, setup)).read(place)
   const wholeRecords = (await casesOf(root, whole.summary.runId)).records
   const results: Result[] = []
   for (const ablation of manifest.ablations ?? []) {
     if (signal.aborted || job.run.kind !== 'new') break
-    const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, scene)
+    const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, setup)
     const { records } = await casesOf(root, result.summary.runId)
     results.push({ ...result, ablation: judgeAblation(ablation, cases, { whole: wholeRecords, without: records }) })
   }
   return results
 }
-
-const withoutUndefined = (values: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 async function answerOf(
   results: readonly Result[],
@@ -345,32 +298,25 @@ async function failuresOf(root: string, runId: string): Promise<readonly string[
 const mostFailures = 20
 
 function runsText(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
-  const rows = runs.map((run) => {
-    const { benchmarkId, system, status, passedCases, totalCases, errorCases = 0, latency, runId } = run
-    return [
-      benchmarkId,
-      system?.name ?? '',
-      status,
-      `${passedCases}/${totalCases}${errorCases === 0 ? '' : `, ${errorCases} errors`}`,
-      latency === undefined ? '' : `${latency.p50Ms.toFixed(2)} / ${latency.p95Ms.toFixed(2)} ms`,
-      runId,
-      isSaturated(run) ? saturated : '',
-    ]
-  })
-  const table = columns([['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', ''], ...rows], { indent: 0 })
+  const rows = runs.map((run) => [
+    run.benchmarkId,
+    run.system?.name ?? '',
+    run.status,
+    `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
+    run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
+    run.runId,
+    isSaturated(run) ? saturated : '',
+  ])
+  const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
   const shown = failures.slice(0, mostFailures).map((failure) => style.red(harmless(failure)))
-  const more =
-    failures.length > mostFailures ? [`and ${failures.length - mostFailures} more; see the case records`] : []
-  return [harmless(table), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+  const left = failures.length - shown.length
+  const more = left > 0 ? [`and ${left} more; see the case records`] : []
+  return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
 /** A pack that is passed whole can only show that nothing broke. */
 const isSaturated = ({ status, passedCases, totalCases, filter, shard, role }: RunSummary): boolean =>
-  status === 'completed' &&
-  passedCases === totalCases &&
-  filter === undefined &&
-  shard === undefined &&
-  role === undefined
+  status === 'completed' && passedCases === totalCases && (filter ?? shard ?? role) === undefined
 
 function ablationText(
   ablations: readonly (AblationResult & { readonly benchmarkId: string })[],
@@ -389,5 +335,5 @@ function ablationText(
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
   )
-  return ['', harmless(columns([title, ...rows], { indent: 0 })), ...problems]
+  return ['', harmless(table([title, ...rows])), ...problems]
 }

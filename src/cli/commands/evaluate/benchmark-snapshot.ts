@@ -1,7 +1,8 @@
 import { createSnapshot } from '../../../eval/gate/baselines.ts'
 import { shown } from '../../../eval/gate/gate.ts'
 import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
-import { defineCommand, flag, option, text, UsageError } from '../../command/command.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, option, text } from '../../command/options.ts'
 import { columns, harmless } from '../../text/output.ts'
 import { evalStore, portablePath, requireSetting, storeOptions } from './benchmark-store.ts'
 
@@ -28,16 +29,11 @@ export const benchmarkSnapshot = defineCommand({
   options: { snapshotId: snapshotIdOption, ...snapshotOptions, ...storeOptions },
   description:
     'Takes the latest completed run of every benchmark. Needs the setting benchmarkBaselineSnapshotsEnabled.',
-  examples: [
-    {
-      command: 'credence benchmark snapshot --snapshot-id main',
-      effect: 'Keeps the latest figures as the baseline "main".',
-    },
-    {
-      command: 'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"',
-      effect: 'Replaces it by lower figures, and says why.',
-    },
-  ],
+  examples: {
+    'credence benchmark snapshot --snapshot-id main': 'Keeps the latest figures as the baseline "main".',
+    'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"':
+      'Replaces it by lower figures, and says why.',
+  },
   async run({ options }, session) {
     if (options.snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
     return takeSnapshot({ ...options, snapshotId: options.snapshotId }, session)

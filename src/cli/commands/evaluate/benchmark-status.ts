@@ -8,13 +8,10 @@ export const benchmarkStatus = defineCommand({
   args: {},
   options: storeOptions,
   description: 'Reads the whole store once. Works while the harness is off.',
-  examples: [
-    {
-      command: 'credence benchmark status',
-      effect: 'Shows packs, runs, shadow records and baselines, and what is invalid.',
-    },
-    { command: 'credence benchmark status --store ./evals --json', effect: 'Prints the same as JSON.' },
-  ],
+  examples: {
+    'credence benchmark status': 'Shows packs, runs, shadow records and baselines, and what is invalid.',
+    'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
+  },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
     const status = reported(await storeStatus(root), settings)

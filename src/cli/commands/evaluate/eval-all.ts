@@ -18,7 +18,8 @@ import { type ComparisonOptions, compareBackends } from '../../../eval/run/compa
 import { backendNames, controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName, Backends } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { type Answer, defineCommand, exitCodes, flag, text, texts, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { flag, text, texts } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { counted, type Style } from '../../text/output.ts'
@@ -50,15 +51,13 @@ export const evalAll = defineCommand({
   options,
   description: 'Runs all packs with all backends and the controls, prints a table and writes the reports.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    { command: 'credence eval all', effect: 'Compares everything with everything; ends with 1 if bm25 fails a case.' },
-    { command: 'credence eval all --backend bm25 --filter supersession', effect: 'Runs some cases only.' },
-    {
-      command: 'credence eval all --backend http:http://127.0.0.1:8080',
-      effect: 'Measures another memory, which speaks the contract of docs/systems.md.',
-    },
-    { command: 'credence eval all --case alias-one-word --explain', effect: 'Shows how one case was decided.' },
-  ],
+  examples: {
+    'credence eval all': 'Compares everything with everything; ends with 1 if bm25 fails a case.',
+    'credence eval all --backend bm25 --filter supersession': 'Runs some cases only.',
+    'credence eval all --backend http:http://127.0.0.1:8080':
+      'Measures another memory, which speaks the contract of docs/systems.md.',
+    'credence eval all --case alias-one-word --explain': 'Shows how one case was decided.',
+  },
   run: ({ options: given }, session) => run(given, session),
 })
 

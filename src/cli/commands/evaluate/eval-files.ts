@@ -10,7 +10,8 @@ import { compareBackends } from '../../../eval/run/compare-backends.ts'
 import { controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { type Answer, defineCommand, exitCodes, flag, text, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import {
@@ -181,18 +182,13 @@ const casesOf = (runs: readonly PackRun[], id: string) =>
 const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
   results.flatMap((result) => ('runs' in result ? result.runs : []))
 
-const examplesFor = (kind: Kind) => {
-  const files = '--beliefs beliefs.json --cases cases.json'
-  return [
-    {
-      command: `credence eval ${kind} ${files}`,
-      effect: 'Runs every case with Credence and shows the controls beside it.',
-    },
-    {
-      command: `credence eval ${kind} ${files} --backend vector --out results --json`,
-      effect: 'The same with similarity search; the report goes to results/ and to standard output.',
-    },
-  ] as const
+const examplesFor = (kind: Kind): Readonly<Record<string, string>> => {
+  const command = `credence eval ${kind} --beliefs beliefs.json --cases cases.json`
+  return {
+    [command]: 'Runs every case with Credence and shows the controls beside it.',
+    [`${command} --backend vector --out results --json`]:
+      'The same with similarity search; the report goes to results/ and to standard output.',
+  }
 }
 
 export const evalRetrieval = evalFilesCommand('retrieval')

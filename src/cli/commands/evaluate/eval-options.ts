@@ -3,7 +3,8 @@ import { backendNames } from '../../../eval/system/backend-names.ts'
 import { type BackendName, isBackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { outsideForms } from '../../../eval/system/outside/outside.ts'
-import { choice, flag, option, text, UsageError } from '../../command/command.ts'
+import { UsageError } from '../../command/command.ts'
+import { choice, flag, option, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 
 /** Reports go here unless told otherwise. */

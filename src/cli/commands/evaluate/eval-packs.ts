@@ -6,7 +6,8 @@ import { calibrate, calibrationFile } from '../../../eval/system/calibration.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { vectorsFor } from '../../../eval/system/vector-file.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
-import { defineCommand, exitCodes, text } from '../../command/command.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { text } from '../../command/options.ts'
 import { columns, counted } from '../../text/output.ts'
 import { embedderOption } from './eval-options.ts'
 
@@ -16,10 +17,10 @@ export const evalCheck = defineCommand({
   options: { packs: { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' } },
   description: `Reads every pack strictly, and fails one that finding nothing passes to more than ${mostPassedByNone * 100} %, or that has a case which no memory could pass.`,
   exitCodes: [exitCodes.failed],
-  examples: [
-    { command: 'credence eval check', effect: 'Checks the packs that ship with Credence.' },
-    { command: 'credence eval check --packs ./my-packs', effect: 'Checks packs of your own.' },
-  ],
+  examples: {
+    'credence eval check': 'Checks the packs that ship with Credence.',
+    'credence eval check --packs ./my-packs': 'Checks packs of your own.',
+  },
   async run({ options }, session) {
     const evaluation = await session.evaluation()
     const packsDirectory =
@@ -55,13 +56,10 @@ export const evalEmbed = defineCommand({
     packs: { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' },
   },
   description: 'Writes vectors.json beside every pack, and calibrated.json beside the one that settings are chosen on.',
-  examples: [
-    { command: 'credence eval embed', effect: 'Embeds every pack with the model from npm.' },
-    {
-      command: 'credence eval embed --embedder ollama:nomic-embed-text',
-      effect: 'The same with a model that Ollama serves.',
-    },
-  ],
+  examples: {
+    'credence eval embed': 'Embeds every pack with the model from npm.',
+    'credence eval embed --embedder ollama:nomic-embed-text': 'The same with a model that Ollama serves.',
+  },
   async run({ options }, session) {
     const evaluation = await session.evaluation()
     const packsDirectory =

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { listenOnLoopback } from '../../../http/listen.ts'
 import { recallApp } from '../../../http/recall-app.ts'
-import { defineCommand, wholeNumber } from '../../command/command.ts'
+import { defineCommand } from '../../command/command.ts'
+import { wholeNumber } from '../../command/options.ts'
 
 /** The port that published harnesses ask unless told otherwise. */
 const usualPort = 8080
@@ -12,10 +13,10 @@ export const evalServe = defineCommand({
   options: { port: wholeNumber('The port; 0 is any that is free.', { min: 0, max: 65_535, default: usualPort }) },
   description:
     'Answers the HTTP contract of docs/systems.md on this machine only, until it is interrupted. What it is told is kept in its own process and gone with it; no memory of yours is read or changed.',
-  examples: [
-    { command: 'credence eval serve', effect: `Serves on http://127.0.0.1:${usualPort}.` },
-    { command: 'credence eval serve --port 0 --json', effect: 'Serves on a free port, and says which as JSON.' },
-  ],
+  examples: {
+    'credence eval serve': `Serves on http://127.0.0.1:${usualPort}.`,
+    'credence eval serve --port 0 --json': 'Serves on a free port, and says which as JSON.',
+  },
   async run({ options: { port = usualPort } }, session) {
     const { backends, packsDirectory } = await session.evaluation()
     const system = backends({ packsDirectory, embedder: defaultEmbedder }).ours()

@@ -3,8 +3,8 @@ import { queryLogPath, readQueries } from '../../../eval/shadow/query-log.ts'
 import { type ReplayReport, replayQueries } from '../../../eval/shadow/replay.ts'
 import { type ShadowSummary, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, exitCodes, UsageError, wholeNumber } from '../../command/command.ts'
-import { placeOptions } from '../../command/common-options.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { memoryOptions, wholeNumber } from '../../command/options.ts'
 import { columns } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 import { backendOption, embedderOption } from './eval-options.ts'
@@ -13,10 +13,10 @@ export const shadowStatus = defineCommand({
   args: {},
   options: storeOptions,
   description: 'Records are kept while the settings evalHarnessEnabled and evalShadowModeEnabled are on.',
-  examples: [
-    { command: 'credence shadow status', effect: 'Shows how many recalls were recorded, and what they were like.' },
-    { command: 'credence shadow status --json', effect: 'Prints the same as JSON.' },
-  ],
+  examples: {
+    'credence shadow status': 'Shows how many recalls were recorded, and what they were like.',
+    'credence shadow status --json': 'Prints the same as JSON.',
+  },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
     const isRecording = settings.evalHarnessEnabled && settings.evalShadowModeEnabled
@@ -62,22 +62,16 @@ export const shadowReplay = defineCommand({
     candidateSystem: { ...backendOption, help: backendOption.help.replace('What answers.', 'What answers instead.') },
     limit: wholeNumber('The latest queries of the log only.', { min: 1, default: 1_000 }),
     embedder: embedderOption,
-    ...placeOptions,
+    ...memoryOptions,
     store: storeOptions.store,
   },
   description:
     'Shadow records hold no text, so the queries come from the log that `credence recall --log-queries` keeps. Answers of bm25 and of the candidate are compared; nothing of the memory is changed.',
   exitCodes: [exitCodes.nothingCompared],
-  examples: [
-    {
-      command: 'credence shadow replay --candidate-system hybrid',
-      effect: 'Shows what would be recalled differently.',
-    },
-    {
-      command: 'credence shadow replay --candidate-system exact --limit 100 --json',
-      effect: 'Compares the last 100 queries.',
-    },
-  ],
+  examples: {
+    'credence shadow replay --candidate-system hybrid': 'Shows what would be recalled differently.',
+    'credence shadow replay --candidate-system exact --limit 100 --json': 'Compares the last 100 queries.',
+  },
   async run({ options }, session) {
     const name = options.candidateSystem
     if (name === undefined) throw new UsageError('--candidate-system is missing.', 'Name what shall answer instead.')

@@ -1,40 +1,32 @@
 import { basename, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
-import { defineCommand, flag, one, text, UsageError } from '../../command/command.ts'
-import { authorOptions, filterOptions, placeOptions, targetOptions } from '../../command/common-options.ts'
-import { columns, counted } from '../../text/output.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
+import { counted, table } from '../../text/output.ts'
 import { readTextFile, writeFileWhole } from '../../text-files.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
   options: {
     markdown: flag('The file is Markdown: notes, a CLAUDE.md, the MEMORY.md of another agent.'),
-    ...targetOptions,
-    ...placeOptions,
-    ...authorOptions,
+    ...writeOptions,
   },
   description:
     'When any of it is wrong nothing is changed. Doing it again changes nothing. --scope is for beliefs that name no scope of their own. Of Markdown every list item, paragraph and row of a table becomes a belief, named by its bold part, its key, its heading or its own words. `credence import chats` keeps conversations.',
-  examples: [
-    { command: 'credence import beliefs.jsonl', effect: 'Takes in a file that `credence export` has written.' },
-    {
-      command: 'credence export --scope project:old | credence import - --dir ./memory',
-      effect: 'Copies beliefs from one memory to another.',
-    },
-    {
-      command: 'credence import --markdown MEMORY.md',
-      effect: 'Takes in what another agent has written down, statement by statement.',
-    },
-  ],
+  examples: {
+    'credence import beliefs.jsonl': 'Takes in a file that `credence export` has written.',
+    'credence export --scope project:old | credence import - --dir ./memory':
+      'Copies beliefs from one memory to another.',
+    'credence import --markdown MEMORY.md': 'Takes in what another agent has written down, statement by statement.',
+  },
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
-    if (!options.markdown && /\.(?:md|markdown)$/iu.test(file)) {
+    if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is Markdown by its name.`, `Say so: credence import --markdown ${file}`)
-    }
-    const text = isStdin ? await session.readStdin() : readTextFile(file)
-    const { homeScopes } = session.place(options)
+    const given = isStdin ? await session.readStdin() : readTextFile(file)
+    const { homeScopes } = session.locate(options)
     const memory = await session.memory(options)
-    const imported = await memory.import(text, {
+    const imported = await memory.import(given, {
       source: isStdin ? 'standard input' : basename(file),
       scopes: homeScopes,
       format: options.markdown ? 'markdown' : 'records',
@@ -43,11 +35,7 @@ export const importCommand = defineCommand({
     const counts = Object.entries({ added, unchanged, reinforced, corrected, proposed })
     return {
       document: imported,
-      text: () =>
-        columns(
-          counts.map(([what, count]) => [what, String(count)]),
-          { indent: 0 },
-        ),
+      text: () => table(counts.map(([what, count]) => [what, String(count)])),
       notes: warnings.map((warning) => `warning: ${warning}`),
     }
   },
@@ -57,20 +45,17 @@ export const exportCommand = defineCommand({
   args: {},
   options: {
     turns: flag('Write out what was said, turn by turn, instead of beliefs.'),
-    out: text('<file>', 'Write to this file, which is complete or not there at all, and private.'),
+    out: text('<file>', 'Write to this private file; it is written completely or not at all.'),
     ...filterOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
   description:
     'Superseded and settled beliefs are written too, so that nothing is lost. `credence import` takes in beliefs again, and `credence import chats` takes in turns. With --json it is one array.',
-  examples: [
-    { command: 'credence export > beliefs.jsonl', effect: 'Writes every belief of yours, one a line.' },
-    {
-      command: 'credence export --scope project:ledger --out ledger.jsonl',
-      effect: 'Writes those of one scope to a private file.',
-    },
-    { command: 'credence export --turns > turns.jsonl', effect: 'Writes everything that was said, one turn a line.' },
-  ],
+  examples: {
+    'credence export > beliefs.jsonl': 'Writes every belief of yours, one a line.',
+    'credence export --scope project:ledger --out ledger.jsonl': 'Writes those of one scope to a private file.',
+    'credence export --turns > turns.jsonl': 'Writes everything that was said, one turn a line.',
+  },
   async run({ options }, session) {
     const { out, scope } = options
     const memory = await session.reading(options)
@@ -84,10 +69,7 @@ export const exportCommand = defineCommand({
     })
     await writeFileWhole(file, counting, session.whenInterrupted)
     const what = options.turns ? 'turn' : 'belief'
-    return {
-      document: { file, [`${what}s`]: written },
-      text: () => `Wrote ${counted(written, what)} to ${file}.`,
-    }
+    return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${counted(written, what)} to ${file}.` }
   },
 })
 
@@ -98,7 +80,7 @@ async function* linesOf(records: AsyncIterable<unknown>, onLine: () => void = ()
   }
 }
 
-/** As `credence import chats` reads them. */
+/** The fields that `credence import chats` reads. */
 async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<object> {
   for await (const { session, role, speaker, at, scope, host, origin, messageId, text: words } of turns) {
     yield {
@@ -109,7 +91,7 @@ async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<
       scope,
       host,
       ...(messageId === null ? {} : { messageId }),
-      // What is not the person's own word must not come back as such.
+      // A document that was quoted must not come back as the person's own words.
       ...(role === 'user' && origin !== 'person' ? { origin: 'document' } : {}),
       text: words,
     }

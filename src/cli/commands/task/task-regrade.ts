@@ -7,7 +7,8 @@ import { fromRun, tasksOfRun } from '../../../tasks/obtain-evidence.ts'
 import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
 import { readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { defaultPassAt, readGrade, taskBenchmark } from '../../../tasks/task-benchmark.ts'
-import { defineCommand, exitCodes, one, text } from '../../command/command.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { one, text } from '../../command/options.ts'
 import { columns, harmless, type Style } from '../../text/output.ts'
 import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
 import { judgeFor, sandboxFor } from './task-job.ts'
@@ -20,10 +21,10 @@ export const taskRegrade = defineCommand({
   description:
     'The agent is not run. The grades go into a run of their own, which points to the same evidence; the old ones stay as they are, and `credence benchmark diff` lays the two beside each other.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    { command: 'credence task regrade RUN', effect: 'Grades with the checks of today what an agent did then.' },
-    { command: 'credence task regrade RUN --judge openai:gpt-5 --votes 3', effect: 'Has a run judged that was not.' },
-  ],
+  examples: {
+    'credence task regrade RUN': 'Grades with the checks of today what an agent did then.',
+    'credence task regrade RUN --judge openai:gpt-5 --votes 3': 'Has a run judged that was not.',
+  },
   async run({ args: { run: given }, options }, session) {
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)

@@ -3,7 +3,8 @@ import { bundleOf, writeBundle } from '../../../tasks/arena/bundle.ts'
 import { reportMarkdown } from '../../../tasks/arena/report-markdown.ts'
 import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
-import { defineCommand, exitCodes, flag, one, text } from '../../command/command.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { flag, one, text } from '../../command/options.ts'
 import { harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
 import { keepResult, taskDocuments } from './task-run.ts'
@@ -19,10 +20,10 @@ export const taskReport = defineCommand({
   description:
     'Says what the evidence says: every session with its conversation, tools, files and answer, every check, and what the figures do not show. Evidence that is not what it was when it was written is named, and the command fails.',
   exitCodes: [exitCodes.failed],
-  examples: [
-    { command: 'credence task report RUN', effect: 'Shows a run again.' },
-    { command: 'credence task report RUN --bundle ./bundle', effect: 'Writes what an arena wants of it.' },
-  ],
+  examples: {
+    'credence task report RUN': 'Shows a run again.',
+    'credence task report RUN --bundle ./bundle': 'Writes what an arena wants of it.',
+  },
   async run({ args: { run: runId }, options }, session) {
     const { root } = evalStore(session, options)
     const whole = await readTaskRun(root, runId)

@@ -5,17 +5,8 @@ import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
 import { pinchbenchResult } from '../../../tasks/report/pinchbench-result.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { defaultPassAt } from '../../../tasks/task-benchmark.ts'
-import {
-  defineCommand,
-  exitCodes,
-  flag,
-  option,
-  rest,
-  text,
-  texts,
-  UsageError,
-  wholeNumber,
-} from '../../command/command.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { flag, option, rest, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Style } from '../../text/output.ts'
 import { evalStore, refuseChanges, storeOptions } from '../evaluate/benchmark-store.ts'
 import { type ControlResult, controlsText, liftOf, performControls } from './task-controls.ts'
@@ -85,20 +76,12 @@ export const taskRun = defineCommand({
   description:
     'Every session is a conversation of its own where the task says so. All that happened is kept as evidence in the eval store, and graded: by the Python checks of the task in a sandbox, by our own checks of every answer, and by a judge where one is named.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    {
-      command: 'credence task run second-brain --agent reference',
-      effect: 'Runs one task with the agent that needs no model.',
-    },
-    {
-      command: 'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5',
-      effect: 'Runs a folder of tasks, judged by another model.',
-    },
-    {
-      command: 'credence task run second-brain --agent reference --controls',
-      effect: 'Shows what the memory is worth.',
-    },
-  ],
+  examples: {
+    'credence task run second-brain --agent reference': 'Runs one task with the agent that needs no model.',
+    'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5':
+      'Runs a folder of tasks, judged by another model.',
+    'credence task run second-brain --agent reference --controls': 'Shows what the memory is worth.',
+  },
   async run({ args: { tasks }, options: given }, session) {
     const isResuming = given.resume !== undefined
     if (isResuming) refuseChanges(given, decided)

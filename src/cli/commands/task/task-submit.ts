@@ -5,7 +5,8 @@ import { bundleOf } from '../../../tasks/arena/bundle.ts'
 import { type ArenaRequest, readEntry, requestsFor } from '../../../tasks/arena/requests.ts'
 import { journalPath, referencesIn, type SubmissionJournal, submit } from '../../../tasks/arena/submit.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
-import { defineCommand, flag, one, text, UsageError } from '../../command/command.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, one, text } from '../../command/options.ts'
 import { columns, harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
 
@@ -21,13 +22,10 @@ export const taskSubmit = defineCommand({
   },
   description:
     'Five requests: register, read the brief, upload the Markdown, the artifact and the report. The key is read from CREDENCE_ARENA_KEY and never shown. Every step that is done is kept with the run, and the same command goes on after the last one.',
-  examples: [
-    {
-      command: 'credence task submit RUN --match 24 --base-url https://arena.example',
-      effect: 'Shows what would be sent.',
-    },
-    { command: 'credence task submit RUN --match 24 --base-url https://arena.example --send', effect: 'Sends it.' },
-  ],
+  examples: {
+    'credence task submit RUN --match 24 --base-url https://arena.example': 'Shows what would be sent.',
+    'credence task submit RUN --match 24 --base-url https://arena.example --send': 'Sends it.',
+  },
   async run({ args: { run: runId }, options }, session) {
     const { match, baseUrl, send } = options
     if (match === undefined || baseUrl === undefined) {

@@ -3,7 +3,8 @@ import type { Problem } from '../../../eval/store/parse-artifact.ts'
 import { checkSource, findTasks, type TaskSource } from '../../../tasks/parse/load-tasks.ts'
 import type { ParseOptions } from '../../../tasks/parse/parse-task.ts'
 import { findAsset } from '../../../tasks/run/workspace.ts'
-import { defineCommand, exitCodes, flag, rest } from '../../command/command.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { flag, rest } from '../../command/options.ts'
 import { counted, harmless, type Style, wrap } from '../../text/output.ts'
 import { taskPlaces } from './task-places.ts'
 
@@ -18,13 +19,10 @@ export const taskValidate = defineCommand({
   description:
     'Changes nothing and runs nothing. Says every problem with its place, and warns where the original runner would read something else.',
   exitCodes: [exitCodes.invalid],
-  examples: [
-    { command: 'credence task validate tasks/mine.md', effect: 'Says what is wrong, with file and field.' },
-    {
-      command: 'credence task validate ./tasks --strict-upstream --json',
-      effect: 'Checks a folder as the original reads it.',
-    },
-  ],
+  examples: {
+    'credence task validate tasks/mine.md': 'Says what is wrong, with file and field.',
+    'credence task validate ./tasks --strict-upstream --json': 'Checks a folder as the original reads it.',
+  },
   async run({ args: { paths }, options }, session) {
     const places = await taskPlaces(session)
     const verdicts: Verdict[] = []
