@@ -5,12 +5,12 @@ import { MemoryError } from '../../errors.ts'
 export const hookHosts = ['claude-code', 'codex', 'cursor'] as const
 export type HookHost = (typeof hookHosts)[number]
 
-/** What happened in a host; the last one is no host's: the others start it when a message waits to be heard. */
+/** Events of hosts, and `hear`, which the others start when a message waits in the queue. */
 export const hookEvents = ['session-start', 'prompt-submit', 'stop', 'pre-compact', 'hear'] as const
 export type HookEvent = (typeof hookEvents)[number]
 
-/** What each host calls it. Claude Code and Codex share their names. */
-const ownNames: Readonly<Record<HookEvent, readonly string[]>> = {
+/** The hosts' own names of the events. Claude Code and Codex share theirs. */
+const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
   'session-start': ['SessionStart', 'sessionStart'],
   'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt'],
   stop: ['Stop'],
@@ -20,12 +20,11 @@ const ownNames: Readonly<Record<HookEvent, readonly string[]>> = {
 
 /** An event by our name or by its host's. */
 export const hookEventNamed = (name: string): HookEvent | undefined =>
-  hookEvents.find((event) => event === name || ownNames[event].includes(name))
+  hookEvents.find((event) => event === name || hostNames[event].includes(name))
 
 /**
- * What a host is to be told, as it wants to be told; empty for nothing. Codex refuses answers with anything more in them
- * than it knows, and takes context at two events only; Cursor takes it at one, and wants a word at another. `notice` is for
- * the person.
+ * The answer in the host's format; empty for none. Codex refuses answers with unknown fields and takes context at two
+ * events only; Cursor takes it at one, and needs an answer at another. `notice` is for the person.
  */
 export function hookAnswer(host: HookHost, event: HookEvent, context: string, notice = ''): string {
   const line = (answer: object): string => `${JSON.stringify(answer)}\n`
@@ -35,11 +34,11 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
   }
   const additionalContext = `${notice}${context}`
   if (additionalContext === '') return ''
-  const [hookEventName] = ownNames[event]
+  const [hookEventName] = hostNames[event]
   return line({ hookSpecificOutput: { hookEventName, additionalContext } })
 }
 
-/** What a host says about the moment. Everything it also says is of no interest here. */
+/** The fields of a host's input that hooks use. */
 export type HookPayload = {
   readonly directory: string | null
   readonly prompt: string
@@ -50,10 +49,9 @@ export type HookPayload = {
   readonly transcript: string | null
 }
 
-/** More is no message of a conversation. */
 const largestPayload = 64 * 1024 * 1024
 
-/** Reads what a host sends, until its end or until `signal`, whichever comes first. */
+/** Reads the host's input until its end; fails at `signal` if it has not ended by then. */
 export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload> {
   const chunks: Buffer[] = []
   let size = 0
@@ -67,20 +65,17 @@ export async function readPayload(stdin: Readable, signal: AbortSignal): Promise
       chunks.push(bytes)
     }
   } catch (error) {
-    if (signal.aborted) throw tooLate()
-    throw error
+    if (!signal.aborted) throw error
   } finally {
     signal.removeEventListener('abort', stop)
     stdin.destroy()
   }
-  if (signal.aborted) throw tooLate()
+  if (signal.aborted) throw new MemoryError('unavailable', 'The input did not end in time.')
   return parsePayload(Buffer.concat(chunks).toString('utf8'))
 }
 
-const tooLate = (): MemoryError => new MemoryError('unavailable', 'The input did not end in time.')
-
 /** Claude Code and Codex give `cwd`, Cursor gives the roots of its workspace. */
-export function parsePayload(text: string): HookPayload {
+function parsePayload(text: string): HookPayload {
   let value: unknown
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''))
@@ -90,13 +85,14 @@ export function parsePayload(text: string): HookPayload {
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw new MemoryError('invalid', 'The input is not an object.')
   const given = new Map(Object.entries(value))
+  const field = (name: string): string | null => textIn(given.get(name))
   const roots = given.get('workspace_roots')
   return {
-    directory: textIn(given.get('cwd')) ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
-    prompt: textIn(given.get('prompt')) ?? '',
-    session: textIn(given.get('session_id')) ?? textIn(given.get('conversation_id')),
-    answer: textIn(given.get('last_assistant_message')),
-    transcript: textIn(given.get('transcript_path')),
+    directory: field('cwd') ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
+    prompt: field('prompt') ?? '',
+    session: field('session_id') ?? field('conversation_id'),
+    answer: field('last_assistant_message'),
+    transcript: field('transcript_path'),
   }
 }
 

@@ -11,10 +11,10 @@ import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
 import type { Store } from '../../memory/store.ts'
-import type { Session } from '../session.ts'
+import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
 
-/** The mirror of a directory as a page shows it. */
+/** The mirror of a directory, as the dashboard shows it. */
 export function mirrorDesk(ports: Ports, { dir, user }: { readonly dir: string; readonly user: string }): MirrorDesk {
   const status = async () => described(await mirrorStatus(ports, dir))
   return {
@@ -50,39 +50,33 @@ function described(status: MirrorStatus): Answer<'mirror'> {
   }
 }
 
-/** Which memory is served, and where in it one stands. */
-export type ServedPlace = {
-  readonly dir: string
-  readonly user: string
-  readonly scopes: readonly string[]
-  readonly homeScopes: readonly string[]
-  readonly isDemo: boolean
-}
+/** The memory that is served. */
+export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
-export type OpenDesk = {
+export type ServedStore = {
   readonly desk: Desk
   readonly work: StoppableWork
-  /** The memory from another standpoint, watched where that is switched on. */
+  /** The memory for another author, with shadow records where they are switched on. */
   readonly memoryAs: (author: Author) => Memory
-  /** Waits for what is under way and lets go of the store. */
+  /** Waits for running work and closes the store. */
   readonly close: () => Promise<void>
 }
 
 const mostAuthors = 100
 
-/** Builds what the server works with, on a store that is open already. */
+/** Builds the server's dependencies on an open store. */
 export async function openDesk(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare },
-  place: ServedPlace,
+  place: ServedMemory,
   onProblem: (line: string) => void,
-): Promise<OpenDesk> {
+): Promise<ServedStore> {
   const { dir, user, scopes, homeScopes, isDemo } = place
   const ports = keepInStep(opened, { dir, user, make: false, onProblem: ({ message }) => onProblem(message) })
   const settings = session.settings({ dir })
   const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? join(dir, 'state', 'evals')
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
-  /** By author: agents come and go, and each has an origin of its own. */
+  /** By author, since each agent has an origin of its own. */
   const watched = new Map<string, Memory>()
   const plain = (author: Author): Memory => ({
     ...memoryFrom(ports, { user, scopes, agent: null, author }),
@@ -104,7 +98,7 @@ export async function openDesk(
     const [oldest] = watched
     if (watched.size > mostAuthors && oldest !== undefined) {
       watched.delete(oldest[0])
-      // Only writes what it still has to write; whoever is using it may go on.
+      // Writes pending records only; requests that use it may go on.
       void oldest[1].close()
     }
     return memory

@@ -11,7 +11,7 @@ import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, memoryOptions, text } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { Session } from '../../session.ts'
-import { columns, counted, type Style } from '../../text/output.ts'
+import { counted, type Style, table } from '../../text/output.ts'
 
 export const doctor = defineCommand({
   args: {},
@@ -87,7 +87,7 @@ const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the st
 const remedy =
   '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged, `credence doctor --set-aside` renames the store so that a new one is made.'
 
-/** What is wrong with the file beside a store is no reason to touch the store. */
+/** Findings about MEMORY.md are kept apart: they are no reason to set the store aside. */
 type Examination = { readonly store: readonly Finding[]; readonly mirror: readonly Finding[] }
 
 async function treat(
@@ -95,8 +95,7 @@ async function treat(
   { dir, user }: Omit<Subject, 'store'>,
   { backup, rebuild: isRebuild }: Care,
 ): Promise<Examination> {
-  const ports = await session.ports(dir)
-  try {
+  return session.withPorts(dir, async (ports) => {
     const done: Finding[] = []
     if (backup !== undefined) {
       const file = resolve(session.workingDirectory(), backup)
@@ -107,9 +106,7 @@ async function treat(
     const mirror = mirrorFindings(await mirrorStatus(ports, dir))
     const found = [...done, ...(await examine(ports)), await contentsOf(ports.store, user)]
     return { store: found, mirror }
-  } finally {
-    await ports.store.close()
-  }
+  })
 }
 
 async function contentsOf(store: Store, user: string): Promise<Finding> {
@@ -132,7 +129,7 @@ function queueFindings(dir: string): readonly Finding[] {
   return [{ check: 'hooks', ok: failed === 0, detail }]
 }
 
-/** A file that is held, or says something else than the store, is something a doctor should tell. */
+/** Whether MEMORY.md is held, or differs from the store. */
 function mirrorFindings(status: MirrorStatus): readonly Finding[] {
   if (!status.exists) return []
   const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
@@ -147,24 +144,17 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }
 
-/** A memory is nobody else's business. Windows has no such permissions. */
+/** Whether only the owner may read the store. Windows has no such permissions. */
 function privacyOf(store: string): Finding {
   const mode = statSync(store).mode & 0o777
   const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0
-  const octal = mode.toString(8)
-  return {
-    check: 'privacy',
-    ok: isPrivate,
-    detail: isPrivate
-      ? 'only you may read the store'
-      : `others may read or write the store (mode ${octal}); run: chmod 600 ${store}`,
-  }
+  const risk = `others may read or write the store (mode ${mode.toString(8)}); run: chmod 600 ${store}`
+  return { check: 'privacy', ok: isPrivate, detail: isPrivate ? 'only you may read the store' : risk }
 }
 
 const findingsText = (findings: readonly Finding[], style: Style): string => {
-  const text = columns(
-    findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail]),
-    { indent: 0, width: style.width },
-  )
-  return text.replace(/^ok(?= )/gm, style.green('ok')).replace(/^FAIL(?= )/gm, style.red('FAIL'))
+  const rows = findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail])
+  return table(rows, style.width)
+    .replace(/^ok(?= )/gm, style.green('ok'))
+    .replace(/^FAIL(?= )/gm, style.red('FAIL'))
 }

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
-import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
+import { syncMirror } from '../../../memory/mirror/sync.ts'
 import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
-import type { Session } from '../../session.ts'
+import { lines } from '../../text/output.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 
 export const init = defineCommand({
@@ -21,46 +21,26 @@ export const init = defineCommand({
     const isNew = !existsSync(store)
     makePrivateDirectory(dir)
     await session.memory(options)
-    const mirror = await makeMirror(session, dir, user)
+    // Text that is in the file already stays, and beliefs are added behind it.
+    const { file, leftAlone, held } = await session.withPorts(dir, (ports) => syncMirror(ports, { dir, user }))
     return {
-      document: {
-        dir,
-        store,
-        created: isNew,
-        user,
-        scopes: homeScopes,
-        mirror: mirror.file,
-        leftAlone: mirror.leftAlone,
-      },
+      document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone },
       text: (style) =>
-        [
+        lines(
           isNew
             ? `Made a memory in ${style.bold(dir)}.`
             : `There is a memory in ${style.bold(dir)} already; nothing was changed.`,
-          `What it holds stands in ${style.bold(mirror.file)} too, for reading and editing.`,
-          ...(mirror.leftAlone === 0 ? [] : [leftAloneText(mirror.leftAlone, mirror.file)]),
+          `Its beliefs are in ${style.bold(file)} too, for reading and editing.`,
+          leftAlone > 0 && leftAloneText(leftAlone, file),
           '',
           'Next:',
           '  credence remember "Invoices are due after 14 days." --name "payment terms"',
           '  credence recall "What are our payment terms?" --explain',
-        ].join('\n'),
-      notes:
-        mirror.held === null
-          ? []
-          : [`warning: the file is held: ${mirror.held.reason}. See \`credence mirror status\`.`],
+        ),
+      notes: held === null ? [] : [`warning: the file is held: ${held.reason}. See \`credence mirror status\`.`],
     }
   },
 })
-
-/** What stands in a file of that name already stays, and what is remembered is added behind it. */
-async function makeMirror(session: Session, dir: string, user: string): Promise<Synced> {
-  const ports = await session.ports(dir)
-  try {
-    return await syncMirror(ports, { dir, user })
-  } finally {
-    await ports.store.close()
-  }
-}
 
 function makePrivateDirectory(dir: string): void {
   try {

@@ -12,22 +12,18 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { fillDemo } from '../../serve/demo-memory.ts'
-import { type OpenDesk, openDesk, type ServedPlace } from '../../serve/open-desk.ts'
-import type { Session } from '../../session.ts'
+import { openDesk, type ServedMemory, type ServedStore } from '../../serve/open-desk.ts'
+import type { LocationOptions, Session } from '../../session.ts'
 import { tourScopes } from './tour.ts'
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/u
 
-/** Where the token of a memory directory is kept. */
-export const tokenFile = (dir: string): string => join(dir, 'state', 'token')
-
-/** The one secret of an installation: made when there is none, and readable by its owner alone. */
-export async function installationToken(dir: string): Promise<{ readonly token: string; readonly isNew: boolean }> {
-  const file = tokenFile(dir)
-  const isNew = await writeAtomically(file, `${randomBytes(32).toString('base64url')}\n`, { existing: 'keep' })
+/** The token of an installation; made when there is none, and readable by its owner alone. */
+async function installationToken(file: string): Promise<string> {
+  await writeAtomically(file, `${randomBytes(32).toString('base64url')}\n`, { existing: 'keep' })
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   const token = readFileSync(file, 'utf8').trim()
-  if (wellFormed.test(token)) return { token, isNew }
+  if (wellFormed.test(token)) return token
   throw new MemoryError('unavailable', `${file} does not hold a token.`, {
     hint: 'Remove it; the next start makes a new one, and everybody has to log in again.',
   })
@@ -36,7 +32,7 @@ export async function installationToken(dir: string): Promise<{ readonly token: 
 const usualPort = 4777
 const loopback = '127.0.0.1'
 
-/** What `--evaluate` runs: small, and the figures that recall stands for. */
+/** The packs of `--evaluate`. */
 const packsToEvaluate = ['retrieval-precision', 'session-drift']
 
 export const serve = defineCommand({
@@ -74,7 +70,7 @@ export const serve = defineCommand({
   },
 })
 
-/** Listening to other machines is only for who says so twice. */
+/** Listening to other machines needs --allow-remote too. */
 function hostNames(host: string, allowRemote: boolean): HostNames {
   if (host === loopback || host === 'localhost' || host === '::1') return loopbackNames
   if (!allowRemote) {
@@ -87,12 +83,12 @@ function hostNames(host: string, allowRemote: boolean): HostNames {
   return { names: [...loopbackNames.names, ...(isEverywhere ? [] : [host.toLowerCase()])], anyAddress: isEverywhere }
 }
 
-function ownPlace(session: Session, options: Parameters<Session['locate']>[0]): ServedPlace {
+function ownPlace(session: Session, options: LocationOptions): ServedMemory {
   const { dir, user, scopes, homeScopes } = session.locate(options)
   return { dir, user, scopes, homeScopes, isDemo: false }
 }
 
-const demoPlace = (session: Session): ServedPlace => ({
+const demoPlace = (session: Session): ServedMemory => ({
   dir: session.temporaryDirectory(),
   user: defaultUser,
   scopes: tourScopes,
@@ -100,7 +96,7 @@ const demoPlace = (session: Session): ServedPlace => ({
   isDemo: true,
 })
 
-async function opened(session: Session, place: ServedPlace): Promise<OpenDesk> {
+async function opened(session: Session, place: ServedMemory): Promise<ServedStore> {
   const vectors = session.settings({ dir: place.dir }).sentenceVectors
   const ports = await session.ports(place.dir, { thread: true, vectors })
   if (place.isDemo) await fillDemo(ports, place.dir)
@@ -111,15 +107,20 @@ type Serving = {
   readonly host: string
   readonly port: number
   readonly hosts: HostNames
-  readonly place: ServedPlace
+  readonly place: ServedMemory
   readonly isEvaluating: boolean
-  readonly options: Parameters<Session['locate']>[0]
+  readonly options: LocationOptions
 }
 
-async function served(session: Session, open: OpenDesk, { host, port, hosts, place, isEvaluating, options }: Serving) {
+async function served(
+  session: Session,
+  open: ServedStore,
+  { host, port, hosts, place, isEvaluating, options }: Serving,
+) {
   const { dir, user, scopes, homeScopes, isDemo } = place
-  const { token } = await installationToken(dir)
-  // Standard error of its own accord: whoever sent the request learns only that there is a bug.
+  const tokenFile = join(dir, 'state', 'token')
+  const token = await installationToken(tokenFile)
+  // The sender of the request learns only that there is a bug.
   const onBug = (error: unknown): void => console.error(error)
   const mcp = memoryMcp({
     version: open.desk.version,
@@ -140,8 +141,8 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
   })
   const listening = await listen((request) => app.fetch(request), { host, port })
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
-  // The command is done when it listens; the process then lives for as long as it does.
-  onceInterrupted(async () => {
+  // The process lives until it is interrupted.
+  session.onInterrupt(async () => {
     await stopForgetting()
     close()
     await listening.close()
@@ -150,7 +151,7 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
     if (isDemo) rmSync(dir, { recursive: true, force: true })
   })
   if (isEvaluating) void open.work.runAll(packsToEvaluate)
-  // In the fragment, which no server ever sees and no log keeps.
+  // Browsers do not send the fragment, so the token is in no log.
   const link = `${listening.url}/#token=${token}`
   return {
     document: { url: listening.url, port: listening.port, link, dir, user, isDemo },
@@ -160,7 +161,7 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
           ? 'There is a demo memory here, which is gone when this ends; nothing of yours is read or changed.'
           : `The memory in ${dir} is served.`,
         `  dashboard  ${link}`,
-        `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${join(dir, 'state', 'token')})`,
+        `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${tokenFile})`,
         `  MCP        ${listening.url}/mcp`,
         ...(isEvaluating ? [`Evaluating ${packsToEvaluate.join(' and ')} meanwhile.`] : []),
         'Interrupt to end.',
@@ -171,14 +172,14 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
 
 const hourMs = 3_600_000
 
-/** Looks after turns, now and every hour: forgets old ones, and has sentences of new ones worked out. Returns what ends that. */
-function lookingAfterTurns(session: Session, open: OpenDesk, options: Serving['options']): () => Promise<void> {
+/** Forgets old turns and computes vectors of new ones, now and every hour, until the function it returns is called. */
+function lookingAfterTurns(session: Session, open: ServedStore, options: Serving['options']): () => Promise<void> {
   const { keepTurnsDays, sentenceVectors } = session.settings(options)
   const { dir, user } = session.locate(options)
   const memory = open.memoryAs({ actor: 'person', origin: 'retention' })
   let underWay = Promise.resolve()
   const look = (): void => {
-    // In a process of its own: working out what sentences mean takes all of a processor.
+    // In another process: computing vectors takes all of a processor.
     if (sentenceVectors) void session.startDetached(['vectors', '--dir', dir, '--user', user])
     underWay = forgetOldTurns(memory, keepTurnsDays, new Date()).then(
       () => {},
@@ -191,14 +192,4 @@ function lookingAfterTurns(session: Session, open: OpenDesk, options: Serving['o
     clearInterval(timer)
     await underWay
   }
-}
-
-/** The first signal ends the service and with it the process; a second one ends the process at once. */
-function onceInterrupted(end: () => Promise<void>): void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const stop = (): void => {
-    for (const signal of signals) process.off(signal, stop)
-    void end()
-  }
-  for (const signal of signals) process.on(signal, stop)
 }

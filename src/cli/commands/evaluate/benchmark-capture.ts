@@ -1,7 +1,7 @@
 import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
-import { flag, memoryOptions, readerOptions, text, texts, viewOptions, words } from '../../command/options.ts'
+import { flag, readOptions, text, texts, words } from '../../command/options.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
@@ -13,9 +13,7 @@ export const benchmarkCapture = defineCommand({
     exactly: flag('With --expect: nothing else may be found for the message.'),
     asIs: flag('What is recalled now is right: it must stay like that.'),
     note: text('<text>', 'Why; kept with the case.'),
-    ...viewOptions,
-    ...readerOptions,
-    ...memoryOptions,
+    ...readOptions,
     store: storeOptions.store,
   },
   description:

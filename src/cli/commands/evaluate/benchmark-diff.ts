@@ -17,8 +17,8 @@ export const benchmarkDiff = defineCommand({
   async run({ args, options }, session) {
     const { root } = evalStore(session, options)
     const diff = await diffRuns(root, args.base, args.candidate)
-    const shared =
-      diff.fixed.length + diff.broken.length + diff.stillFailing.length + diff.changed.length + diff.unchanged
+    const { fixed, broken, stillFailing, changed, unchanged } = diff
+    const shared = fixed.length + broken.length + stillFailing.length + changed.length + unchanged
     return {
       document: { ok: shared > 0 && diff.broken.length === 0, ...diff },
       text: (style) => diffText(diff, style),
@@ -31,15 +31,10 @@ export const benchmarkDiff = defineCommand({
 function diffText(diff: RunDiff, style: Style): string {
   const list = (title: string, items: readonly string[]): readonly string[] =>
     items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${item}`)]
+  const fixed = diff.fixed.map(({ id }) => id)
   const lines = [
-    ...list(
-      style.red('broken'),
-      diff.broken.flatMap((one) => detailed(one)),
-    ),
-    ...list(
-      style.green('fixed'),
-      diff.fixed.map(({ id }) => id),
-    ),
+    ...list(style.red('broken'), diff.broken.map(detailed)),
+    ...list(style.green('fixed'), fixed),
     ...list('still failing', diff.stillFailing.map(brief)),
     ...list('passes with another answer', diff.changed.map(brief)),
     ...list('flaky', diff.flaky),

@@ -8,7 +8,7 @@ import { defineCommand } from '../../command/command.ts'
 import { flag, one } from '../../command/options.ts'
 import { packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { columns, counted, harmless } from '../../text/output.ts'
+import { counted, harmless, table } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkValidate = defineCommand({
@@ -33,28 +33,25 @@ export async function validated(
   const pack = await validatePack(path)
   if (pack.runner === undefined || !statSync(path).isDirectory()) return { pack, warnings: [] }
   const place = { directory: path, manifest: manifestOf(path) }
-  return {
-    pack,
-    warnings: kindOf(place, await packKinds(session, { runner: pack.runner, embedder: defaultEmbedder })).read(place)
-      .warnings,
-  }
+  const kinds = await packKinds(session, { runner: pack.runner, embedder: defaultEmbedder })
+  return { pack, warnings: kindOf(place, kinds).read(place).warnings }
 }
 
 export function packText(pack: PackSummary): string {
-  const redTeam =
-    pack.attackClass === undefined ? [] : [['attack', `${pack.attackClass} against ${pack.targetSurface}`]]
-  const rows = [
-    ['pack', `${pack.benchmarkId}: ${pack.title}`],
-    ['type', pack.benchmarkType],
-    ...redTeam,
-    ['cases', String(pack.totalCases)],
-    ['files', counted(pack.files, 'file')],
-    ['runner', pack.runner ?? 'none: can be kept and compared, but not run'],
-    ['hash', pack.packHash],
-    ...(pack.tags.length === 0 ? [] : [['tags', pack.tags.join(', ')]]),
-    ...(pack.sourceLinks.length === 0 ? [] : [['sources', pack.sourceLinks.join(' ')]]),
-  ]
-  return harmless(columns(rows, { indent: 0 }))
+  const { attackClass, targetSurface, tags, sourceLinks } = pack
+  const facts = {
+    pack: `${pack.benchmarkId}: ${pack.title}`,
+    type: pack.benchmarkType,
+    attack: attackClass !== undefined && `${attackClass} against ${targetSurface}`,
+    cases: String(pack.totalCases),
+    files: counted(pack.files, 'file'),
+    runner: pack.runner ?? 'none: can be kept and compared, but not run',
+    hash: pack.packHash,
+    tags: tags.length > 0 && tags.join(', '),
+    sources: sourceLinks.length > 0 && sourceLinks.join(' '),
+  }
+  const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, fact]]))
+  return harmless(table(rows))
 }
 
 export const benchmarkImport = defineCommand({

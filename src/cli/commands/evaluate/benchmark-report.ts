@@ -5,105 +5,31 @@ import { shown } from '../../../eval/gate/gate.ts'
 import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../../eval/report/delta-formats.ts'
 import { type Answer, defineCommand, type ExitCode, exitCodes, UsageError } from '../../command/command.ts'
 import { choice, flag, text, texts } from '../../command/options.ts'
-import { columns, harmless, type Style } from '../../text/output.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 
-export const formatOption = {
-  ...choice(
-    '<format>',
-    ['text', 'md', 'junit', 'github'] as const,
-    'How it is printed: for people, as Markdown, as JUnit XML, or as a step summary with annotations on standard error.',
-  ),
-  default: 'text',
-}
+const formats = ['text', 'md', 'junit', 'github'] as const
+type Format = (typeof formats)[number]
 
-export const acceptChangedOption = texts(
-  '<id: reason>',
-  'Compare the cases that both sides have although the pack changed, and say why. May be given several times.',
-)
-
-/** `retrieval-hard: two cases added` as an entry of a table. */
-export function acceptedChanges(given: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    given.map((text) => {
-      const [, id, reason] = text.match(/^\s*([^:]+?)\s*:\s*(\S.*)$/u) ?? []
-      if (id !== undefined && reason !== undefined) return [id, reason]
-      throw new UsageError(
-        `--accept-changed: "${text}" gives no reason.`,
-        'Write "retrieval-hard: two cases were added".',
-      )
-    }),
-  )
-}
-
-export type Format = 'text' | 'md' | 'junit' | 'github'
-
-const codes: Readonly<Record<DeltaReport['verdict'], ExitCode>> = {
-  pass: exitCodes.fine,
-  regression: exitCodes.failed,
-  invalid: exitCodes.invalid,
-  'cannot tell': exitCodes.nothingCompared,
-}
-
-/** A comparison as the answer of a command. */
-export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
-  return {
-    document: { ...report, markdownReport: deltaMarkdown(report) },
-    text: (style) => printed(report, format, style),
-    ...(format === 'github' ? { notes: deltaGithub(report).annotations } : {}),
-    exitCode: codes[report.verdict],
-  }
-}
-
-function printed(report: DeltaReport, format: Format, style: Style): string {
-  switch (format) {
-    case 'text':
-      return reportText(report, style)
-    case 'md':
-    case 'github':
-      return deltaMarkdown(report)
-    case 'junit':
-      return deltaJunit(report)
-  }
-}
-
-export function reportText(report: DeltaReport, style: Style): string {
-  const paint = report.passed ? style.green : style.red
-  const rows = report.deltas.flatMap(({ benchmarkId, system, figures }) =>
-    figures.map(({ figure, base, candidate, verdict }) => [
-      benchmarkId,
-      system ?? '',
-      figure,
-      shown(base),
-      shown(candidate),
-      verdict,
-    ]),
-  )
-  const lines = (title: string, texts: readonly string[]): readonly string[] =>
-    texts.length === 0 ? [] : ['', title, ...texts.map((text) => `  ${text}`)]
-  const against = report.baselineSnapshotId === null ? 'the base' : `the baseline ${report.baselineSnapshotId}`
-  const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
-  return [
-    `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
-    ...(rows.length === 0
-      ? []
-      : ['', columns([['benchmark', 'system', 'figure', 'base', 'now', 'verdict'], ...rows], { indent: 0 })]),
-    ...lines(
-      'why not',
-      report.reasons.flatMap(({ line, next }) => [line, `  ${next}`]),
+const reportOptions = {
+  format: {
+    ...choice(
+      '<format>',
+      formats,
+      'The format: for people, Markdown, JUnit XML, or a step summary with annotations on standard error.',
     ),
-    ...lines('runs', report.verdicts.map(takenText)),
-    ...lines('better', report.improvements),
-    ...lines('notes', report.notes),
-  ]
-    .map(harmless)
-    .join('\n')
+    default: 'text',
+  },
+  acceptChanged: texts(
+    '<id: reason>',
+    'Compare the cases that both sides have although the pack changed, and say why. May be given several times.',
+  ),
 }
 
 export const benchmarkReport = defineCommand({
   args: {},
-  options: { snapshotId: snapshotIdOption, format: formatOption, acceptChanged: acceptChangedOption, ...storeOptions },
+  options: { snapshotId: snapshotIdOption, ...reportOptions, ...storeOptions },
   description:
     'Fails on a worse figure, a vanished benchmark or an invalid document. Needs the setting benchmarkDeltaReporterEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
@@ -124,13 +50,12 @@ export const benchmarkReport = defineCommand({
 export const benchmarkGate = defineCommand({
   args: {},
   options: {
-    base: text('<directory>', 'The eval store of what is there now.'),
-    candidate: text('<directory>', 'The eval store of what shall take its place.'),
+    base: text('<directory>', 'The eval store before the change.'),
+    candidate: text('<directory>', 'The eval store with the change.'),
     snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} where the base has it, else its latest runs` },
     bootstrap: flag('The base has no eval store yet: begin with the baseline of the candidate.'),
     requireClean: flag('Refuse runs made with uncommitted changes, or outside of a repository.'),
-    acceptChanged: acceptChangedOption,
-    format: formatOption,
+    ...reportOptions,
   },
   description:
     'The baseline of the base decides; that of the candidate only where the base has never had one. What cannot be read or compared does not pass.',
@@ -142,9 +67,8 @@ export const benchmarkGate = defineCommand({
   },
   async run({ options }, session) {
     const { base, candidate, snapshotId, bootstrap, requireClean, acceptChanged, format } = options
-    if (base === undefined || candidate === undefined) {
+    if (base === undefined || candidate === undefined)
       throw new UsageError(`--${base === undefined ? 'base' : 'candidate'} is missing.`, 'Give both stores.')
-    }
     const at = (path: string): string => resolve(session.workingDirectory(), path)
     const report = await gateStores({
       base: at(base),
@@ -157,3 +81,57 @@ export const benchmarkGate = defineCommand({
     return reportAnswer(report, format)
   },
 })
+
+/** `retrieval-hard: two cases added` as an entry of a table. */
+function acceptedChanges(given: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    given.map((accepted) => {
+      const [, id, reason] = accepted.match(/^\s*([^:]+?)\s*:\s*(\S.*)$/u) ?? []
+      if (id !== undefined && reason !== undefined) return [id, reason]
+      const hint = 'Write "retrieval-hard: two cases were added".'
+      throw new UsageError(`--accept-changed: "${accepted}" gives no reason.`, hint)
+    }),
+  )
+}
+
+const codes: Readonly<Record<DeltaReport['verdict'], ExitCode>> = {
+  pass: exitCodes.fine,
+  regression: exitCodes.failed,
+  invalid: exitCodes.invalid,
+  'cannot tell': exitCodes.nothingCompared,
+}
+
+/** A comparison as the answer of a command. */
+export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
+  const markdown = deltaMarkdown(report)
+  return {
+    document: { ...report, markdownReport: markdown },
+    text: (style) =>
+      format === 'text' ? reportText(report, style) : format === 'junit' ? deltaJunit(report) : markdown,
+    ...(format === 'github' ? { notes: deltaGithub(report).annotations } : {}),
+    exitCode: codes[report.verdict],
+  }
+}
+
+function reportText(report: DeltaReport, style: Style): string {
+  const paint = report.passed ? style.green : style.red
+  const rows = report.deltas.flatMap(({ benchmarkId, system, figures }) =>
+    figures.map((one) => [benchmarkId, system ?? '', one.figure, shown(one.base), shown(one.candidate), one.verdict]),
+  )
+  const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']
+  const section = (heading: string, items: readonly string[]): readonly string[] =>
+    items.length === 0 ? [] : ['', heading, ...items.map((item) => `  ${item}`)]
+  const against = report.baselineSnapshotId === null ? 'the base' : `the baseline ${report.baselineSnapshotId}`
+  const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
+  const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
+  return [
+    `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
+    ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
+    ...section('why not', reasons),
+    ...section('runs', report.verdicts.map(takenText)),
+    ...section('better', report.improvements),
+    ...section('notes', report.notes),
+  ]
+    .map(harmless)
+    .join('\n')
+}

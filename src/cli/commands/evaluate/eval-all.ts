@@ -18,7 +18,7 @@ import { type ComparisonOptions, compareBackends } from '../../../eval/run/compa
 import { backendNames, controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName, Backends } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text, texts } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
@@ -61,18 +61,7 @@ export const evalAll = defineCommand({
   run: ({ options: given }, session) => run(given, session),
 })
 
-type Options = {
-  readonly pack: readonly string[]
-  readonly packs: string | undefined
-  readonly backend: readonly BackendName[]
-  readonly filter: string | undefined
-  readonly editedPins: 'in-scope' | 'everywhere' | undefined
-  readonly embedder: string | undefined
-  readonly case: string | undefined
-  readonly explain: boolean
-  readonly updateDocs: boolean
-  readonly out: string | undefined
-}
+type Options = ValuesOf<typeof options>
 
 async function run(given: Options, session: Session): Promise<Answer> {
   const evaluation = await session.evaluation()

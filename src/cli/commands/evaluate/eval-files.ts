@@ -10,7 +10,7 @@ import { compareBackends } from '../../../eval/run/compare-backends.ts'
 import { controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless, type Style } from '../../text/output.ts'
@@ -62,42 +62,33 @@ export function explanationText(
 
 type Kind = Pack['kind']
 
-/** Runs one backend on a corpus and a case file that lie anywhere. */
-export const evalFilesCommand = (kind: Kind) =>
+const optionsFor = (kind: Kind) => ({
+  beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Needed.'),
+  cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Needed.`),
+  backend: backendOption,
+  user: {
+    ...text('<name>', 'Whose beliefs are asked for where a case does not say.'),
+    default: 'the user with most beliefs',
+  },
+  editedPins: editedPinsOption,
+  strict: flag('Take every warning about the files for an error.'),
+  embedder: embedderOption,
+  ...explainOptions,
+  out: outOption,
+})
+
+type Options = ValuesOf<ReturnType<typeof optionsFor>>
+
+/** Runs one backend on a corpus and a case file anywhere on the disk. */
+const evalFilesCommand = (kind: Kind) =>
   defineCommand({
     args: {},
-    options: {
-      beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Needed.'),
-      cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Needed.`),
-      backend: backendOption,
-      user: {
-        ...text('<name>', 'Whose beliefs are asked for where a case does not say.'),
-        default: 'the user with most beliefs',
-      },
-      editedPins: editedPinsOption,
-      strict: flag('Take every warning about the files for an error.'),
-      embedder: embedderOption,
-      ...explainOptions,
-      out: outOption,
-    },
+    options: optionsFor(kind),
     description: `Writes the report when all cases have been asked; docs/evaluation.md describes files and report.`,
     exitCodes: [exitCodes.failed],
     examples: examplesFor(kind),
     run: ({ options }, session) => run(kind, options, session),
   })
-
-type Options = {
-  readonly beliefs: string | undefined
-  readonly cases: string | undefined
-  readonly backend: BackendName | undefined
-  readonly user: string | undefined
-  readonly editedPins: 'in-scope' | 'everywhere' | undefined
-  readonly strict: boolean
-  readonly embedder: string | undefined
-  readonly case: string | undefined
-  readonly explain: boolean
-  readonly out: string | undefined
-}
 
 async function run(kind: Kind, options: Options, session: Session): Promise<Answer> {
   const { backend = 'bm25', embedder = defaultEmbedder } = options

@@ -24,12 +24,12 @@ export const evalServe = defineCommand({
       system,
       now: () => new Date(),
       newId: () => `b-${randomUUID()}`,
-      // Standard error of its own accord: whoever sent the request learns only that there is a bug.
+      // The sender of the request learns only that there is a bug.
       onBug: (error) => console.error(error),
     })
     const listening = await listenOnLoopback(app.fetch, port)
-    // The command is done when it listens; the process then lives for as long as it does.
-    onceInterrupted(async () => {
+    // The process lives until it is interrupted.
+    session.onInterrupt(async () => {
       await listening.close()
       await system.close()
     })
@@ -39,13 +39,3 @@ export const evalServe = defineCommand({
     }
   },
 })
-
-/** The first signal ends the service and with it the process; a second one ends the process at once. */
-function onceInterrupted(end: () => Promise<void>): void {
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const stop = (): void => {
-    for (const signal of signals) process.off(signal, stop)
-    void end()
-  }
-  for (const signal of signals) process.on(signal, stop)
-}

@@ -5,7 +5,7 @@ import { type ShadowSummary, summariseShadows } from '../../../eval/shadow/shado
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { memoryOptions, wholeNumber } from '../../command/options.ts'
-import { columns } from '../../text/output.ts'
+import { table } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 import { backendOption, embedderOption } from './eval-options.ts'
 
@@ -31,26 +31,21 @@ export const shadowStatus = defineCommand({
 function summaryText(summary: ShadowSummary, isRecording: boolean): string {
   const { records, invalid, injectedShare, byDay, bySource } = summary
   const days = Object.keys(byDay)
-  const rows = [
+  const sources = Object.entries(bySource).map(([source, count]) => `${source} ${count}`)
+  const facts = [
     ['recording', isRecording ? 'on' : 'off (evalHarnessEnabled and evalShadowModeEnabled)'],
     ['records', `${records}${invalid === 0 ? '' : `, ${invalid} invalid`}`],
-    ...(records === 0
-      ? []
-      : [
-          ['days', `${days.length}, ${days[0]} to ${days.at(-1)}`],
-          ['with memories', `${((injectedShare ?? 0) * 100).toFixed(1)} %`],
-          [
-            'source',
-            Object.entries(bySource)
-              .map(([source, count]) => `${source} ${count}`)
-              .join(', '),
-          ],
-          ['memories', figures(summary.recalledMemoryCount, 1)],
-          ['characters', figures(summary.contextChars, 0)],
-          ['milliseconds', figures(summary.durationMs, 2)],
-        ]),
   ]
-  return columns(rows, { indent: 0 })
+  if (records === 0) return table(facts)
+  return table([
+    ...facts,
+    ['days', `${days.length}, ${days[0]} to ${days.at(-1)}`],
+    ['with memories', `${((injectedShare ?? 0) * 100).toFixed(1)} %`],
+    ['source', sources.join(', ')],
+    ['memories', figures(summary.recalledMemoryCount, 1)],
+    ['characters', figures(summary.contextChars, 0)],
+    ['milliseconds', figures(summary.durationMs, 2)],
+  ])
 }
 
 const figures = ({ mean, p50, p95 }: ShadowSummary['durationMs'], digits: number): string =>
@@ -117,28 +112,18 @@ function replayText(report: ReplayReport, base: string, candidate: string): stri
   const number = (value: number | null, digits = 3): string => (value === null ? 'none' : value.toFixed(digits))
   const pair = ({ base: one, candidate: other }: ReplayReport['p50Ms'], digits: number): string =>
     `${number(one, digits)} → ${number(other, digits)}`
-  const rows = [
-    [
-      'queries',
-      `${report.queries}, ${report.errors} errors, ${report.identical} answered alike by ${base} and ${candidate}`,
-    ],
+  const leastAlike = report.mostChanged
+    .slice(0, 5)
+    .map(({ query, rankOverlap }) => `query ${query} (${number(rankOverlap)})`)
+  const answered = `${report.errors} errors, ${report.identical} answered alike by ${base} and ${candidate}`
+  return table([
+    ['queries', `${report.queries}, ${answered}`],
     ['overlap', `${number(report.meanOverlap)}, by rank ${number(report.meanRankOverlap)}`],
     ['places moved', number(report.meanChurn)],
     ['beliefs', pair(report.beliefs, 1)],
     ['characters', pair(report.contextChars, 0)],
     ['half below, ms', pair(report.p50Ms, 2)],
     ['95 % below, ms', pair(report.p95Ms, 2)],
-    ...(report.mostChanged.length === 0
-      ? []
-      : [
-          [
-            'least alike',
-            report.mostChanged
-              .slice(0, 5)
-              .map(({ query, rankOverlap }) => `query ${query} (${number(rankOverlap)})`)
-              .join(', '),
-          ],
-        ]),
-  ]
-  return columns(rows, { indent: 0 })
+    ...(leastAlike.length === 0 ? [] : [['least alike', leastAlike.join(', ')]]),
+  ])
 }
