@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseScope, parseScopes } from '../beliefs/scope.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { MemoryError } from '../errors.ts'
 
-/** What a `.credence.json` says about the project it lies in. */
+/** The settings of a project: its `.credence.json`. */
 export type ProjectFile = {
   readonly file: string
-  /** Takes the place of the repository's own scope. */
+  /** Replaces the scope of the repository. */
   readonly scope: string | null
-  /** Takes the place of all active scopes; new beliefs go to the first. */
+  /** Replaces all active scopes; new beliefs go to the first. */
   readonly scopes: readonly string[] | null
   /** The memory directory, absolute. */
   readonly dir: string | null
-  /** Whether hooks do anything here. */
+  /** Whether hooks are switched on. */
   readonly enabled: boolean
 }
 
@@ -23,7 +23,7 @@ export const projectFileName = '.credence.json'
 const keys = ['scope', 'scopes', 'dir', 'enabled'] as const
 const largestFile = 64 * 1024
 
-/** The nearest `.credence.json` from a directory upwards, or null. A file of somebody else is not obeyed. */
+/** The nearest `.credence.json` from a directory upwards, or null. A file of another user is refused. */
 export function findProjectFile(directory: string): ProjectFile | null {
   for (let at = resolve(directory); ; at = dirname(at)) {
     const file = join(at, projectFileName)
@@ -52,58 +52,46 @@ function textOf(file: string): string | null {
 /** Checks the text of a `.credence.json`. */
 export function parseProjectFile(text: string, file: string): ProjectFile {
   const value = parseObject(text, file)
-  for (const key of Object.keys(value)) {
-    if (keys.some((known) => known === key)) continue
-    const meant = didYouMean(key, keys)
-    throw invalid(
-      `${file} has the unknown key "${key.slice(0, 80)}".`,
-      meant === undefined ? `Known are ${keys.join(', ')}.` : `Did you mean "${meant}"?`,
-    )
+  const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))
+  if (unknown !== undefined) {
+    const meant = didYouMean(unknown, keys)
+    const hint = meant === undefined ? `Known are ${keys.join(', ')}.` : `Did you mean "${meant}"?`
+    throw invalid(`${file} has the unknown key "${unknown.slice(0, 80)}".`, hint)
   }
-  const { scope, scopes, dir, enabled } = value
+  const { scope, scopes, dir, enabled = true } = value
+  const wrong = (key: string, given: unknown, hint: string): MemoryError =>
+    invalid(`"${key}" in ${file} is ${(JSON.stringify(given) ?? 'missing').slice(0, 80)}.`, hint)
+  const textOf = (key: string, given: unknown): string => {
+    if (typeof given === 'string' && given.trim() !== '') return given
+    throw wrong(key, given, 'Write a text that is not empty.')
+  }
   if (scope !== undefined && scopes !== undefined) throw invalid(`${file} has both "scope" and "scopes".`, 'Give one.')
+  if (scopes !== undefined && (!Array.isArray(scopes) || scopes.length === 0))
+    throw wrong('scopes', scopes, 'Write a list of scopes.')
+  if (typeof enabled !== 'boolean') throw wrong('enabled', enabled, 'Write true or false.')
+  const [first, ...others] = (scopes ?? []).map((one: unknown) => parseScope(textOf('scopes', one)))
   return {
     file,
-    scope: scope === undefined ? null : parseScope(textAt(file, 'scope', scope)),
-    scopes: scopes === undefined ? null : scopesAt(file, scopes),
-    dir: dir === undefined ? null : directoryAt(file, textAt(file, 'dir', dir)),
-    enabled: enabled === undefined ? true : flagAt(file, enabled),
+    scope: scope === undefined ? null : parseScope(textOf('scope', scope)),
+    // New beliefs go to the first scope, so only the others are sorted.
+    scopes: first === undefined ? null : [first, ...parseScopes(others).filter((other) => other !== first)],
+    // A relative directory lies beside the file.
+    dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
+    enabled,
   }
 }
 
 function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
+  const hint = 'Write {"scope": "project:ledger"}.'
   let value: unknown
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (cause) {
-    throw new MemoryError('invalid', `${file} is not JSON.`, { hint: 'Write {"scope": "project:ledger"}.', cause })
+    throw new MemoryError('invalid', `${file} is not JSON.`, { hint, cause })
   }
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { ...value }
-  throw invalid(`${file} holds no object.`, 'Write {"scope": "project:ledger"}.')
+  throw invalid(`${file} holds no object.`, hint)
 }
-
-function textAt(file: string, key: string, value: unknown): string {
-  if (typeof value === 'string' && value.trim() !== '') return value
-  throw invalid(`"${key}" in ${file} is ${shown(value)}.`, 'Write a text that is not empty.')
-}
-
-function scopesAt(file: string, value: unknown): readonly string[] {
-  if (!Array.isArray(value) || value.length === 0)
-    throw invalid(`"scopes" in ${file} is ${shown(value)}.`, 'Write a list of scopes.')
-  const [first, ...others] = value.map((one) => parseScope(textAt(file, 'scopes', one)))
-  // The first is where new beliefs go, so only the rest is put in order.
-  return [first as string, ...parseScopes(others).filter((scope) => scope !== first)]
-}
-
-/** A relative directory means one beside the file. */
-const directoryAt = (file: string, dir: string): string => (isAbsolute(dir) ? dir : resolve(dirname(file), dir))
-
-function flagAt(file: string, value: unknown): boolean {
-  if (typeof value === 'boolean') return value
-  throw invalid(`"enabled" in ${file} is ${shown(value)}.`, 'Write true or false.')
-}
-
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 80)
 
 const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
 
@@ -128,29 +116,21 @@ export function commonDirectory(directory: string): string | null {
 }
 
 /**
- * `.git` is a repository's directory, or in worktrees and submodules a file that says where that is. Whatever cannot be
- * read to the end is not a repository, as for git itself.
+ * `.git` is a repository's directory, or in worktrees and submodules a file with the path of one. The directory of a
+ * worktree names the one it shares in `commondir`. As for git, a `.git` that cannot be read is not a repository.
  */
 function commonOf(dotGit: string): string | null {
   try {
-    const gitDirectory = statSync(dotGit).isDirectory() ? dotGit : directoryNamedIn(dotGit)
+    const [, path = ''] = statSync(dotGit).isDirectory()
+      ? []
+      : (/^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8')) ?? [])
+    const gitDirectory = path === '' ? dotGit : resolve(dirname(dotGit), path.trimEnd())
     readFileSync(join(gitDirectory, 'HEAD'))
-    return realpathSync(resolve(gitDirectory, sharedWith(gitDirectory)))
+    const shared = join(gitDirectory, 'commondir')
+    return realpathSync(resolve(gitDirectory, existsSync(shared) ? readFileSync(shared, 'utf8').trimEnd() : '.'))
   } catch {
     return null
   }
-}
-
-function directoryNamedIn(dotGit: string): string {
-  const [, path] = readFileSync(dotGit, 'utf8').match(/^gitdir: (.+)$/m) ?? []
-  if (path === undefined) throw new Error(`${dotGit} names no directory.`)
-  return resolve(dirname(dotGit), path.trimEnd())
-}
-
-/** A worktree's own directory says what it shares; the main one has nothing to say. */
-function sharedWith(gitDirectory: string): string {
-  const file = join(gitDirectory, 'commondir')
-  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd() : '.'
 }
 
 /** `…/ledger/.git`, the bare `…/ledger.git` and the submodule `…/.git/modules/ledger` are all called ledger. */
@@ -165,10 +145,6 @@ function slug(name: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
-  return (
-    [...dashed]
-      .slice(0, longestSlug)
-      .join('')
-      .replace(/^-+|-+$/g, '') || 'project'
-  )
+  const short = [...dashed].slice(0, longestSlug).join('')
+  return short.replace(/^-+|-+$/g, '') || 'project'
 }

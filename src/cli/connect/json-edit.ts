@@ -28,7 +28,7 @@ export type JsonEntry =
       readonly isOurs: (element: unknown) => boolean
     }
 
-/** A text with the entries in it, everything else as it was: comments, order and layout. */
+/** A text with the entries; comments, order and layout stay. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], file: string): string {
   let edited = text === null || text.trim() === '' ? '{}\n' : text
   requireObject(edited, file)
@@ -40,8 +40,8 @@ export function withEntries(text: string | null, entries: readonly JsonEntry[], 
 }
 
 /**
- * A text without them, and without what became empty because of that, unless `before` had it too. What they took the
- * place of is put back, if `before` knows it.
+ * A text without the entries, and without containers that this leaves empty, unless `before` had them. Values of `before`
+ * that the entries replaced are restored.
  */
 export function withoutEntries(
   text: string,
@@ -147,7 +147,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return at
 }
 
-/** What stands where an entry has to go is somebody's, and must be of the kind that holds such entries. */
+/** An existing value on the path of an entry must be of the type that can hold it. */
 function requireRoom(root: unknown, { kind, path }: JsonEntry, file: string): void {
   for (let length = 1; length <= path.length; length += 1) {
     const found = valueAt(root, path.slice(0, length))
@@ -162,7 +162,7 @@ function requireRoom(root: unknown, { kind, path }: JsonEntry, file: string): vo
   }
 }
 
-/** What cannot be read for sure is not edited. */
+/** A file with syntax errors is not edited. */
 function requireObject(text: string, file: string): void {
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true })

@@ -112,12 +112,12 @@ function notKeptHere(here: Session, { dir }: MemoryLocation, options: Standpoint
 
 type Delivery = Pick<HookRun, 'host' | 'event'> & { readonly place: MemoryLocation; readonly isKept: boolean }
 
-type Kept = { readonly queued: boolean; readonly problem: string | null }
+type Queueing = { readonly queued: boolean; readonly problem: string | null }
 
-const nothingSaid: Kept = { queued: false, problem: null }
+const nothingSaid: Queueing = { queued: false, problem: null }
 
 /** Puts the message into the queue. The answer to a prompt is kept only if the prompt was. */
-async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Kept> {
+async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Queueing> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
   // Only the transcripts of Claude Code have a known format.

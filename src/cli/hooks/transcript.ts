@@ -75,7 +75,7 @@ function messageIn(line: string): readonly TranscriptMessage[] {
   return text === '' ? [] : [{ uuid, role: type, text, at: Number.isNaN(at) ? null : at }]
 }
 
-/** A content is a text, or a list of blocks, of which only the texts are what was said. */
+/** A content is a text, or a list of blocks, of which only the text blocks count. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

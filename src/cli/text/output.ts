@@ -75,8 +75,8 @@ export const harmless = (text: string): string =>
   text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}')
 
 /**
- * Breaks a text into lines of at most `width` characters at spaces. Line breaks in it stay, what is broken off keeps
- * the indent of its line, and long words are kept whole.
+ * Breaks a text into lines of at most `width` characters at spaces. Line breaks stay, continued lines
+ * keep the indent, and long words are kept whole.
  */
 export function wrap(text: string, width: number): readonly string[] {
   return text.split('\n').flatMap((line) => {

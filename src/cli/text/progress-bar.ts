@@ -1,7 +1,7 @@
 import type { EnvironmentVariables, OutputStream } from './output.ts'
 
 const barWidth = 28
-/** What is over sooner needs no forecast. */
+/** The time left is shown after this. */
 const patienceMs = 2_000
 
 /** One line that is drawn over itself. On anything but a terminal it draws nothing. */

@@ -7,34 +7,35 @@ import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.t
 import type { Store } from '../../../memory/store.ts'
 import { isDamage } from '../../../store/sqlite/sqlite-errors.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
-import { defineCommand, exitCodes } from '../../command/command.ts'
+import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
 import { flag, memoryOptions, text } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import type { Session } from '../../session.ts'
+import type { MemoryLocation, Session } from '../../session.ts'
 import { counted, type Style, table } from '../../text/output.ts'
+
+const maintenance = {
+  rebuild: flag('Derive everything again from the journal first.'),
+  backup: text('<file>', 'Write a complete copy to a new file first.'),
+  setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
+}
 
 export const doctor = defineCommand({
   args: {},
-  options: {
-    rebuild: flag('Derive everything again from the journal first.'),
-    backup: text('<file>', 'Write a complete copy to a new file first.'),
-    setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
-    ...memoryOptions,
-  },
+  options: { ...maintenance, ...memoryOptions },
   description:
-    'Checks the file, the journal, every belief, every index and the mirror, and really remembers, recalls and forgets something.',
+    'Checks the file, the journal, every belief, every index and the mirror, and remembers, recalls and forgets a test belief.',
   exitCodes: [exitCodes.degraded],
   examples: {
-    'credence doctor': 'Says for each check whether it is well.',
+    'credence doctor': 'Shows the result of every check.',
     'credence doctor --backup ~/memory.db --rebuild':
       'Copies the store, derives it again from its journal and checks it.',
   },
   async run({ options }, session) {
-    const { dir, user } = session.locate(options)
+    const location = session.locate(options)
+    const { dir, user } = location
     const store = await session.storeFile(dir)
-    const { findings, hints } = existsSync(store)
-      ? await lookAfter(session, { dir, user, store }, options)
-      : nothingThere(store)
+    const exists = existsSync(store)
+    const { findings, hints } = exists ? await checkStore(session, store, location, options) : nothingThere(store)
     const ok = findings.every((finding) => finding.ok)
     return {
       document: { ok, dir, store, user, findings },
@@ -46,40 +47,38 @@ export const doctor = defineCommand({
 })
 
 type Report = { readonly findings: readonly Finding[]; readonly hints: readonly string[] }
-type Care = { readonly rebuild: boolean; readonly backup?: string | undefined; readonly setAside: boolean }
 
 const nothingThere = (store: string): Report => ({
   findings: [{ check: 'store', ok: true, detail: `there is none at ${store} yet` }],
   hints: ['`credence init` makes a memory; so does `credence remember`.'],
 })
 
-type Subject = { readonly dir: string; readonly user: string; readonly store: string }
-
-async function lookAfter(session: Session, { dir, user, store }: Subject, care: Care): Promise<Report> {
+async function checkStore(
+  session: Session,
+  store: string,
+  location: MemoryLocation,
+  options: ValuesOf<typeof maintenance>,
+): Promise<Report> {
   const privacy = privacyOf(store)
   try {
-    const { store: examined, mirror } = await treat(session, { dir, user }, care)
-    const findings = [privacy, ...examined]
+    const { found, mirror } = await examined(session, location, options)
+    const findings = [privacy, ...found]
     const isSound = findings.every(({ ok }) => ok)
     const hints = [...(isSound ? [] : [remedy]), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
-    if (!care.setAside) return { findings: [...findings, ...mirror, ...queueFindings(dir)], hints }
-    if (isSound) {
+    if (!options.setAside) return { findings: [...findings, ...mirror, ...queueFindings(location.dir)], hints }
+    if (isSound)
       throw new MemoryError('conflict', `The store ${store} is sound.`, {
         hint: 'Only a damaged store is set aside. To have a copy, use --backup.',
       })
-    }
   } catch (error) {
     if (!(error instanceof MemoryError && error.code === 'unavailable')) throw error
     const broken = { check: 'store', ok: false, detail: error.message }
-    if (!care.setAside) return { findings: [privacy, broken], hints: [error.hint ?? remedy] }
+    if (!options.setAside) return { findings: [privacy, broken], hints: [error.hint ?? remedy] }
     if (!isDamage(error.cause)) throw error
   }
-  const moved = setAsideCorruptStore(store)
-  const detail = `moved to ${moved}; the next command begins a new store`
-  return {
-    findings: [{ check: 'set aside', ok: true, detail }],
-    hints: ['Take beliefs back in from an export or a backup.'],
-  }
+  const detail = `moved to ${setAsideCorruptStore(store)}; the next command begins a new store`
+  const hints = ['Take beliefs back in from an export or a backup.']
+  return { findings: [{ check: 'set aside', ok: true, detail }], hints }
 }
 
 const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the store itself is not concerned.'
@@ -87,27 +86,19 @@ const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the st
 const remedy =
   '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged, `credence doctor --set-aside` renames the store so that a new one is made.'
 
-/** Findings about MEMORY.md are kept apart: they are no reason to set the store aside. */
-type Examination = { readonly store: readonly Finding[]; readonly mirror: readonly Finding[] }
-
-async function treat(
-  session: Session,
-  { dir, user }: Omit<Subject, 'store'>,
-  { backup, rebuild: isRebuild }: Care,
-): Promise<Examination> {
-  return session.withPorts(dir, async (ports) => {
+/** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
+const examined = (session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) =>
+  session.withPorts(dir, async (ports) => {
     const done: Finding[] = []
-    if (backup !== undefined) {
-      const file = resolve(session.workingDirectory(), backup)
+    if (options.backup !== undefined) {
+      const file = resolve(session.workingDirectory(), options.backup)
       await ports.store.backup(file)
       done.push({ check: 'backup', ok: true, detail: `a complete copy is in ${file}` })
     }
-    if (isRebuild) done.push(await rebuild(ports))
+    if (options.rebuild) done.push(await rebuild(ports))
     const mirror = mirrorFindings(await mirrorStatus(ports, dir))
-    const found = [...done, ...(await examine(ports)), await contentsOf(ports.store, user)]
-    return { store: found, mirror }
+    return { mirror, found: [...done, ...(await examine(ports)), await contentsOf(ports.store, user)] }
   })
-}
 
 async function contentsOf(store: Store, user: string): Promise<Finding> {
   const only = { limit: 1, offset: 0 }

@@ -8,12 +8,13 @@ import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { serverApp } from '../../../http/server-app.ts'
 import { memoryMcp } from '../../../mcp/memory-mcp.ts'
 import { defaultUser } from '../../../open-memory.ts'
-import { defineCommand, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { fillDemo } from '../../serve/demo-memory.ts'
 import { openDesk, type ServedMemory, type ServedStore } from '../../serve/open-desk.ts'
 import type { LocationOptions, Session } from '../../session.ts'
+import { lines } from '../../text/output.ts'
 import { tourScopes } from './tour.ts'
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/u
@@ -41,7 +42,7 @@ export const serve = defineCommand({
     port: wholeNumber('The port; 0 is any that is free.', { min: 0, max: 65_535, default: usualPort }),
     host: { ...text('<address>', 'The address to listen on.'), default: loopback },
     allowRemote: flag(
-      'Needed for another address than this machine: whoever has the token can read and change everything.',
+      'Needed for another address than this machine: everyone who has the token can read and change everything.',
     ),
     demo: flag('Serve a demo memory that is gone afterwards, even if there is one of your own.'),
     evaluate: flag('Run the retrieval packs once, in the background, so that there is something to see.'),
@@ -58,13 +59,19 @@ export const serve = defineCommand({
     const { port = usualPort, host = loopback } = options
     const hosts = hostNames(host, options.allowRemote)
     const isDemo = options.demo || !(await session.hasMemory(options))
-    const place = isDemo ? demoPlace(session) : ownPlace(session, options)
-    const open = await opened(session, place)
-    try {
-      return await served(session, open, { host, port, hosts, place, isEvaluating: options.evaluate, options })
-    } catch (error) {
+    const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
+    const vectors = session.settings({ dir: served.dir }).sentenceVectors
+    const ports = await session.ports(served.dir, { thread: true, vectors })
+    if (isDemo) await fillDemo(ports, served.dir)
+    const open = await openDesk(session, ports, served, (line) => console.error(line))
+    const close = async (): Promise<void> => {
       await open.close()
-      if (isDemo) rmSync(place.dir, { recursive: true, force: true })
+      if (isDemo) rmSync(served.dir, { recursive: true, force: true })
+    }
+    try {
+      return await answerRequests(session, { ...open, close }, { host, port, hosts, served, options })
+    } catch (error) {
+      await close()
       throw error
     }
   },
@@ -83,12 +90,7 @@ function hostNames(host: string, allowRemote: boolean): HostNames {
   return { names: [...loopbackNames.names, ...(isEverywhere ? [] : [host.toLowerCase()])], anyAddress: isEverywhere }
 }
 
-function ownPlace(session: Session, options: LocationOptions): ServedMemory {
-  const { dir, user, scopes, homeScopes } = session.locate(options)
-  return { dir, user, scopes, homeScopes, isDemo: false }
-}
-
-const demoPlace = (session: Session): ServedMemory => ({
+const demoMemory = (session: Session): ServedMemory => ({
   dir: session.temporaryDirectory(),
   user: defaultUser,
   scopes: tourScopes,
@@ -96,28 +98,21 @@ const demoPlace = (session: Session): ServedMemory => ({
   isDemo: true,
 })
 
-async function opened(session: Session, place: ServedMemory): Promise<ServedStore> {
-  const vectors = session.settings({ dir: place.dir }).sentenceVectors
-  const ports = await session.ports(place.dir, { thread: true, vectors })
-  if (place.isDemo) await fillDemo(ports, place.dir)
-  return openDesk(session, ports, place, (line) => console.error(line))
-}
-
-type Serving = {
+type ServeRequest = {
   readonly host: string
   readonly port: number
   readonly hosts: HostNames
-  readonly place: ServedMemory
-  readonly isEvaluating: boolean
-  readonly options: LocationOptions
+  readonly served: ServedMemory
+  readonly options: LocationOptions & { readonly evaluate: boolean }
 }
 
-async function served(
+/** Listens until the process is interrupted. */
+async function answerRequests(
   session: Session,
   open: ServedStore,
-  { host, port, hosts, place, isEvaluating, options }: Serving,
-) {
-  const { dir, user, scopes, homeScopes, isDemo } = place
+  { host, port, hosts, served, options }: ServeRequest,
+): Promise<Answer> {
+  const { dir, user, scopes, homeScopes, isDemo } = served
   const tokenFile = join(dir, 'state', 'token')
   const token = await installationToken(tokenFile)
   // The sender of the request learns only that there is a bug.
@@ -141,31 +136,29 @@ async function served(
   })
   const listening = await listen((request) => app.fetch(request), { host, port })
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
-  // The process lives until it is interrupted.
   session.onInterrupt(async () => {
     await stopForgetting()
     close()
     await listening.close()
     await mcp.close()
     await open.close()
-    if (isDemo) rmSync(dir, { recursive: true, force: true })
   })
-  if (isEvaluating) void open.work.runAll(packsToEvaluate)
+  if (options.evaluate) void open.work.runAll(packsToEvaluate)
   // Browsers do not send the fragment, so the token is in no log.
   const link = `${listening.url}/#token=${token}`
   return {
     document: { url: listening.url, port: listening.port, link, dir, user, isDemo },
     text: () =>
-      [
+      lines(
         isDemo
-          ? 'There is a demo memory here, which is gone when this ends; nothing of yours is read or changed.'
+          ? 'A demo memory is served, which is deleted when this ends; nothing of yours is read or changed.'
           : `The memory in ${dir} is served.`,
         `  dashboard  ${link}`,
         `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${tokenFile})`,
         `  MCP        ${listening.url}/mcp`,
-        ...(isEvaluating ? [`Evaluating ${packsToEvaluate.join(' and ')} meanwhile.`] : []),
+        options.evaluate && `Evaluating ${packsToEvaluate.join(' and ')} meanwhile.`,
         'Interrupt to end.',
-      ].join('\n'),
+      ),
     notes: isDemo ? ['`credence init` makes a memory of your own.'] : [],
   }
 }
@@ -173,7 +166,7 @@ async function served(
 const hourMs = 3_600_000
 
 /** Forgets old turns and computes vectors of new ones, now and every hour, until the function it returns is called. */
-function lookingAfterTurns(session: Session, open: ServedStore, options: Serving['options']): () => Promise<void> {
+function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
   const { keepTurnsDays, sentenceVectors } = session.settings(options)
   const { dir, user } = session.locate(options)
   const memory = open.memoryAs({ actor: 'person', origin: 'retention' })

@@ -183,10 +183,10 @@ async function closing(memory: Memory): Promise<Scene> {
   }
 }
 
-type Showing = 'everything' | 'relevant' | 'explained' | 'near misses'
+type RecallView = 'everything' | 'relevant' | 'explained' | 'near misses'
 
 /** One recall. Only `everything` also shows the tiers that are the same for every message. */
-async function recallStep(memory: Memory, message: string, showing: Showing): Promise<Step> {
+async function recallStep(memory: Memory, message: string, showing: RecallView): Promise<Step> {
   const context = await memory.recall(message, { nearMisses: showing === 'near misses' })
   const shown: Context = showing === 'everything' ? context : { ...context, prelude: null, pinned: [], questions: [] }
   const explain = showing === 'explained'

@@ -20,7 +20,7 @@ const options = {
   ...storeOptions,
 }
 
-type Given = ValuesOf<typeof options>
+type RecallOptions = ValuesOf<typeof options>
 
 export const benchmarkRecall = defineCommand({
   args: {},
@@ -52,7 +52,7 @@ export const benchmarkRecall = defineCommand({
 })
 
 /** Half of a combination is a mistake, never a reason to do something else. */
-function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: Given): void {
+function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: RecallOptions): void {
   if (base === undefined && candidate !== undefined) throw new UsageError('--candidate needs --base.')
   if (base !== undefined && candidate === undefined) throw new UsageError('--base needs --candidate.')
   if (createSnapshot && snapshotId === undefined) throw new UsageError('--create-snapshot needs --snapshot-id.')
@@ -75,7 +75,7 @@ function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate,
 type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: Answer | null }
 
 /** The answer of the mode that the options choose; `name` is its field in the document. */
-async function answerFor(root: string, given: Given, session: Session): Promise<ModeAnswer> {
+async function answerFor(root: string, given: RecallOptions, session: Session): Promise<ModeAnswer> {
   const { validate, snapshotId, createSnapshot, base, candidate } = given
   if (base !== undefined && candidate !== undefined) {
     const at = (path: string): string => resolve(session.workingDirectory(), path)

@@ -10,6 +10,7 @@ import { compareBackends } from '../../../eval/run/compare-backends.ts'
 import { controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { asJson } from '../../../files/atomic-write.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -112,7 +113,7 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
   if (made === undefined) throw new Error('a run without a report')
   const controls = await compare(controlBackends.filter((name) => name !== backend))
   const file = join(outDirectory(session, options.out), made.name)
-  writeFiles([{ file, text: `${JSON.stringify(made.report, null, 2)}\n` }])
+  writeFiles([{ file, text: asJson(made.report) }])
 
   const rows = [{ backend, runs }, ...controls].flatMap((result) =>
     'runs' in result ? [comparisonRow(result.backend, result.runs)] : [],
@@ -146,7 +147,7 @@ function packOf(kind: Kind, options: Options, session: Session): Pack {
   })
 }
 
-/** One case, and no report: a part of a result must not take the place of the whole. */
+/** One case, without a report: a partial report must not replace a whole one. */
 export async function oneCase(
   pack: Pack,
   id: string,
@@ -156,7 +157,10 @@ export async function oneCase(
   if (!askedIn(pack).some((asked) => asked.id === id))
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
   const runs = await runOnly((_, asked) => asked === id)
-  const found = casesOf(runs, id)
+  const found = runs.flatMap(({ subject, records }) => {
+    const record = records.find((one) => one.id === id)
+    return record === undefined ? [] : [{ backend: subject.name, entry: record.entry, answer: record.answer }]
+  })
   return {
     document: found.length === 1 ? found[0] : found,
     text: (style) => runs.map((run) => explanationText(run, id, { style, explain })).join('\n\n'),
@@ -164,13 +168,7 @@ export async function oneCase(
   }
 }
 
-const casesOf = (runs: readonly PackRun[], id: string) =>
-  runs.flatMap(({ subject, records }) => {
-    const record = records.find((one) => one.id === id)
-    return record === undefined ? [] : [{ backend: subject.name, entry: record.entry, answer: record.answer }]
-  })
-
-const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
+export const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
   results.flatMap((result) => ('runs' in result ? result.runs : []))
 
 const examplesFor = (kind: Kind): Readonly<Record<string, string>> => {

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { findPacks, loadPack } from '../../../eval/kinds/retrieval/read-folder.ts'
 import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/pack/check-pack.ts'
 import { type FileToWrite, writeFiles } from '../../../eval/report/write-files.ts'
@@ -7,14 +6,12 @@ import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts
 import { vectorsFor } from '../../../eval/system/vector-file.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
-import { text } from '../../command/options.ts'
-import { columns, counted } from '../../text/output.ts'
-import { embedderOption } from './eval-options.ts'
+import { columns, counted, lines } from '../../text/output.ts'
+import { embedderOption, packsDirectoryOf, packsOption } from './eval-options.ts'
 
-/** Whether the packs are fit to judge by. */
 export const evalCheck = defineCommand({
   args: {},
-  options: { packs: { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' } },
+  options: { packs: packsOption },
   description: `Reads every pack strictly, and fails one that finding nothing passes to more than ${mostPassedByNone * 100} %, or that has a case which no memory could pass.`,
   exitCodes: [exitCodes.failed],
   examples: {
@@ -23,8 +20,7 @@ export const evalCheck = defineCommand({
   },
   async run({ options }, session) {
     const evaluation = await session.evaluation()
-    const packsDirectory =
-      options.packs === undefined ? evaluation.packsDirectory : resolve(session.workingDirectory(), options.packs)
+    const packsDirectory = packsDirectoryOf(session, evaluation, options.packs)
     const backends = evaluation.backends({ packsDirectory, embedder: defaultEmbedder })
     const checks: PackCheck[] = []
     for (const directory of findPacks(packsDirectory)) checks.push(await checkPack(loadPack(directory).pack, backends))
@@ -34,11 +30,8 @@ export const evalCheck = defineCommand({
       text: (style) => {
         const rows = checks.map(({ pack, cases, passedByNone, passedByOracle, problems }) => {
           const figures = `${cases} cases, none ${passedByNone}, oracle ${passedByOracle}`
-          return [
-            problems.length === 0 ? style.green('fit') : style.red('unfit'),
-            pack,
-            [figures, ...problems].join('\n'),
-          ]
+          const verdict = problems.length === 0 ? style.green('fit') : style.red('unfit')
+          return [verdict, pack, [figures, ...problems].join('\n')]
         })
         return columns(rows, { width: style.width })
       },
@@ -48,13 +41,10 @@ export const evalCheck = defineCommand({
   },
 })
 
-/** Makes the vectors that are kept beside the packs, and chooses the threshold again, because it belongs to the model. */
+/** Also calibrates the threshold again, because it depends on the model. */
 export const evalEmbed = defineCommand({
   args: {},
-  options: {
-    embedder: embedderOption,
-    packs: { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' },
-  },
+  options: { embedder: embedderOption, packs: packsOption },
   description: 'Writes vectors.json beside every pack, and calibrated.json beside the one that settings are chosen on.',
   examples: {
     'credence eval embed': 'Embeds every pack with the model from npm.',
@@ -62,8 +52,7 @@ export const evalEmbed = defineCommand({
   },
   async run({ options }, session) {
     const evaluation = await session.evaluation()
-    const packsDirectory =
-      options.packs === undefined ? evaluation.packsDirectory : resolve(session.workingDirectory(), options.packs)
+    const packsDirectory = packsDirectoryOf(session, evaluation, options.packs)
     const embedder = cachedEmbedder(await evaluation.openEmbedder(options.embedder ?? defaultEmbedder))
     const found = findPacks(packsDirectory).map((directory) => loadPack(directory))
     const files: FileToWrite[] = []
@@ -83,10 +72,10 @@ export const evalEmbed = defineCommand({
     return {
       document: { model, dimensions, beliefs, files: written },
       text: () =>
-        [
+        lines(
           `Embedded ${counted(beliefs, 'belief')} with ${model} (${dimensions} dimensions).`,
-          ...written.map((file) => `  ${file}`),
-        ].join('\n'),
+          written.map((file) => `  ${file}`),
+        ),
     }
   },
 })
