@@ -3,7 +3,7 @@ import { findCommand, readRequest, sortTexts, unknownCommand } from './command/a
 import { type Answer, type Command, type ExitCode, exitCodes, type GivenTexts, UsageError } from './command/command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type ProcessEnvironment, packageVersion, processEnvironment } from './compose.ts'
-import { keepingNotice } from './memory-directory.ts'
+import { keepingNotice } from './memory-location.ts'
 import { isClosedPipe, styleFor, write } from './text/output.ts'
 
 /** Runs one command line and returns its exit code. */

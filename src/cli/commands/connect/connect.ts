@@ -3,7 +3,7 @@ import { type Argument, defineCommand, UsageError } from '../../command/command.
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { connectHosts, filesFor, isTemporary, nextStep, usualLevel } from '../../connect/hosts.ts'
 import { connectFiles, diffOf, disconnectFiles, planConnection, planRemoval } from '../../connect/plan.ts'
-import { keepingNotice } from '../../memory-directory.ts'
+import { keepingNotice } from '../../memory-location.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
 
 const host: Argument<(typeof connectHosts)[number]> = {
