@@ -11,22 +11,13 @@ import {
 } from 'jsonc-parser'
 import { MemoryError } from '../../errors.ts'
 
-/** An entry of a configuration that is ours: the value at a path, or one element of the list at a path. */
-export type JsonEntry =
-  | {
-      readonly kind: 'value'
-      readonly path: readonly string[]
-      readonly value: unknown
-      /** Whether what stands there is ours to take out. Default: whatever stands there. */
-      readonly isOurs?: (value: unknown) => boolean
-    }
-  | {
-      readonly kind: 'element'
-      readonly path: readonly string[]
-      readonly value: unknown
-      /** Whether an element of the list is one of ours. */
-      readonly isOurs: (element: unknown) => boolean
-    }
+type Entry = { readonly path: readonly string[]; readonly value: unknown }
+/** Whether a value may be removed as ours. */
+type IsOurs = (value: unknown) => boolean
+
+/** An entry of Credence in a configuration: the value at a path (ours by default), or one element of the list there. */
+export type JsonEntry = Entry &
+  ({ readonly kind: 'value'; readonly isOurs?: IsOurs } | { readonly kind: 'element'; readonly isOurs: IsOurs })
 
 /** A text with the entries; comments, order and layout stay. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], file: string): string {
@@ -155,10 +146,8 @@ function requireRoom(root: unknown, { kind, path }: JsonEntry, file: string): vo
     const wanted = length < path.length ? 'object' : kind === 'element' ? 'list' : null
     const actual = Array.isArray(found) ? 'list' : found !== null && typeof found === 'object' ? 'object' : 'value'
     if (wanted === null || wanted === actual) continue
-    throw cannotEdit(
-      file,
-      `${path.slice(0, length).join('.')} is ${JSON.stringify(found).slice(0, 40)}, not a ${wanted}`,
-    )
+    const place = path.slice(0, length).join('.')
+    throw cannotEdit(file, `${place} is ${JSON.stringify(found).slice(0, 40)}, not a ${wanted}`)
   }
 }
 

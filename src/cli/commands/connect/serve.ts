@@ -39,7 +39,7 @@ const packsToEvaluate = ['retrieval-precision', 'session-drift']
 export const serve = defineCommand({
   args: {},
   options: {
-    port: wholeNumber('The port; 0 is any that is free.', { min: 0, max: 65_535, default: usualPort }),
+    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
     host: { ...text('<address>', 'The address to listen on.'), default: loopback },
     allowRemote: flag(
       'Needed for another address than this machine: everyone who has the token can read and change everything.',

@@ -50,18 +50,21 @@ const options = {
     default: 'bm25, or reference for tasks',
   },
   extractor: {
-    ...text('<name>', `What listens in packs of messages: ${extractorForms}; none and everything are the controls.`),
+    ...text(
+      '<name>',
+      `What learns from messages in packs of messages: ${extractorForms}; none and everything are the controls.`,
+    ),
     default: 'rules',
   },
   repeats: wholeNumber('How often every case is asked.', { min: 1, max: 1_000, default: 1 }),
-  seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
+  seed: wholeNumber('Orders static cases, and makes the ids that the system sees.', {
     min: 0,
     max: 2 ** 31,
     default: 1,
   }),
   filter: text(
     '<text>',
-    'Only cases that hold this text in their id, prompt, signals, category or description. Such a run is never compared.',
+    'Only cases that contain this text in id, prompt, signals, category or description. Such a run is never compared.',
   ),
   shard: option('<k/n>', 'Only the kth of n equal parts of the cases, to be joined by `benchmark merge`.', readShard),
   jobs: wholeNumber('How many cases are carried out at once. The result is the same.', { min: 1, max: 64, default: 1 }),
@@ -104,12 +107,10 @@ export const benchmarkRun = defineCommand({
     const { root, settings } = evalStore(session, given)
     requireSetting(settings, 'evalHarnessEnabled', 'Nothing was run,')
     const isResuming = given.resume !== undefined
-    if (isResuming === packs.length > 0) {
-      throw new UsageError(
-        isResuming ? '--resume names the run, and with it the pack.' : 'No pack is given.',
-        isResuming ? 'Leave out the packs.' : 'Give ids or folders, such as retrieval-precision.',
-      )
-    }
+    if (isResuming && packs.length > 0)
+      throw new UsageError('--resume names the run, and with it the pack.', 'Leave out the packs.')
+    if (!isResuming && packs.length === 0)
+      throw new UsageError('No pack is given.', 'Give ids or folders, such as retrieval-precision.')
     if (isResuming) refuseChanges(given, settled)
     if (given.runId !== undefined && packs.length > 1) throw new UsageError('--run-id is for one pack.')
     if (given.ablations && given.shard !== undefined)
@@ -225,15 +226,11 @@ async function performed(job: Job, setup: RunSetup): Promise<Result> {
       },
       onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
     }
+    const runId = run.runId ?? newRunId(benchmarkId, benchmark.system.name, new Date())
     const summary =
       run.kind === 'new'
-        ? await runBenchmark(
-            benchmark,
-            run.runId ?? newRunId(benchmarkId, benchmark.system.name, new Date()),
-            { ...run.options, role },
-            context,
-          )
-        : await resumeBenchmark(benchmark, run.runId, context)
+        ? await runBenchmark(benchmark, runId, { ...run.options, role }, context)
+        : await resumeBenchmark(benchmark, runId, context)
     return { summary, warnings: benchmark.warnings, ablation: null }
   } finally {
     evaluation.progress.clear()
@@ -277,10 +274,7 @@ async function answerOf(
   return {
     document: { ok: isFine && !isInterrupted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
     text: (style: Style) => [runsText(runs, failures, style), ...ablationText(ablations, style)].join('\n'),
-    notes: [
-      ...warnings,
-      ...unfinished.map((runId) => `Complete it with \`credence benchmark run --resume ${runId}\`.`),
-    ],
+    notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
 }
@@ -324,13 +318,9 @@ function ablationText(
 ): readonly string[] {
   if (ablations.length === 0) return []
   const share = ({ passed, total }: Share): string => `${passed}/${total}`
-  const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => [
-    benchmarkId,
-    ablation,
-    share(whole),
-    share(without),
-    share(silent),
-  ])
+  const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => {
+    return [benchmarkId, ablation, ...[whole, without, silent].map(share)]
+  })
   const title = ['benchmark', 'ablation', 'all on', 'without', 'silence expected']
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],

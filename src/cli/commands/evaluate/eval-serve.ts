@@ -10,7 +10,7 @@ const usualPort = 8080
 
 export const evalServe = defineCommand({
   args: {},
-  options: { port: wholeNumber('The port; 0 is any that is free.', { min: 0, max: 65_535, default: usualPort }) },
+  options: { port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }) },
   description:
     'Answers the HTTP contract of docs/systems.md on this machine only, until it is interrupted. What it is told is kept in its own process and gone with it; no memory of yours is read or changed.',
   examples: {
