@@ -138,8 +138,8 @@ const time = (name: 'since' | 'until', help: string): Option<string | undefined>
 
 /** When something was said. */
 export const timeOptions = {
-  since: time('since', 'Only what was said on this day or later.'),
-  until: time('until', 'Only what was said up to this day.'),
+  since: time('since', 'Only turns of this day or later.'),
+  until: time('until', 'Only turns up to this day.'),
 }
 
 export const authorOptions = {

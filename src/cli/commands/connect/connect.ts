@@ -18,7 +18,7 @@ export const connect = defineCommand({
   options: {
     project: flag('Change the configuration of the working directory, for everybody who works there.'),
     user: flag('Change your own configuration, for every directory. The default.'),
-    remove: flag('Take out what was written: back to the byte where nothing else has changed since.'),
+    remove: flag('Remove the entries of Credence; a file without other changes is restored exactly.'),
     print: flag('Only print what would change.'),
     yes: flag('Do not ask.'),
     dir: text('<directory>', 'The memory directory the program is to use, wherever it runs.'),

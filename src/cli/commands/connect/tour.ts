@@ -205,7 +205,7 @@ export const tour = defineCommand({
   options: {},
   description: 'Nothing of yours is read or changed.',
   examples: {
-    'credence tour': 'Remembers a dozen things, recalls for six messages, and explains what it did.',
+    'credence tour': 'Remembers a dozen beliefs, recalls for six messages, and explains the results.',
     'credence tour --json': 'The same as one JSON array, a scene each.',
   },
   async run(_input, session) {

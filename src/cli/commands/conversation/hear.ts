@@ -34,7 +34,7 @@ export const hear = defineCommand({
     messageId: text('<id>', 'The id of the message. A message that is known by its id is not kept twice.'),
     ...writeOptions,
   },
-  description: `Keeps what was said word for word, with secrets masked, and learns what it asks to be remembered, standing instructions and who the person is. A line of JSON Lines is ${lineFormat}, of which only text is needed.`,
+  description: `Secrets are masked. Learns requests to remember, standing instructions and who the person is. A line of JSON Lines is ${lineFormat}, of which only text is needed.`,
   examples: {
     'credence hear "The boathouse key hangs behind the cupboard."':
       'Keeps the sentence. `credence search "boathouse key"` finds it again.',
@@ -97,14 +97,14 @@ export const importChats = defineCommand({
   args: { file: one('A file of conversations: JSON Lines, one turn a line.') },
   options: {
     from: { ...choice('<format>', ['jsonl'], 'What wrote the file.'), default: 'jsonl' },
-    dryRun: flag('Say what would be kept, and keep nothing.'),
+    dryRun: flag('Count the turns that would be kept, and keep nothing.'),
     ...writeOptions,
   },
   description: `Keeps every turn word for word, with secrets masked. Statements in them become candidates for review, never beliefs. A turn that is known is not kept twice, so an import that was interrupted is simply run again. A line is ${lineFormat}; only text is needed. Lines that cannot be read are reported, and the rest is kept.`,
   examples: {
     'credence import chats conversations.jsonl': 'Keeps the turns of a file.',
     'credence import chats conversations.jsonl --dry-run':
-      'Counts what would be kept, and shows what could not be read.',
+      'Counts the turns that would be kept, and lists the lines that cannot be read.',
   },
   async run({ args: { file }, options }, session) {
     const size = sizeOf(file)

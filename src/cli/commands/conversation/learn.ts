@@ -21,7 +21,7 @@ export const learn = defineCommand({
     ...writeOptions,
   },
   description:
-    'Learns what a message asks to be remembered, standing instructions, who the person is, and preferences as candidates for review. Everything else is left out. See docs/learning.md.',
+    'Also learns who the person is, and preferences as candidates for review. Everything else is left out. See docs/learning.md.',
   examples: {
     'credence learn "Remember that our staging port is 5433. Is it up?"':
       'Remembers the port, and leaves out the question.',

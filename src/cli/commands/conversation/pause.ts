@@ -24,8 +24,8 @@ export const pause = defineCommand({
   description:
     'Hooks then keep no prompts and learn nothing. Recall goes on, and what you tell `credence hear` and `credence remember` yourself is still kept.',
   examples: {
-    'credence pause --for 2h': 'Keeps nothing of what is said in the next two hours.',
-    'credence pause --here': 'Keeps nothing of what is said in this directory, until resumed.',
+    'credence pause --for 2h': 'Hooks keep no messages for two hours.',
+    'credence pause --here': 'Hooks keep no messages of this directory, until resumed.',
   },
   async run({ options }, session) {
     const directory = pausedDirectory(options, session)
@@ -86,7 +86,7 @@ export const resume = defineCommand({
   options: { ...pausePlaceOptions, ...memoryOptions },
   description: 'Without --in and --here it ends the pause that holds everywhere.',
   examples: {
-    'credence resume': 'Lets hooks keep what is said again.',
+    'credence resume': 'Lets hooks keep messages again.',
     'credence resume --in ~/clients/secret': 'Ends the pause of one directory.',
   },
   async run({ options }, session) {

@@ -10,8 +10,7 @@ import { pauseText } from './pause.ts'
 export const status = defineCommand({
   args: {},
   options: memoryOptions,
-  description:
-    'Shows where the memory is, how much it holds, what waits for you, whether keeping is paused, and the last hook.',
+  description: 'Also shows the decisions that wait for you, and the last hook.',
   examples: {
     'credence status': 'Shows the state of your memory.',
     'credence status --json': 'Prints the same as one JSON document.',

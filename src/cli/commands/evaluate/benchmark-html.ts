@@ -17,7 +17,7 @@ export const benchmarkHtml = defineCommand({
     ...storeOptions,
   },
   description:
-    'One file that needs nothing but itself: verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
+    'The page contains verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
   examples: {
     'credence benchmark html': `Writes ${defaultOut} about the latest runs.`,
     'credence benchmark html run-2 --snapshot-id main --out report.html': 'Compares a run with a baseline.',

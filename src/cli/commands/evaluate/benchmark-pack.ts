@@ -16,7 +16,7 @@ export const benchmarkValidate = defineCommand({
   options: {},
   description: 'Changes nothing. A pack that names a runner is read as the runner reads it, case by case.',
   examples: {
-    'credence benchmark validate ./packs/mine': 'Says what is wrong, with file and field, or what the pack is.',
+    'credence benchmark validate ./packs/mine': 'Shows errors with file and field, or a summary of the pack.',
     'credence benchmark validate manifest.json --json': 'Checks a manifest by itself.',
   },
   async run({ args: { path } }, session) {

@@ -71,7 +71,7 @@ const options = {
   ablations: flag(
     'Also run every pack with the parts switched off that it declares, and fail if that makes no difference.',
   ),
-  explain: flag('Keep with every case what was mentioned but left out; recall is slower then.'),
+  explain: flag('Keep with every case which mentioned beliefs were left out; recall is slower then.'),
   resume: text('<run>', 'Complete this run instead, as it was begun.'),
   runId: text('<id>', 'The name of the run; only for one pack.'),
   notes: text('<text>', 'Kept with the run.'),

@@ -9,7 +9,7 @@ export const benchmarkStatus = defineCommand({
   options: storeOptions,
   description: 'Reads the whole store once. Works while the harness is off.',
   examples: {
-    'credence benchmark status': 'Shows packs, runs, shadow records and baselines, and what is invalid.',
+    'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
     'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {

@@ -14,7 +14,7 @@ export const shadowStatus = defineCommand({
   options: storeOptions,
   description: 'Records are kept while the settings evalHarnessEnabled and evalShadowModeEnabled are on.',
   examples: {
-    'credence shadow status': 'Shows how many recalls were recorded, and what they were like.',
+    'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
     'credence shadow status --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {

@@ -10,7 +10,7 @@ import { counted, harmless, lines, plain } from '../../text/output.ts'
 import { findSession } from '../conversation/conversations.ts'
 
 const options = {
-  chain: flag('Also forget everything it superseded, was superseded by, and what is proposed for it.'),
+  chain: flag('Also forget its earlier and later versions, and proposals for it.'),
   turn: text('<id>', 'Forget this turn.'),
   session: text('<id>', 'Forget the turns of this conversation.'),
   since: { ...timeOptions.since, help: 'Forget turns of this day or later.' },

@@ -12,7 +12,7 @@ export const show = defineCommand({
   args: { belief },
   options: { ...referenceOptions, ...memoryOptions },
   examples: {
-    'credence show "payment terms"': 'Shows what it says, where it came from and what it replaced.',
+    'credence show "payment terms"': 'Shows its statement, its origin and the beliefs it replaced.',
     'credence show b-7k2m --json': 'The same as one JSON document, by the beginning of its id.',
   },
   async run({ args, options }, session) {
@@ -74,7 +74,7 @@ export const history = defineCommand({
     ...memoryOptions,
   },
   examples: {
-    'credence history "payment terms"': 'Shows every change of it, and what replaced what.',
+    'credence history "payment terms"': 'Shows all its changes, and its earlier versions.',
     'credence history --limit 10': 'Shows the last ten changes, with the numbers that undo takes.',
   },
   async run({ args: { belief: reference }, options }, session) {

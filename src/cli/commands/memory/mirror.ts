@@ -51,7 +51,7 @@ export const mirrorStatusCommand = defineCommand({
   description: 'Changes nothing. What came in through the file is unconfirmed until `credence confirm`.',
   exitCodes: [exitCodes.degraded],
   examples: {
-    'credence mirror status': 'Says whether file and store agree, and what is unconfirmed.',
+    'credence mirror status': 'Shows whether file and store agree, and which beliefs are unconfirmed.',
     'credence mirror status --json': 'The same as one document.',
   },
   async run({ options }, session) {

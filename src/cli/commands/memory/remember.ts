@@ -56,7 +56,7 @@ export const remember = defineCommand({
     'credence remember "Invoices are due after 14 days." --name "payment terms" --alias "due date"':
       'Recalled whenever a message speaks of payment terms or a due date.',
     'echo "Answer in short sentences." | credence remember - --name "answer style" --type preference --subtype style --scope user:universal':
-      'Part of what is known about the person, in every project.',
+      'A preference of the person, in every project.',
   },
   async run({ args: { statement }, options }, session) {
     const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...draft } = options

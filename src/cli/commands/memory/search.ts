@@ -23,11 +23,11 @@ import { filterOf } from './beliefs.ts'
 export const search = defineCommand({
   args: { query: words('A question, or the words to look for.') },
   options: {
-    in: { ...choice('<where>', searchPlaces, 'Search beliefs, what was said, or both.'), default: 'both' },
-    since: text('<date>', 'Only what was said on this day or later.'),
-    until: text('<date>', 'Only what was said up to this day.'),
-    speaker: text('<name>', 'Only what this person said.'),
-    session: text('<id>', 'Only what was said in this conversation.'),
+    in: { ...choice('<where>', searchPlaces, 'Search beliefs, turns, or both.'), default: 'both' },
+    since: text('<date>', 'Only turns of this day or later.'),
+    until: text('<date>', 'Only turns up to this day.'),
+    speaker: text('<name>', 'Only turns of this speaker.'),
+    session: text('<id>', 'Only turns of this conversation.'),
     asOf: text('<date>', 'What was known on this day.'),
     type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
     status: choices('<status>', statuses, 'Only beliefs of this status.'),

@@ -44,7 +44,7 @@ export const importCommand = defineCommand({
 export const exportCommand = defineCommand({
   args: {},
   options: {
-    turns: flag('Write out what was said, turn by turn, instead of beliefs.'),
+    turns: flag('Export turns instead of beliefs.'),
     out: text('<file>', 'Write to this private file; it is written completely or not at all.'),
     ...filterOptions,
     ...memoryOptions,
