@@ -6,8 +6,8 @@ import type { Agent } from '../tasks/agent.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
 import type { Graders } from '../tasks/grade/task-grade.ts'
 import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
-import type { Surroundings } from './compose.ts'
-import { ProgressBar } from './progress-bar.ts'
+import type { ProcessEnvironment } from './compose.ts'
+import { ProgressBar } from './text/progress-bar.ts'
 
 /** What the commands about tasks need. */
 export type TaskWork = {
@@ -29,9 +29,9 @@ export type TaskWork = {
   readonly progress: ProgressBar
 }
 
-export function composeTaskWork(surroundings: Surroundings): TaskWork {
-  const { env, temporary } = surroundings
-  const workingDirectory = surroundings.workingDirectory()
+export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
+  const { env, temporary } = environment
+  const workingDirectory = environment.workingDirectory()
   const openModel: AgentParts['openModel'] = async (wanted) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
     return openChatModel({ ...wanted, env })
@@ -76,7 +76,7 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
     searchPath: env.PATH ?? '',
     temporary,
     arenaKey: env.CREDENCE_ARENA_KEY,
-    progress: new ProgressBar(surroundings.stderr, env),
+    progress: new ProgressBar(environment.stderr, env),
   }
 }
 

@@ -138,7 +138,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const load = () => import('./use-cases.ts')
   return {
     remember: async ({ key, sourceId, model, ...draft }) =>
-      (await load()).remember(ports, {
+      (await import('./change/remember.ts')).remember(ports, {
         user,
         author,
         draft: { scopes, ...draft },
@@ -174,7 +174,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),
     recall: (message, options = {}) => recall(ports, { ...view, ...options, user, message }),
-    search: async (query, options = {}) => (await load()).search(ports, { agent, ...options, user, query }),
+    search: async (query, options = {}) =>
+      (await import('./recall/search.ts')).search(ports, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     remedies: async (message, reference, options) =>

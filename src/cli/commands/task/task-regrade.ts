@@ -8,12 +8,10 @@ import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { defaultPassAt, taskBenchmark } from '../../../tasks/task-kind.ts'
 import { readGrade } from '../../../tasks/task-outcomes.ts'
-import { defineCommand, one, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
-import { machine } from '../evaluate/benchmark-surroundings.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { one, text } from '../../command/options.ts'
+import { columns, harmless, type Style } from '../../text/output.ts'
+import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskDocuments } from './task-run.ts'
 import { figure, reasonsText, summaryText } from './task-text.ts'
 
@@ -23,10 +21,10 @@ export const taskRegrade = defineCommand({
   description:
     'The agent is not run. The grades go into a run of their own, which points to the same evidence; the old ones stay as they are, and `credence benchmark diff` lays the two beside each other.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    { command: 'credence task regrade RUN', effect: 'Grades with the checks of today what an agent did then.' },
-    { command: 'credence task regrade RUN --judge openai:gpt-5', effect: 'Has a run judged that was not.' },
-  ],
+  examples: {
+    'credence task regrade RUN': 'Grades with the checks of today what an agent did then.',
+    'credence task regrade RUN --judge openai:gpt-5': 'Has a run judged that was not.',
+  },
   async run({ args: { run: given }, options }, session) {
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)

@@ -3,9 +3,9 @@ import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
 import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
-import { defineCommand, flag, one, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless } from '../../output.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { flag, one, text } from '../../command/options.ts'
+import { harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
 import { taskDocuments } from './task-run.ts'
 import { gradesText } from './task-text.ts'
@@ -20,10 +20,10 @@ export const taskReport = defineCommand({
   description:
     'Shows every session with its conversation, tools, files and answer, every check, and the limits of the figures. Where files of the evidence were changed after the run, they are named and the command fails.',
   exitCodes: [exitCodes.failed],
-  examples: [
-    { command: 'credence task report RUN', effect: 'Shows a run again.' },
-    { command: 'credence task report RUN --bundle ./bundle', effect: 'Writes what an arena wants of it.' },
-  ],
+  examples: {
+    'credence task report RUN': 'Shows a run again.',
+    'credence task report RUN --bundle ./bundle': 'Writes what an arena wants of it.',
+  },
   async run({ args: { run: runId }, options }, session) {
     const { root } = evalStore(session, options)
     const whole = await readTaskRun(root, runId)

@@ -12,14 +12,11 @@ import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
-import { defineCommand, option, rest, text, texts, wholeNumber } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Style } from '../../output.ts'
-import { refuseChanges } from '../../resumed-run.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { option, rest, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
-import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
-import { machine } from '../evaluate/benchmark-surroundings.ts'
+import type { Style } from '../../text/output.ts'
+import { evalStore, machine, refuseChanges, storeOptions } from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
 export const judgeOptions = {
@@ -85,16 +82,11 @@ export const taskRun = defineCommand({
   description:
     'A session that the task marks as new is a new conversation. Transcripts and files are kept as evidence in the eval store and graded: by the Python checks of the task in a sandbox, by its checks of every answer, and by a judge where one is named.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    {
-      command: 'credence task run second-brain --agent reference',
-      effect: 'Runs one task with the agent that needs no model.',
-    },
-    {
-      command: 'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5',
-      effect: 'Runs a folder of tasks, judged by another model.',
-    },
-  ],
+  examples: {
+    'credence task run second-brain --agent reference': 'Runs one task with the agent that needs no model.',
+    'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5':
+      'Runs a folder of tasks, judged by another model.',
+  },
   async run({ args: { tasks }, options: given }, session) {
     const isResuming = given.resume !== undefined
     if (isResuming) refuseChanges(given, decided)

@@ -3,10 +3,9 @@ import { MemoryError } from '../../../errors.ts'
 import { bundleOf } from '../../../tasks/report/bundle.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { type ArenaRequest, readEntry, referencesIn, requestsFor, submit } from '../../../tasks/report/submit.ts'
-import { defineCommand, flag, one, text } from '../../command.ts'
-import { harmless } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, one, text } from '../../command/options.ts'
+import { columns, harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
 
 const shownKey = 'Bearer $CREDENCE_ARENA_KEY'
@@ -21,13 +20,10 @@ export const taskSubmit = defineCommand({
   },
   description:
     'Five requests: register, read the brief, upload the Markdown, the artifact and the report. The key is read from CREDENCE_ARENA_KEY and never shown. A submission that broke off can be sent again.',
-  examples: [
-    {
-      command: 'credence task submit RUN --match 24 --base-url https://arena.example',
-      effect: 'Shows what would be sent.',
-    },
-    { command: 'credence task submit RUN --match 24 --base-url https://arena.example --send', effect: 'Sends it.' },
-  ],
+  examples: {
+    'credence task submit RUN --match 24 --base-url https://arena.example': 'Shows what would be sent.',
+    'credence task submit RUN --match 24 --base-url https://arena.example --send': 'Sends it.',
+  },
   async run({ args: { run: runId }, options }, session) {
     const { match, baseUrl, send } = options
     if (match === undefined || baseUrl === undefined) {

@@ -2,10 +2,9 @@ import { relative } from 'node:path'
 import type { Problem } from '../../../eval/store/parse-artifact.ts'
 import { checkSource, findTasks, type TaskSource } from '../../../tasks/parse/load-tasks.ts'
 import { findAsset } from '../../../tasks/run/workspace.ts'
-import { defineCommand, rest } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
-import { counted, wrap } from '../../text-layout.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { rest } from '../../command/options.ts'
+import { counted, harmless, type Style, wrap } from '../../text/output.ts'
 
 /** Whether task files can be run, and what is wrong with those that cannot. */
 export const taskValidate = defineCommand({
@@ -15,10 +14,10 @@ export const taskValidate = defineCommand({
   options: {},
   description: 'Changes nothing and runs nothing. Names every problem with its place in the file.',
   exitCodes: [exitCodes.invalid],
-  examples: [
-    { command: 'credence task validate tasks/mine.md', effect: 'Says what is wrong, with file and field.' },
-    { command: 'credence task validate ./tasks --json', effect: 'Checks a folder.' },
-  ],
+  examples: {
+    'credence task validate tasks/mine.md': 'Says what is wrong, with file and field.',
+    'credence task validate ./tasks --json': 'Checks a folder.',
+  },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
     const verdicts: Verdict[] = []
