@@ -58,7 +58,9 @@ export function bm25System({ openStore, version }: Bm25Options): System {
       await takeIn([corpus.apply(update)])
     },
     recall: async ({ user, scopes, message, budget, recall: options, explain = false }) => {
-      const request = { user, scopes, message, budget, nearMisses: explain, ...options }
+      // An answer has no place for quotes, and a corpus has no turns to quote from.
+      const limits = { ...budget, maxQuotes: 0 }
+      const request = { user, scopes, message, budget: limits, nearMisses: explain, ...options }
       return answerOf(await recall(workshop(), request), explain)
     },
     close: reset,
