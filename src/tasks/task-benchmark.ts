@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { carriedOut } from '../eval/kinds/kind.ts'
-import { canonicalJson, sha256 } from '../eval/pack/pack-hash.ts'
+import { canonicalJson, sha256 } from '../eval/pack/manifest.ts'
 import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../eval/run/run.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import type { Verdict } from '../eval/store/schemas/run.ts'

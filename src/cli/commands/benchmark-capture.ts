@@ -1,5 +1,5 @@
-import { type Captured, captureCase } from '../../eval/pack/capture/capture.ts'
-import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
+import { type Captured, captureCase } from '../../eval/pack/capture.ts'
+import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import { defineCommand, flag, text, texts, words } from '../command.ts'
 import { placeOptions, readerOptions, viewOptions } from '../common-options.ts'
 import { harmless, type Style } from '../output.ts'

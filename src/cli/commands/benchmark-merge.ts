@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { mergeShards } from '../../eval/run/merge-shards.ts'
-import { newRunId } from '../../eval/run/run-id.ts'
+import { newRunId } from '../../eval/run/run.ts'
 import { defineCommand, rest, text } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { harmless } from '../output.ts'

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { packFolders } from '../../eval/pack/manifest.ts'
-import { manifestName, packPath } from '../../eval/store/layout.ts'
+import { manifestName, packPath } from '../../eval/store/documents.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import type { Session } from '../session.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,6 +1,12 @@
-import type { DeltaReport } from '../../eval/gate/delta-report.ts'
 import { shown } from '../../eval/gate/gate.ts'
-import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../eval/report/delta-formats.ts'
+import {
+  type DeltaReport,
+  deltaGithub,
+  deltaJunit,
+  deltaMarkdown,
+  takenText,
+  verdictWords,
+} from '../../eval/report/delta-report.ts'
 import { type Answer, choice, texts } from '../command.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { harmless, type Style } from '../output.ts'

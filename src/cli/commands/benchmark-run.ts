@@ -1,16 +1,21 @@
 import { existsSync } from 'node:fs'
-import { type Kind, kindOf } from '../../eval/kinds/kind.ts'
+import { type Kind, kindOf, openBenchmark } from '../../eval/kinds/kind.ts'
 import { manifestOf } from '../../eval/pack/manifest.ts'
 import { saturated } from '../../eval/report/comparison.ts'
-import { openBenchmark } from '../../eval/run/open-benchmark.ts'
-import { optionsOf, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from '../../eval/run/run.ts'
-import { newRunId } from '../../eval/run/run-id.ts'
-import { type AblationResult, judgeAblation, type Share } from '../../eval/score/ablation.ts'
+import {
+  newRunId,
+  optionsOf,
+  type RunContext,
+  type RunOptions,
+  resumeBenchmark,
+  runBenchmark,
+} from '../../eval/run/run.ts'
+import { type AblationResult, judgeAblation, type Share } from '../../eval/score/figures.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
 import type { RunSummary } from '../../eval/store/schemas/run.ts'
-import { isControlName } from '../../eval/system/backend-names.ts'
 import { backendForms } from '../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
+import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
+import { isControlName } from '../../eval/system/system.ts'
 import { defineCommand, flag, option, rest, text, wholeNumber } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'

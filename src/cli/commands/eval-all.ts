@@ -1,17 +1,21 @@
 import { join, resolve } from 'node:path'
-import type { Pack } from '../../eval/kinds/retrieval/pack.ts'
-import { askedIn, casesHolding, findPacks, loadPack } from '../../eval/kinds/retrieval/read-folder.ts'
-import type { PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
-import { manifestOf } from '../../eval/pack/manifest.ts'
-import { readTextFile } from '../../eval/pack/read-file.ts'
-import { type BackendResult, comparisonRow, overallTable, packTable, tableText } from '../../eval/report/comparison.ts'
-import { measuredMarkdown, withMeasured } from '../../eval/report/docs-table.ts'
+import { askedIn, casesHolding, findPacks, loadPack, type Pack } from '../../eval/kinds/retrieval/pack.ts'
+import { type ComparisonOptions, compareBackends, type PackRun } from '../../eval/kinds/retrieval/run-pack.ts'
+import { manifestOf, readTextFile } from '../../eval/pack/manifest.ts'
+import {
+  type BackendResult,
+  comparisonRow,
+  measuredMarkdown,
+  overallTable,
+  packTable,
+  tableText,
+  withMeasured,
+} from '../../eval/report/comparison.ts'
 import { reportsOf } from '../../eval/report/retrieval-report.ts'
 import { writeFiles } from '../../eval/report/write-files.ts'
-import { type ComparisonOptions, compareBackends } from '../../eval/run/compare-backends.ts'
-import { backendNames, controlBackends } from '../../eval/system/backend-names.ts'
 import type { BackendName, Backends } from '../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
+import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
+import { backendNames, controlBackends } from '../../eval/system/system.ts'
 import { type Answer, defineCommand, flag, text, texts } from '../command.ts'
 import type { Evaluation } from '../evaluation.ts'
 import { exitCodes } from '../exit-codes.ts'

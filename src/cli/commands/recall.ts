@@ -65,7 +65,7 @@ const promptOf = async (context: Context): Promise<string> =>
 
 async function logged(message: string, options: PlaceOptions, session: Session): Promise<void> {
   const { evalStore } = await import('./benchmark-store.ts')
-  const { logQuery, queryLogPath } = await import('../../eval/shadow/query-log.ts')
+  const { logQuery, queryLogPath } = await import('../../eval/shadow/replay.ts')
   const { user, scopes } = session.place(options)
   const { root } = evalStore(session, { store: undefined, dir: options.dir })
   await logQuery(queryLogPath(root), { at: new Date().toISOString(), user, scopes: [...scopes], message })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runFolder } from '../../eval/store/layout.ts'
+import { runFolder } from '../../eval/store/documents.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { coverageOf, meanScores } from '../../tasks/report/coverage.ts'
 import { pinchbenchResult } from '../../tasks/report/pinchbench-result.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
-import { runFolder } from '../../eval/store/layout.ts'
+import { runFolder } from '../../eval/store/documents.ts'
 import { bundleOf } from '../../tasks/arena/bundle.ts'
 import { type ArenaRequest, readEntry, requestsFor } from '../../tasks/arena/requests.ts'
 import { journalPath, referencesIn, type SubmissionJournal, submit } from '../../tasks/arena/submit.ts'

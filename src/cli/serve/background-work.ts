@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { newRunId } from '../../eval/run/run-id.ts'
+import { newRunId } from '../../eval/run/run.ts'
 import type { BackgroundWork } from '../../http/api/handlers.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Session } from '../session.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Figures } from '../score/figures.ts'
-import type { CaseResult } from '../store/schemas/baseline.ts'
+import type { CaseResult } from '../store/schemas/run.ts'
 import { compareBenchmark, type FigureVerdict } from './compare.ts'
 
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { canonicalJson } from '../pack/pack-hash.ts'
+import { canonicalJson } from '../pack/manifest.ts'
 import { figuresOfRun, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
-import { comparability } from './comparability.ts'
-import { dust } from './compare.ts'
+import { comparability, dust } from './compare.ts'
 
 /** Where two answers to the same case part. In the order in which an answer comes about. */
 export const stages = [

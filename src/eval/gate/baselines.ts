@@ -1,11 +1,15 @@
 import { MemoryError } from '../../errors.ts'
 import { dust } from '../compare/compare.ts'
 import { metricSense } from '../score/metric-direction.ts'
-import { type Found, readBaseline, writeBaseline } from '../store/documents.ts'
-import { baselinePath, safeId } from '../store/layout.ts'
+import { baselinePath, type Found, readBaseline, safeId, writeBaseline } from '../store/documents.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
-import type { AcceptedLower, BaselineBenchmark, BaselineSnapshot, CaseResult } from '../store/schemas/baseline.ts'
-import type { RunSummary } from '../store/schemas/run.ts'
+import type {
+  AcceptedLower,
+  BaselineBenchmark,
+  BaselineSnapshot,
+  CaseResult,
+  RunSummary,
+} from '../store/schemas/run.ts'
 import { nameOf, shown } from './gate.ts'
 import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 

@@ -1,12 +1,17 @@
 import { statSync } from 'node:fs'
 import { MemoryError } from '../../errors.ts'
+import { type DeltaReport, deltaReport, type Reference } from '../report/delta-report.ts'
 import { figuresOfRun } from '../score/figures.ts'
-import { readBaseline, readEnvironment } from '../store/documents.ts'
-import type { StoreTree } from '../store/layout.ts'
+import {
+  type InvalidFiles,
+  invalidFiles,
+  readBaseline,
+  readEnvironment,
+  type StoreTree,
+  scan,
+} from '../store/documents.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
-import { type InvalidFiles, invalidFiles, scan } from '../store/scan.ts'
 import type { RunSummary } from '../store/schemas/run.ts'
-import { type DeltaReport, deltaReport, type Reference } from './delta-report.ts'
 import {
   baselineSide,
   type GateReason,

@@ -1,9 +1,8 @@
 import { type BenchmarkComparison, compareBenchmark, type FigureComparison } from '../compare/compare.ts'
 import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
-import type { BaselineSnapshot } from '../store/schemas/baseline.ts'
-import type { RunStatus } from '../store/schemas/run.ts'
-import { isControlName } from '../system/backend-names.ts'
+import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
+import { isControlName } from '../system/system.ts'
 
 /** What a gate says. Only `pass` lets a change through. The worst comes first. */
 export const gateVerdicts = ['invalid', 'regression', 'cannot tell', 'pass'] as const

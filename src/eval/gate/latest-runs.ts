@@ -1,14 +1,11 @@
 import { codeOf } from '../../files/leftovers.ts'
-import { packHashOf } from '../pack/pack-hash.ts'
+import { packHashOf } from '../pack/manifest.ts'
 import { type CaseFigures, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
-import { readEnvironment, readManifest } from '../store/documents.ts'
-import { packPath } from '../store/layout.ts'
+import { type InvalidFiles, invalidFiles, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
-import { type InvalidFiles, invalidFiles, scan } from '../store/scan.ts'
-import type { CaseResult } from '../store/schemas/baseline.ts'
-import type { RunStatus, RunSummary } from '../store/schemas/run.ts'
-import { isControlName } from '../system/backend-names.ts'
+import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
+import { isControlName } from '../system/system.ts'
 
 /** The run that stands for a benchmark and a system, and why it is this one. */
 export type ChosenRun = { readonly run: RunSummary; readonly why: string }

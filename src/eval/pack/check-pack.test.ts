@@ -3,7 +3,7 @@ import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpu
 import { readRecords } from '../../memory/read-records.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { checkPack } from './check-pack.ts'
+import { checkPack } from '../kinds/retrieval/run-pack.ts'
 
 const beliefs = readRecords(
   { now: () => new Date(0), newId: () => 'unused' },

@@ -4,11 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
-import { manifestName, packPath, treePath } from '../store/layout.ts'
-import { parseArtifact, required } from '../store/parse-artifact.ts'
-import { readBounded } from '../store/read-bounded.ts'
+import { manifestName, packPath, treePath } from '../store/documents.ts'
+import { parseArtifact, readBounded, required } from '../store/parse-artifact.ts'
 import { type Manifest, PackPath } from '../store/schemas/manifest.ts'
-import { packHashOf } from './pack-hash.ts'
+import { packHashOf } from './manifest.ts'
 
 /** How much a pack may hold. */
 export const packLimits = { files: 10_000, depth: 8, fileBytes: 64 * 1024 * 1024, totalBytes: 256 * 1024 * 1024 }

@@ -1,7 +1,6 @@
 import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
-import { createRun, readEnvironment, writeEnvironment, writeRun } from '../store/documents.ts'
-import { scan } from '../store/scan.ts'
+import { createRun, readEnvironment, scan, writeEnvironment, writeRun } from '../store/documents.ts'
 import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
 import { caseOrder } from './run.ts'
 

@@ -1,11 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import { sha256 } from '../pack/pack-hash.ts'
+import { sha256 } from '../pack/manifest.ts'
 import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
-import { createRun, readEnvironment, requireRun, writeEnvironment, writeRun } from '../store/documents.ts'
-import { runFolder, treePath } from '../store/layout.ts'
+import {
+  createRun,
+  readEnvironment,
+  requireRun,
+  runFolder,
+  treePath,
+  writeEnvironment,
+  writeRun,
+} from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
@@ -262,3 +270,17 @@ function refuseChanges(run: RunSummary, { manifest, packHash, system }: Runnable
     hint: 'Begin a new run.',
   })
 }
+
+/** A name for a run that sorts by time, can be read, and is never given twice. */
+export function newRunId(benchmarkId: string, system: string, now: Date): string {
+  const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
+  const parts = [stamp, slug(benchmarkId, 60), slug(system, 24), randomBytes(2).toString('hex')]
+  return parts.filter((part) => part !== '').join('-')
+}
+
+/** Letters, digits and hyphens only. */
+export const slug = (text: string, most: number): string =>
+  text
+    .replaceAll(/[^A-Za-z0-9]+/gu, '-')
+    .replaceAll(/^-|-$/gu, '')
+    .slice(0, most)

@@ -1,5 +1,4 @@
-import { dayOf } from '../store/layout.ts'
-import { invalidFiles, scan } from '../store/scan.ts'
+import { dayOf, invalidFiles, scan } from '../store/documents.ts'
 
 /** Neighbouring buckets differ by this factor, so a percentile is off by 2.5 % at most. */
 const growth = 1.05

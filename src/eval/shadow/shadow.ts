@@ -6,7 +6,7 @@ import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
 import type { Context } from '../../memory/context.ts'
 import { renderContext } from '../../memory/render.ts'
-import { dayOf, shadowPath, treePath } from '../store/layout.ts'
+import { dayOf, shadowPath, treePath } from '../store/documents.ts'
 import { checkArtifact, required } from '../store/parse-artifact.ts'
 import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schemas/shadow-record.ts'
 

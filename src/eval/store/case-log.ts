@@ -2,7 +2,7 @@ import { lstatSync, writeSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linesOf } from '../../files/lines.ts'
-import { caseLogPath } from './layout.ts'
+import { caseLogPath } from './documents.ts'
 import { type Checked, checkArtifact, type Problem, parseArtifact, required } from './parse-artifact.ts'
 import type { CaseRecord } from './schemas/run.ts'
 

@@ -1,7 +1,11 @@
 import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import type { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { type Artifact, type ArtifactKind, artifactSchemas, artifactTitles } from './schemas.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import { Manifest } from './schemas/manifest.ts'
+import { BaselineSnapshot, CaseRecord, Environment, RunSummary } from './schemas/run.ts'
+import { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Something wrong with a document: in which file, at which place of it, and what. */
 export type Problem = { readonly file: string; readonly field: string; readonly message: string }
@@ -156,6 +160,81 @@ function troubleIn(value: unknown, depth: number, path: readonly PropertyKey[] =
     if (inner === null || typeof inner !== 'object') continue
     const trouble = troubleIn(inner, depth - 1, [...path, key])
     if (trouble !== null) return trouble
+  }
+  return null
+}
+
+/** Every kind of document the eval store keeps. They are published under these names in docs/schemas. */
+export const artifactSchemas = {
+  manifest: Manifest,
+  'run-summary': RunSummary,
+  'case-record': CaseRecord,
+  environment: Environment,
+  'shadow-record': ShadowRecord,
+  baseline: BaselineSnapshot,
+} as const satisfies Record<string, z.ZodType>
+
+export type ArtifactKind = keyof typeof artifactSchemas
+export type Artifact<Kind extends ArtifactKind> = z.infer<(typeof artifactSchemas)[Kind]>
+
+/** What a person calls each kind. */
+export const artifactTitles: Readonly<Record<ArtifactKind, string>> = {
+  manifest: 'benchmark manifest',
+  'run-summary': 'run summary',
+  'case-record': 'case record',
+  environment: 'run environment',
+  'shadow-record': 'shadow record',
+  baseline: 'baseline snapshot',
+}
+
+/** Larger documents are refused. */
+export const largestDocument = 64 * 1024 * 1024
+
+// Links are not followed, and a pipe without a writer does not make the reader wait.
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+// Nearly every document fits, and is then read by one call.
+const chunk = Buffer.allocUnsafeSlow(64 * 1024)
+
+/**
+ * Reads a plain file of bounded size; `file` is what a problem calls it. Synchronous because a store has up to a
+ * hundred thousand small files, and a promise for each costs more than the reading.
+ */
+export function readBounded(path: string, file: string, largest: number = largestDocument): Checked<Uint8Array> {
+  const refuse = (message: string): Checked<never> => ({
+    ok: false,
+    problems: [{ file, field: wholeDocument, message }],
+  })
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(path, flags)
+    const bytes = readAll(descriptor, largest)
+    return bytes === null ? refuse(`is larger than ${largest} bytes`) : { ok: true, value: bytes }
+  } catch (error) {
+    return refuse(reasons[codeOf(error) ?? ''] ?? `cannot be read: ${codeOf(error) ?? String(error)}`)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ELOOP: 'is a symbolic link, which is not followed',
+  EISDIR: 'is a folder and not a file',
+  ENXIO: 'is not a plain file',
+  EAGAIN: 'is not a plain file',
+}
+
+/** Null when there is more than `largest`. */
+function readAll(descriptor: number, largest: number): Uint8Array | null {
+  const parts: Buffer[] = []
+  for (let total = 0; total <= largest; ) {
+    const read = readSync(descriptor, chunk)
+    total += read
+    if (total > largest) return null
+    parts.push(Buffer.from(chunk.subarray(0, read)))
+    // A plain file gives all it has: less than asked for is the end.
+    if (read < chunk.length) return parts.length === 1 ? (parts[0] ?? null) : Buffer.concat(parts)
   }
   return null
 }

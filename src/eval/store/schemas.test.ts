@@ -13,9 +13,8 @@ import {
   runExample,
   shadowExample,
 } from '../../../test/harness/example-documents.ts'
-import { checkArtifact } from './parse-artifact.ts'
+import { type ArtifactKind, artifactSchemas, checkArtifact } from './parse-artifact.ts'
 import { isSafeId } from './schemas/primitives.ts'
-import { type ArtifactKind, artifactSchemas } from './schemas.ts'
 
 const examples: readonly (readonly [string, ArtifactKind, object])[] = [
   ['a manifest', 'manifest', manifestExample],

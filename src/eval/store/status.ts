@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs'
-import { type StoreTree, storeTrees, treePath } from './layout.ts'
+import { type Held, type StoreTree, scan, storeTrees, treePath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
-import { type Held, scan } from './scan.ts'
-import type { BaselineSnapshot } from './schemas/baseline.ts'
-import type { RunStatus, RunSummary } from './schemas/run.ts'
+import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** One unusable file, and the first thing that is wrong with it. */

@@ -1,18 +1,54 @@
 import { MemoryError } from '../../errors.ts'
 import type { Store } from '../../memory/store.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
-import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'
-import { backendNames, type OwnBackend } from './backend-names.ts'
+import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol, readCalibration } from './calibration.ts'
-import { everythingSystem, exactSystem, noneSystem } from './controls.ts'
-import { hybridSystem } from './hybrid.ts'
-import { oracleSubject } from './oracle.ts'
-import { isOutsideName, type OutsideName, openOutside, outsideForms } from './outside/outside.ts'
+import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleSubject } from './controls.ts'
 import { type Clock, type Subject, systemSubject } from './subject.ts'
-import type { System } from './system.ts'
-import { vectorSystem } from './vector.ts'
-import { type KnownVectors, readVectors } from './vector-file.ts'
+import { backendNames, type OwnBackend, type System } from './system.ts'
+import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
+
+/** A system outside of Credence, as it is named where a backend is. */
+export type OutsideName = `${keyof typeof kinds}:${string}`
+
+/** How each kind of name is opened, and what stands after its colon. What a kind needs is loaded when it is used. */
+const kinds = {
+  http: {
+    rest: '<url>',
+    open: async (url: string): Promise<System> => (await import('./outside/http-system.ts')).httpSystem({ url }),
+  },
+  'http-lean': {
+    rest: '<url>',
+    open: async (url: string): Promise<System> =>
+      (await import('./outside/http-system.ts')).httpSystem({ url, fullMetadata: false }),
+  },
+  mcp: {
+    rest: '<mapping file>',
+    open: async (file: string): Promise<System> => {
+      const [{ mcpSystem }, { readMcpMapping }] = [
+        await import('./outside/mcp-system.ts'),
+        await import('./outside/mcp-mapping.ts'),
+      ]
+      return mcpSystem({ mapping: readMcpMapping(file) })
+    },
+  },
+} as const
+
+/** The forms such a name can have: `http:<url>` and so on. */
+export const outsideForms: readonly string[] = Object.entries(kinds).map(([kind, { rest }]) => `${kind}:${rest}`)
+
+export const isOutsideName = (name: string): name is OutsideName =>
+  Object.keys(kinds).some((kind) => name.startsWith(`${kind}:`) && name.length > kind.length + 1)
+
+/** Does not start or reach it yet: that is what its first reset does. */
+export async function openOutside(name: OutsideName): Promise<System> {
+  const colon = name.indexOf(':')
+  const kind = Object.entries(kinds).find(([known]) => known === name.slice(0, colon))?.[1]
+  if (kind === undefined)
+    throw new MemoryError('invalid', `"${name}" names no system.`, { hint: `Write ${outsideForms.join(' or ')}.` })
+  return kind.open(name.slice(colon + 1))
+}
 
 /** One of ours, or a system outside of Credence. */
 export type BackendName = OwnBackend | OutsideName

@@ -2,15 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Embedder } from '../../search/embedder.ts'
-import { invalid } from '../kinds/retrieval/case-file.ts'
-import { expectedRelevant } from '../kinds/retrieval/metrics.ts'
+import { expectedRelevant } from '../kinds/retrieval/expectations.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { parseJsonFile, readTextFile } from '../pack/read-file.ts'
+import { invalid, parseJsonFile, readTextFile } from '../pack/manifest.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
-import { vectorSystem } from './vector.ts'
-import type { KnownVectors } from './vector-file.ts'
+import { type KnownVectors, vectorSystem } from './vector.ts'
 
 /** What was chosen for a model, and on what. */
 export type Calibration = z.infer<typeof calibration>

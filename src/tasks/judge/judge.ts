@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { canonicalJson, sha256 } from '../../eval/pack/pack-hash.ts'
+import { canonicalJson, sha256 } from '../../eval/pack/manifest.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'

@@ -1,7 +1,6 @@
 import { MemoryError } from '../../errors.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
-import { readEnvironment, requireRun } from '../../eval/store/documents.ts'
-import { runFolder } from '../../eval/store/layout.ts'
+import { readEnvironment, requireRun, runFolder } from '../../eval/store/documents.ts'
 import type { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import type { Evidence } from '../evidence.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'

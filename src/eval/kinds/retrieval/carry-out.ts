@@ -3,10 +3,18 @@ import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import type { Subject } from '../../system/subject.ts'
 import type { Answer, BeliefUpdate } from '../../system/system.ts'
-import { brokenOutcome, carriedOut, type Observer } from '../kind.ts'
-import { checkExpectations, type Expectations, noiseIn, type Outcome } from './expectations.ts'
-import { driftScore, measure, type PassType, passTypeOf } from './metrics.ts'
-import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
+import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer } from '../kind.ts'
+import {
+  checkExpectations,
+  driftScore,
+  type Expectations,
+  measure,
+  noiseIn,
+  type Outcome,
+  type PassType,
+  passTypeOf,
+} from './expectations.ts'
+import { contentOf, type Pack, type ReadyCase, type ReadyTurn, readFolder } from './pack.ts'
 
 /** What a carried-out pack tells besides its outcomes. */
 export type RecallObserver = Pick<Observer, 'onIngested'> & {
@@ -163,3 +171,30 @@ const pinnedIn = (beliefs: readonly BeliefRecord[]): ReadonlySet<string> =>
   new Set(beliefs.filter((belief) => belief.pinned && isCurrent({ ...belief, version: 1 })).map(({ id }) => id))
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const emptyContext: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
+
+const answering = (subject: Subject, change: (answer: Answer) => Answer): Subject => ({
+  ...subject,
+  answer: async (query, expect) => {
+    const { value, ms } = await subject.answer(query, expect)
+    return { value: change(value), ms }
+  },
+})
+
+/** The kinds of pack that ask a memory what belongs to a message: case by case, turn by turn, and to choose settings on. */
+export const recallKinds = (open: (system: string) => Promise<Subject>): readonly Kind[] =>
+  ['retrieval', 'session', 'calibration'].map((name) =>
+    defineKind({
+      name,
+      defaultSystem: 'bm25',
+      read: (place) => contentOf(readFolder(place).pack),
+      open,
+      ablate: {
+        'recall off': (subject) => answering(subject, () => emptyContext),
+        'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [] })),
+      },
+      carryOut: ({ pack }, subject, request, { explain, onIngested }) =>
+        carryOutRecall(pack, subject, request, { explains: () => explain, onIngested }),
+    }),
+  )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
-import { MemoryError } from '../../../errors.ts'
 import type { Budget } from '../../../memory/context.ts'
+import { invalid } from '../../pack/manifest.ts'
 import { Expectations } from './expectations.ts'
 
 /** `warnings` name what the file asks for and nobody checks. */
@@ -226,6 +226,3 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : isObject(value) ? 'one object' : `a ${typeof value}`
-
-/** A file that cannot be used as it stands. */
-export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })

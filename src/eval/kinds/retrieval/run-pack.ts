@@ -1,10 +1,19 @@
+import { MemoryError } from '../../../errors.ts'
+import type { BackendResult } from '../../report/comparison.ts'
+import {
+  answerOf,
+  type RetrievalEntry,
+  retrievalEntry,
+  type SessionEntry,
+  sessionEntry,
+  summarise,
+} from '../../report/retrieval-report.ts'
 import type { CaseOutcome } from '../../run/run.ts'
+import type { BackendName, Backends } from '../../system/backends.ts'
 import type { Subject } from '../../system/subject.ts'
 import type { Answer } from '../../system/system.ts'
 import { carryOutRecall } from './carry-out.ts'
-import { answerOf, type RetrievalEntry, retrievalEntry, type SessionEntry, sessionEntry } from './entries.ts'
-import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
-import { askedIn } from './read-folder.ts'
+import { askedIn, type Pack, type ReadyCase, type ReadyTurn } from './pack.ts'
 
 export type Ingestion = { readonly beliefCount: number; readonly totalMs: number }
 
@@ -75,3 +84,100 @@ const entryOf = (
   outcome: CaseOutcome,
 ): RetrievalEntry | SessionEntry =>
   'label' in asked ? sessionEntry(caseId, asked, outcome) : retrievalEntry(asked, outcome)
+
+export type ComparisonOptions = {
+  readonly packs: readonly Pack[]
+  readonly backends: readonly BackendName[]
+  /** What is being asked, and how far it has come over all packs and backends. */
+  readonly onProgress?: (progress: { readonly backend: string; readonly done: number; readonly total: number }) => void
+  /** Backends that were asked for by name: when one of them is missing, nothing is compared. */
+  readonly required?: readonly BackendName[]
+  /** Id of the case whose answers shall say how they were reached. */
+  readonly explain?: string
+  /** Which cases; without it, all. */
+  readonly isWanted?: (pack: Pack, id: string) => boolean
+}
+
+/** Runs every backend on every pack. One whose model is missing is skipped with the reason, unless it is required. */
+export async function compareBackends(
+  backends: Backends,
+  options: ComparisonOptions,
+): Promise<readonly BackendResult[]> {
+  const { packs, onProgress, explain, isWanted = () => true } = options
+  const sizeOf = (pack: Pack): number => askedIn(pack).filter(({ id }) => isWanted(pack, id)).length
+  const perBackend = packs.reduce((total, pack) => total + sizeOf(pack), 0)
+  const total = perBackend * options.backends.length
+  const results: BackendResult[] = []
+  for (const [index, backend] of options.backends.entries()) {
+    let done = index * perBackend
+    onProgress?.({ backend, done, total })
+    try {
+      const runs: PackRun[] = []
+      const subject = await backends.open(backend)
+      try {
+        for (const pack of packs) {
+          const onCase = (count: number): void => onProgress?.({ backend, done: done + count, total })
+          runs.push(
+            await runPack(pack, subject, {
+              onProgress: onCase,
+              isWanted: (id) => isWanted(pack, id),
+              ...(explain === undefined ? {} : { explain }),
+            }),
+          )
+          done += sizeOf(pack)
+        }
+      } finally {
+        await subject.close()
+      }
+      results.push({ backend: subject.name, runs })
+    } catch (error) {
+      const isMissing = error instanceof MemoryError && error.code === 'unavailable'
+      if (!isMissing || options.required?.includes(backend)) throw error
+      results.push({ backend, skipped: [error.message, error.hint].filter((part) => part !== undefined).join(' ') })
+    }
+  }
+  return results
+}
+
+/** A pack that silence passes to a larger part says little about finding. */
+export const mostPassedByNone = 0.6
+
+export type PackCheck = {
+  readonly pack: string
+  readonly cases: number
+  readonly passedByNone: number
+  readonly passedByOracle: number
+  /** Why the pack is not fit to judge anything by; empty when it is. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Whether a pack, which has been read strictly, tells good from bad: returning nothing must not be enough, and what it
+ * expects must be possible.
+ */
+export async function checkPack(pack: Pack, backends: Backends): Promise<PackCheck> {
+  const none = await passesOf(pack, backends, 'none')
+  const oracle = await passesOf(pack, backends, 'oracle')
+  const problems: string[] = []
+  if (none.passed > none.total * mostPassedByNone) {
+    problems.push(
+      `Finding nothing passes ${none.passed} of ${none.total} cases; at most ${mostPassedByNone * 100} % are allowed.`,
+    )
+  }
+  for (const { id, reasons } of oracle.failed) problems.push(`No memory can pass "${id}": ${reasons.join(' ')}`)
+  return { pack: pack.id, cases: none.total, passedByNone: none.passed, passedByOracle: oracle.passed, problems }
+}
+
+async function passesOf(pack: Pack, backends: Backends, control: 'none' | 'oracle') {
+  const subject = await backends.open(control)
+  try {
+    const { records } = await runPack(pack, subject)
+    const { totalPassed, totalCases } = summarise(records.map(({ entry }) => entry))
+    const failed = records.flatMap(({ id, entry }) =>
+      entry.passed ? [] : [{ id, reasons: entry.error === null ? entry.failures : [entry.error] }],
+    )
+    return { passed: totalPassed, total: totalCases, failed }
+  } finally {
+    await subject.close()
+  }
+}

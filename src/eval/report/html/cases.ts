@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CaseDiff } from '../../compare/diff.ts'
 import type { CaseRecord, Verdict } from '../../store/schemas/run.ts'
-import { html, type Markup } from './markup.ts'
+import { html, type Markup } from './plot.ts'
 import type { ReportedRun } from './report-data.ts'
 
 /** More cases than this make a page that no browser likes; those that did not pass come first. */

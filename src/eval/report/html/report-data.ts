@@ -3,9 +3,8 @@ import { type BenchmarkComparison, compareBenchmark } from '../../compare/compar
 import { type CaseDiff, diffRuns } from '../../compare/diff.ts'
 import { type CaseFigures, type Figures, figuresOfBaseline, figuresOfRun, summariseCases } from '../../score/figures.ts'
 import { casesOf } from '../../store/case-log.ts'
-import { readBaseline, readEnvironment, readRun, requireRun } from '../../store/documents.ts'
+import { readBaseline, readEnvironment, readRun, requireRun, scan } from '../../store/documents.ts'
 import { required } from '../../store/parse-artifact.ts'
-import { scan } from '../../store/scan.ts'
 import type { CaseRecord, Environment, RunSummary } from '../../store/schemas/run.ts'
 
 /** One run on the page, with what it is compared with. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import { defaultBudget } from '../../../memory/context.ts'
-import { embeddedText } from '../vector-file.ts'
+import { embeddedText } from '../vector.ts'
 
 /**
  * What a harness and a memory under evaluation say to each other over HTTP. Our harness speaks one side of it to other

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { type CallToolResult, Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { MemoryError } from '../../../errors.ts'
-import type { McpMapping, ToolCall } from './mcp-mapping.ts'
-import { fillTemplate, fillText, type TemplateValues } from './mcp-template.ts'
+import { fillTemplate, fillText, type McpMapping, type TemplateValues, type ToolCall } from './mcp-mapping.ts'
 
 /** A running server with a directory of its own, which goes away with it. */
 export type McpConnection = {

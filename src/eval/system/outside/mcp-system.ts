@@ -3,14 +3,12 @@ import { MemoryError } from '../../../errors.ts'
 import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import { defaultBudget } from '../../../memory/context.ts'
 import { Corpus } from '../corpus.ts'
-import { withoutRepeats } from '../opaque-ids.ts'
+import { withoutRepeats } from '../subject.ts'
 import type { AnswerHit, System, SystemQuery } from '../system.ts'
-import { embeddedText } from '../vector-file.ts'
+import { embeddedText } from '../vector.ts'
 import { fullMetadata } from './http-contract.ts'
-import { type JsonPath, valuesAt } from './json-path.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
-import type { McpMapping, ToolCall } from './mcp-mapping.ts'
-import type { TemplateValues } from './mcp-template.ts'
+import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, valuesAt } from './mcp-mapping.ts'
 
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
 export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System {

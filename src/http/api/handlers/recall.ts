@@ -1,5 +1,5 @@
 import { MemoryError } from '../../../errors.ts'
-import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
+import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import type { Context } from '../../../memory/context.ts'
 import { isShown } from '../../../memory/remedy-candidate.ts'
 import { renderContext } from '../../../memory/render.ts'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
-import { visibleScopes } from '../../../beliefs/scope.ts'
-import { MemoryError } from '../../../errors.ts'
-import type { Context } from '../../../memory/context.ts'
-import { copiedId } from './needed-beliefs.ts'
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { visibleScopes } from '../../beliefs/scope.ts'
+import { MemoryError } from '../../errors.ts'
+import type { Context } from '../../memory/context.ts'
+import { copiedId } from './capture.ts'
 
 /** What a person says about an answer. */
 export type Judgement = {
