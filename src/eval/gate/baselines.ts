@@ -74,7 +74,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest): Pr
     ...(request.gitRef === undefined ? {} : { gitRef: request.gitRef }),
     ...(acceptedLower.length === 0 ? {} : { acceptedLower: [...acceptedLower] }),
   }
-  if (!(await writeBaseline(root, snapshot, { replace: existing !== null }))) throw exists(snapshotId)
+  if (!(await writeBaseline(root, snapshot, existing !== null))) throw exists(snapshotId)
   return { targetPath: baselinePath(root, snapshotId), snapshot, overwritten: existing !== null, notes }
 }
 

@@ -9,99 +9,29 @@ import {
   type Checked,
   checkArtifact,
   type Problem,
-  parseArtifact,
-  readBounded,
+  readArtifact,
+  refused,
   required,
-  wholeDocument,
 } from './parse-artifact.ts'
 import type { Manifest } from './schemas/manifest.ts'
 import { isSafeId } from './schemas/primitives.ts'
 import type { BaselineSnapshot, Environment, RunSummary } from './schemas/run.ts'
 
-/** A document by its id: checked, or null where there is none. Unreadable is never the same as absent. */
-export type Found<Value> = Checked<Value> | null
-
-export function readRun(root: string, runId: string): Found<RunSummary> {
-  const path = runPath(root, runId)
-  if (exists(path)) return readPlace({ path, file: `runs/${runId}.json`, id: runId }, 'runs')
-  // Stores made by others keep their runs in folders by day.
-  for (const day of daysIn(treePath(root, 'runs'))) {
-    const file = `runs/${day}/${runId}.json`
-    if (exists(join(root, file))) return readPlace({ path: join(root, file), file, id: runId }, 'runs')
-  }
-  return null
-}
-
-export function readBaseline(root: string, snapshotId: string): Found<BaselineSnapshot> {
-  const path = baselinePath(root, snapshotId)
-  if (!exists(path)) return null
-  return readPlace({ path, file: `baselines/${snapshotId}.json`, id: snapshotId }, 'baselines')
-}
-
-export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
-  const path = packPath(root, benchmarkId)
-  if (!exists(path)) return null
-  const file = `benchmarks/${benchmarkId}/${manifestName}`
-  return readPlace({ path: join(path, manifestName), file, id: benchmarkId }, 'benchmarks')
-}
-
-export function readEnvironment(root: string, runId: string): Found<Environment> {
-  const path = environmentPath(root, runId)
-  if (!exists(path)) return null
-  const file = `runs/${runId}/environment.json`
-  const bytes = readBounded(path, file)
-  return bytes.ok ? parseArtifact('environment', bytes.value, file) : bytes
-}
-
-/** Keeps a run's summary, in place of an earlier one of the same run. */
-export async function writeRun(root: string, run: RunSummary): Promise<void> {
-  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
-  await writeAtomically(runPath(root, run.runId), asJson(valid), { existing: 'replace' })
-}
-
-/** Claims the id of a new run by writing its first summary. */
-export async function createRun(root: string, run: RunSummary): Promise<void> {
-  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
-  if (await writeAtomically(runPath(root, run.runId), asJson(valid), { existing: 'keep' })) return
-  throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
-}
-
-export async function writeEnvironment(root: string, environment: Environment): Promise<void> {
-  const file = `runs/${environment.runId}/environment.json`
-  const valid = required(checkArtifact('environment', environment, file), 'environment')
-  await writeAtomically(environmentPath(root, environment.runId), asJson(valid), { existing: 'replace' })
-}
-
-/** Keeps a snapshot. Says whether it was written: without `replace` an existing one stays. */
-export async function writeBaseline(
-  root: string,
-  snapshot: BaselineSnapshot,
-  { replace }: { readonly replace: boolean },
-): Promise<boolean> {
-  const valid = required(checkArtifact('baseline', snapshot, `baselines/${snapshot.snapshotId}.json`), 'baseline')
-  const path = baselinePath(root, snapshot.snapshotId)
-  return writeAtomically(path, asJson(valid), { existing: replace ? 'replace' : 'keep' })
-}
-
-/** The run, or an error that says that there is none or what is wrong with it. */
-export function requireRun(root: string, runId: string): RunSummary {
-  const found = readRun(root, safeId(runId, 'runId'))
-  if (found !== null) return required(found, 'run-summary')
-  throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
-    hint: 'The latest runs are listed by `credence benchmark status`.',
-  })
-}
-
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
-
-const daysIn = (directory: string): readonly string[] =>
-  exists(directory) ? readdirSync(directory).filter((name) => /^\d{4}-\d{2}-\d{2}$/u.test(name)) : []
-
-/** The four trees of an eval store. */
+/** The four folders of an eval store. */
 export const storeTrees = ['benchmarks', 'runs', 'shadow', 'baselines'] as const
 export type StoreTree = (typeof storeTrees)[number]
 
-/** An id on its way into a path; refused when it could lead elsewhere. `field` is what the caller calls it. */
+/** The kind of document each folder holds, and the field that its file or folder is named after. */
+const holdings = {
+  benchmarks: { kind: 'manifest', idField: 'benchmarkId' },
+  runs: { kind: 'run-summary', idField: 'runId' },
+  shadow: { kind: 'shadow-record', idField: 'traceId' },
+  baselines: { kind: 'baseline', idField: 'snapshotId' },
+} as const satisfies Record<StoreTree, unknown>
+
+export type Held<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kind']>
+
+/** Refuses an id that could lead a path elsewhere. `field` is the caller's name for it. */
 export function safeId(id: string, field: string): string {
   if (isSafeId(id)) return id
   throw new MemoryError('invalid', `The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, {
@@ -109,63 +39,33 @@ export function safeId(id: string, field: string): string {
   })
 }
 
+export const manifestName = 'manifest.json'
 export const treePath = (root: string, tree: StoreTree): string => join(root, tree)
-
 export const packPath = (root: string, benchmarkId: string): string =>
   join(root, 'benchmarks', safeId(benchmarkId, 'benchmarkId'))
-
-export const manifestName = 'manifest.json'
-
 export const runPath = (root: string, runId: string): string => join(root, 'runs', `${safeId(runId, 'runId')}.json`)
-
-/** Where the cases and the environment of a run are kept. */
+/** The folder of a run's cases and environment. */
 export const runFolder = (root: string, runId: string): string => join(root, 'runs', safeId(runId, 'runId'))
-
 export const caseLogPath = (root: string, runId: string): string => join(runFolder(root, runId), 'cases.jsonl')
-
-export const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
-
+const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
 export const baselinePath = (root: string, snapshotId: string): string =>
   join(root, 'baselines', `${safeId(snapshotId, 'snapshotId')}.json`)
-
-/** The day a record belongs to, as its folder is called. */
+/** The day of a timestamp, which is the name of its record's folder. */
 export const dayOf = (timestamp: string): string => new Date(timestamp).toISOString().slice(0, 10)
-
 export const shadowPath = (root: string, recordedAt: string, traceId: string): string =>
   join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)
 
-type Holdings = {
-  benchmarks: 'manifest'
-  runs: 'run-summary'
-  shadow: 'shadow-record'
-  baselines: 'baseline'
-}
-/** What the documents of a tree are. */
-export type Held<Tree extends StoreTree> = Artifact<Holdings[Tree]>
-
-/** The kind of document each tree holds, and the field its file or folder is named after. */
-const holdings: {
-  readonly [Tree in StoreTree]: { readonly kind: Holdings[Tree]; readonly idField: string & keyof Held<Tree> }
-} = {
-  benchmarks: { kind: 'manifest', idField: 'benchmarkId' },
-  runs: { kind: 'run-summary', idField: 'runId' },
-  shadow: { kind: 'shadow-record', idField: 'traceId' },
-  baselines: { kind: 'baseline', idField: 'snapshotId' },
-}
-
-export type Scanned<Value> = { readonly file: string; readonly checked: Checked<Value> }
-
-/** How long other work waits at most while a large store is read. */
+/** Other tasks wait at most this long while a large store is read. */
 const longestTurnMs = 10
 
 /**
- * Shows every document of one tree to `see`, one at a time. An invalid one is shown in its turn and stops nothing. A
- * callback and not an iterator, because a hundred thousand awaits would cost as much as the checking.
+ * Passes every document of one folder to `see`, invalid ones too. A callback and not an iterator, because a hundred
+ * thousand awaits would cost as much as the checking.
  */
 export async function scan<Tree extends StoreTree>(
   root: string,
   tree: Tree,
-  see: (scanned: Scanned<Held<Tree>>) => void,
+  see: (scanned: { readonly file: string; readonly checked: Checked<Held<Tree>> }) => void,
 ): Promise<void> {
   let turn = performance.now()
   for (const found of placesIn(root, tree)) {
@@ -178,30 +78,27 @@ export async function scan<Tree extends StoreTree>(
   }
 }
 
-/** Reads the document of a place and checks that it is the one its name promises. */
-export function readPlace<Tree extends StoreTree>({ path, file, id }: Place, tree: Tree): Checked<Held<Tree>> {
+/** Where a document is expected: its path, its name in problems, and the id that its name promises. */
+type Place = { readonly path: string; readonly file: string; readonly id: string }
+
+/** Reads the document of a place and checks that its id is the one that its name promises. */
+function readPlace<Tree extends StoreTree>({ path, file, id }: Place, tree: Tree): Checked<Held<Tree>> {
   const { kind, idField } = holdings[tree]
-  const bytes = readBounded(path, file)
-  if (!bytes.ok) return bytes
-  const checked = parseArtifact(kind, bytes.value, file)
+  const checked = readArtifact(kind, path, file) as Checked<Held<Tree>>
   if (!checked.ok) return checked
   const own = String(checked.value[idField])
   // File systems may write the same letters in another normal form.
   if (own === id || own.normalize() === id.normalize()) return checked
-  const message = `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`
-  return { ok: false, problems: [{ file, field: idField, message }] }
+  return refused(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
 }
-
-/** Where a document is expected: its path, what a report calls it, and the id its name promises. */
-export type Place = { readonly path: string; readonly file: string; readonly id: string }
 
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
 
 /**
- * Everything in one tree of a store that is a document or pretends to be one, in no particular order and one at a time,
- * so that a tree of any size needs no memory. A tree that is not there is empty; one that cannot be read is a problem.
+ * Everything in one folder of a store that is a document or should be one, one at a time, so that a folder of any size
+ * needs no memory. A folder that does not exist is empty; one that cannot be read is a problem.
  */
-export function* placesIn(root: string, tree: StoreTree): Generator<Place | Problem> {
+function* placesIn(root: string, tree: StoreTree): Generator<Place | Problem> {
   for (const entry of entriesOf(join(root, tree), tree)) {
     if ('message' in entry) yield entry
     else if (tree === 'benchmarks') yield* packPlace(root, entry)
@@ -209,10 +106,13 @@ export function* placesIn(root: string, tree: StoreTree): Generator<Place | Prob
       const folder = `${tree}/${entry.name}`
       for (const inner of entriesOf(join(root, folder), folder)) {
         if ('message' in inner) yield inner
-        else yield* documentPlace(root, folder, inner)
+        else if (isDocument(inner)) yield documentPlace(root, folder, inner)
       }
-    } else if (tree === 'shadow') yield* strayPlace(tree, entry)
-    else yield* documentPlace(root, tree, entry)
+    } else if (tree !== 'shadow') {
+      if (isDocument(entry)) yield documentPlace(root, tree, entry)
+    } else if (entry.isDirectory() || entry.isSymbolicLink() || entry.name.endsWith('.json')) {
+      yield problem(`${tree}/${entry.name}`, 'must be in a folder named after its day, such as 2026-03-06')
+    }
   }
 }
 
@@ -224,17 +124,12 @@ function* packPlace(root: string, entry: Dirent): Generator<Place | Problem> {
   } else if (entry.name.endsWith('.json')) yield problem(file, 'must be in a folder of its own, as manifest.json')
 }
 
-function* documentPlace(root: string, folder: string, entry: Dirent): Generator<Place | Problem> {
-  // Folders beside the runs hold their cases; other files are notes of people.
-  if (!entry.name.endsWith('.json') || entry.isDirectory()) return
-  const file = `${folder}/${entry.name}`
-  yield { path: `${root}/${file}`, file, id: entry.name.slice(0, -'.json'.length) }
-}
+/** Folders beside the runs hold their cases; other files are people's notes. */
+const isDocument = (entry: Dirent): boolean => entry.name.endsWith('.json') && !entry.isDirectory()
 
-function* strayPlace(tree: StoreTree, entry: Dirent): Generator<Problem> {
-  if (entry.isDirectory() || entry.isSymbolicLink() || entry.name.endsWith('.json')) {
-    yield problem(`${tree}/${entry.name}`, 'must be in a folder named after its day, such as 2026-03-06')
-  }
+function documentPlace(root: string, folder: string, { name }: Dirent): Place {
+  const file = `${folder}/${name}`
+  return { path: `${root}/${file}`, file, id: name.slice(0, -'.json'.length) }
 }
 
 /** Names that begin with a dot are unfinished work and never documents. */
@@ -246,22 +141,21 @@ function* entriesOf(directory: string, file: string): Generator<Dirent | Problem
       if (!entry.name.startsWith('.')) yield entry
     }
   } catch (error) {
-    // A folder that another process has just removed has nothing in it either.
+    // A folder that another process has just removed is empty too.
     if (codeOf(error) !== 'ENOENT') yield problem(file, `cannot be read: ${codeOf(error) ?? String(error)}`)
   } finally {
     opened?.closeSync()
   }
 }
 
-const problem = (file: string, message: string): Problem => ({ file, field: wholeDocument, message })
+const problem = (file: string, message: string): Problem => refused(file, message).problems[0]
 
-/** How many files of a tree are unusable, and what is wrong with the first of them. */
+/** How many files of a folder are invalid, and the problems of the first ones. */
 export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
 
-/** A report names this many at most; the count stays exact. */
 const mostNamed = 20
 
-/** Counts unusable files while a tree is scanned, however many there are. */
+/** Counts invalid files while a folder is scanned. */
 export function invalidFiles() {
   let count = 0
   const problems: Problem[] = []
@@ -273,4 +167,85 @@ export function invalidFiles() {
     },
     found: (): InvalidFiles => ({ count, problems }),
   }
+}
+
+/** A document by its id, or null where there is none. Invalid is never the same as absent. */
+export type Found<Value> = Checked<Value> | null
+
+export function readRun(root: string, runId: string): Found<RunSummary> {
+  const path = runPath(root, runId)
+  if (exists(path)) return readPlace({ path, file: `runs/${runId}.json`, id: runId }, 'runs')
+  // Other programs keep the runs of their stores in folders by day.
+  const runs = treePath(root, 'runs')
+  for (const day of exists(runs) ? readdirSync(runs).filter((name) => dayName.test(name)) : []) {
+    const file = `runs/${day}/${runId}.json`
+    if (exists(join(root, file))) return readPlace({ path: join(root, file), file, id: runId }, 'runs')
+  }
+  return null
+}
+
+export function readBaseline(root: string, snapshotId: string): Found<BaselineSnapshot> {
+  const path = baselinePath(root, snapshotId)
+  return exists(path) ? readPlace({ path, file: `baselines/${snapshotId}.json`, id: snapshotId }, 'baselines') : null
+}
+
+/** The baseline, or an error that says that there is none or why it is invalid. */
+export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
+  const found = readBaseline(root, snapshotId)
+  if (found !== null) return found
+  throw new MemoryError('not_found', `There is no baseline "${snapshotId}" in ${root}.`, {
+    hint: 'Make one with `credence benchmark snapshot --snapshot-id ID`.',
+  })
+}
+
+export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
+  const path = packPath(root, benchmarkId)
+  if (!exists(path)) return null
+  const file = `benchmarks/${benchmarkId}/${manifestName}`
+  return readPlace({ path: join(path, manifestName), file, id: benchmarkId }, 'benchmarks')
+}
+
+export function readEnvironment(root: string, runId: string): Found<Environment> {
+  const path = environmentPath(root, runId)
+  return exists(path) ? readArtifact('environment', path, `runs/${runId}/environment.json`) : null
+}
+
+/** The run, or an error that says that there is none or why it is invalid. */
+export function requireRun(root: string, runId: string): RunSummary {
+  const found = readRun(root, safeId(runId, 'runId'))
+  if (found !== null) return required(found, 'run-summary')
+  throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
+    hint: 'The latest runs are listed by `credence benchmark status`.',
+  })
+}
+
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** Replaces the summary of a run. */
+export async function writeRun(root: string, run: RunSummary): Promise<void> {
+  await writeSummary(root, run, 'replace')
+}
+
+/** Claims the id of a new run by writing its first summary. */
+export async function createRun(root: string, run: RunSummary): Promise<void> {
+  if (await writeSummary(root, run, 'keep')) return
+  throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
+}
+
+function writeSummary(root: string, run: RunSummary, existing: 'keep' | 'replace'): Promise<boolean> {
+  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
+  return writeAtomically(runPath(root, run.runId), asJson(valid), { existing })
+}
+
+export async function writeEnvironment(root: string, environment: Environment): Promise<void> {
+  const file = `runs/${environment.runId}/environment.json`
+  const valid = required(checkArtifact('environment', environment, file), 'environment')
+  await writeAtomically(environmentPath(root, environment.runId), asJson(valid), { existing: 'replace' })
+}
+
+/** Whether the snapshot was written: without `replace` an existing one stays. */
+export async function writeBaseline(root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> {
+  const { snapshotId } = snapshot
+  const valid = required(checkArtifact('baseline', snapshot, `baselines/${snapshotId}.json`), 'baseline')
+  return writeAtomically(baselinePath(root, snapshotId), asJson(valid), { existing: replace ? 'replace' : 'keep' })
 }
