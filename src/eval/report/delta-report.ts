@@ -3,23 +3,16 @@ import type { InvalidCounts } from '../gate/ci-gate.ts'
 import { changeSentence, gateExitCodes, type Judgement, nameOf, shown, type TakenRun, worstOf } from '../gate/gate.ts'
 import type { BaselineSnapshot } from '../store/schemas/run.ts'
 
-/** How one benchmark changed on one system. */
-export type BenchmarkDelta = ReturnType<typeof deltaOf>
-
-/** What a candidate was held against. */
+/** What a candidate was compared with. */
 export type Reference =
-  | {
-      readonly kind: 'snapshot'
-      readonly snapshot: BaselineSnapshot
-      readonly resolvedFrom: 'base' | 'candidate'
-    }
+  | { readonly kind: 'snapshot'; readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' }
   | { readonly kind: 'store' }
   | { readonly kind: 'nothing' }
 
-/** The result of a comparison, for machines; the other forms are made from it. */
+/** The result of a comparison as JSON; the other formats are made from it. */
 export type DeltaReport = ReturnType<typeof deltaReport>
 
-/** One report of all that a candidate was held against. The worst judgement decides. */
+/** One report of all comparisons of a candidate. The worst judgement decides. */
 export function deltaReport(
   judgements: readonly Judgement[],
   about: {
@@ -41,14 +34,14 @@ export function deltaReport(
     passed: verdict === 'pass',
     verdict,
     exitCode: gateExitCodes[verdict],
-    // What is wrong with the candidate is said by every judgement about it.
+    // A reason against the candidate is in every judgement of it.
     reasons: reasons.filter(({ line }, index) => reasons.findIndex((other) => other.line === line) === index),
-    /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs it rests on. */
+    /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs compared. */
     verdicts: verdicts.map(({ comparison: _, ...rest }) => rest),
     baselineSnapshotId: snapshot?.snapshotId ?? null,
     baselineCreatedAt: snapshot?.createdAt ?? null,
     baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
-    /** Whose snapshot decided. `candidate`: the base has never had one, so the candidate's own began. */
+    /** Which side's snapshot decided. `candidate`: the base has never had one, so the candidate's own is the first. */
     baselineResolvedFrom: about.reference.kind === 'snapshot' ? about.reference.resolvedFrom : null,
     baseRootDir: about.baseRootDir,
     candidateRootDir: about.candidateRootDir,
@@ -68,50 +61,23 @@ export function deltaReport(
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
-function deltaOf(comparison: BenchmarkComparison) {
-  const { benchmarkId, system, baseRunId, candidateRunId, basePassRate, candidatePassRate } = comparison
-  const { figures, obstacles, notes, cases } = comparison
+type BenchmarkDelta = ReturnType<typeof deltaOf>
+
+function deltaOf({ unjudged: _, ...comparison }: BenchmarkComparison) {
+  const { basePassRate, candidatePassRate, figures, notes } = comparison
   const sentences = (...verdicts: readonly FigureComparison['verdict'][]): readonly string[] =>
     figures.filter(({ verdict }) => verdicts.includes(verdict)).map(changeSentence)
   const moved = figures.flatMap(({ figure, delta }) =>
     delta === null || figure === 'passRate' || figure === 'errorCases' ? [] : [[figure, delta] as const],
   )
   return {
-    benchmarkId,
-    system,
-    baseRunId,
-    candidateRunId,
-    basePassRate,
-    candidatePassRate,
+    ...comparison,
     passRateDelta: candidatePassRate - basePassRate,
     metricDeltas: Object.fromEntries(moved),
     regressions: sentences('worse', 'dropped'),
     improvements: sentences('better'),
-    obstacles,
     notes: [...notes, ...sentences('new')],
-    figures,
-    cases,
   }
-}
-
-const mostCasesNamed = 10
-
-/** The comparison for a pull request or release notes. Same report, same bytes. */
-export function deltaMarkdown(report: DeltaReport): string {
-  return [
-    `# Benchmark comparison: ${verdictWords[report.verdict]}`,
-    header(report),
-    section(
-      'Reasons',
-      report.reasons.map(({ line, next }) => `${line} ${next}`),
-    ),
-    section('Improvements', report.improvements),
-    section('Notes', report.notes),
-    section('Runs', report.verdicts.map(takenText)),
-    ['## Benchmarks', ...(report.deltas.length === 0 ? ['none'] : report.deltas.map(benchmark))].join('\n\n'),
-  ]
-    .join('\n\n')
-    .concat('\n')
 }
 
 export const verdictWords: Readonly<Record<DeltaReport['verdict'], string>> = {
@@ -119,6 +85,22 @@ export const verdictWords: Readonly<Record<DeltaReport['verdict'], string>> = {
   regression: 'regression',
   invalid: 'invalid documents',
   'cannot tell': 'cannot tell',
+}
+
+/** The comparison for a pull request or release notes. The same report gives the same bytes. */
+export function deltaMarkdown(report: DeltaReport): string {
+  const reasons = report.reasons.map(({ line, next }) => `${line} ${next}`)
+  return [
+    `# Benchmark comparison: ${verdictWords[report.verdict]}`,
+    header(report),
+    section('Reasons', reasons),
+    section('Improvements', report.improvements),
+    section('Notes', report.notes),
+    section('Runs', report.verdicts.map(takenText)),
+    ['## Benchmarks', ...(report.deltas.length === 0 ? ['none'] : report.deltas.map(benchmark))].join('\n\n'),
+  ]
+    .join('\n\n')
+    .concat('\n')
 }
 
 function header(report: DeltaReport): string {
@@ -133,8 +115,8 @@ function header(report: DeltaReport): string {
     ...(report.baselineSourceRootDir === null ? [] : [`- Baseline source: ${escaped(report.baselineSourceRootDir)}`]),
     `- Candidate: ${escaped(report.candidateRootDir)}`,
     `- Benchmarks compared: ${report.comparedBenchmarks}`,
-    ...named('Missing in the candidate', report.missingCandidateBenchmarks),
-    ...named('New in the candidate', report.newBenchmarks),
+    ...listed('Missing in the candidate', report.missingCandidateBenchmarks),
+    ...listed('New in the candidate', report.newBenchmarks),
     ...invalid,
   ].join('\n')
 }
@@ -153,24 +135,15 @@ function benchmark(delta: BenchmarkDelta): string {
   if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escaped(line)}`)].join('\n')
   const rows = figures.map(({ figure, base, candidate, delta: change, verdict, test }) => {
     const evidence = test === null ? '' : `p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
-    const sign = change !== null && change > 0 ? '+' : ''
-    const cells = [
-      figure,
-      shown(base),
-      shown(candidate),
-      change === null ? '' : sign + shown(change),
-      verdict,
-      evidence,
-    ]
-    return `| ${cells.map(escaped).join(' | ')} |`
+    const moved = change === null ? '' : `${change > 0 ? '+' : ''}${shown(change)}`
+    return `| ${[figure, shown(base), shown(candidate), moved, verdict, evidence].map(escaped).join(' | ')} |`
   })
   const table = ['| figure | base | candidate | change | verdict | evidence |', '|---|---:|---:|---:|---|---|', ...rows]
-  return [title, table.join('\n'), ...named('Broken', cases?.broken ?? []), ...named('Fixed', cases?.fixed ?? [])].join(
-    '\n\n',
-  )
+  const changes = [...listed('Broken', cases?.broken ?? []), ...listed('Fixed', cases?.fixed ?? [])]
+  return [title, table.join('\n'), ...changes].join('\n\n')
 }
 
-/** Which run stood for each side, and why that one. */
+/** The run that stood for each side, and why this one was chosen. */
 export function takenText(one: DeltaReport['verdicts'][number]): string {
   const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
   return `${nameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
@@ -179,23 +152,19 @@ export function takenText(one: DeltaReport['verdicts'][number]): string {
 const section = (title: string, lines: readonly string[]): string =>
   [`## ${title}`, lines.length === 0 ? 'none' : lines.map((line) => `- ${escaped(line)}`).join('\n')].join('\n\n')
 
-function named(label: string, ids: readonly string[]): readonly string[] {
+const mostListed = 10
+
+function listed(label: string, ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return []
-  const more = ids.length > mostCasesNamed ? ` and ${ids.length - mostCasesNamed} more` : ''
-  return [`- ${label}: ${ids.slice(0, mostCasesNamed).map(escaped).join(', ')}${more}`]
+  const more = ids.length > mostListed ? ` and ${ids.length - mostListed} more` : ''
+  return [`- ${label}: ${ids.slice(0, mostListed).map(escaped).join(', ')}${more}`]
 }
 
 /** Ids and messages are data: nothing in them may become markup, a link or a new line. */
 const escaped = (text: string): string => text.replace(/\s+/gu, ' ').replace(/[\\`*_{}[\]<>#|!~@]/gu, '\\$&')
 
-/**
- * What GitHub Actions shows: the Markdown for the step summary, and one annotation per reason for the log, which GitHub
- * lists above the files of a pull request.
- */
-export function deltaGithub(report: DeltaReport): {
-  readonly summary: string
-  readonly annotations: readonly string[]
-} {
+/** For GitHub Actions: the Markdown for the step summary, and one annotation per reason for the log. */
+export function deltaGithub(report: DeltaReport) {
   const errors = report.reasons.map(
     ({ kind, line, next }) => `::error title=${property(`Benchmark ${kind}`)}::${data(`${line} ${next}`)}`,
   )
@@ -203,22 +172,24 @@ export function deltaGithub(report: DeltaReport): {
   return { summary: deltaMarkdown(report), annotations: [...errors, ...notices] }
 }
 
-/** Workflow commands are lines: what could end one early is written as a code. */
+/** Workflow commands are lines; characters that could end one early are written as codes. */
 const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 
-/** The comparison as JUnit XML: a test case for each benchmark, and one for what concerns all of them. */
+/** JUnit XML: a test case for each benchmark and system, and one named `artifacts` for reasons that concern all of them. */
 export function deltaJunit(report: DeltaReport): string {
-  const general = report.reasons.filter(({ benchmarkId }) => benchmarkId === null)
-  const ids = [...new Set([...report.deltas.map(nameOf), ...namesOf(report.reasons)])].sort()
-  const about = (name: string) =>
-    report.reasons.filter(({ benchmarkId, system }) => benchmarkId !== null && nameOf({ benchmarkId, system }) === name)
-  const cases = [testCase('artifacts', general), ...ids.map((id) => testCase(id, about(id)))]
-  const all = [general, ...ids.map(about)]
-  const failures = all.filter((reasons) => reasons.some(({ kind }) => kind === 'regression')).length
-  const errors = all.filter((reasons) => reasons.length > 0).length - failures
-  const attributes = `name="credence benchmark gate" tests="${cases.length}" failures="${failures}" errors="${errors}"`
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite ${attributes}>\n${cases.join('\n')}\n</testsuite>\n</testsuites>\n`
+  const nameIn = ({ benchmarkId, system }: DeltaReport['reasons'][number]): string =>
+    benchmarkId === null ? 'artifacts' : nameOf({ benchmarkId, system })
+  const names = [...new Set([...report.deltas.map(nameOf), ...report.reasons.map(nameIn)])].sort()
+  const all = ['artifacts', ...names.filter((name) => name !== 'artifacts')].map((name) => ({
+    name,
+    reasons: report.reasons.filter((reason) => nameIn(reason) === name),
+  }))
+  const failures = all.filter(({ reasons }) => reasons.some(({ kind }) => kind === 'regression')).length
+  const errors = all.filter(({ reasons }) => reasons.length > 0).length - failures
+  const attributes = `name="credence benchmark gate" tests="${all.length}" failures="${failures}" errors="${errors}"`
+  const cases = all.map(({ name, reasons }) => testCase(name, reasons)).join('\n')
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite ${attributes}>\n${cases}\n</testsuite>\n</testsuites>\n`
 }
 
 function testCase(name: string, reasons: DeltaReport['reasons']): string {
@@ -230,9 +201,6 @@ function testCase(name: string, reasons: DeltaReport['reasons']): string {
   return `${open}><${tag} message="${xml(reasons[0]?.line ?? '')}">${xml(text)}</${tag}></testcase>`
 }
 
-const namesOf = (reasons: DeltaReport['reasons']): readonly string[] =>
-  reasons.flatMap(({ benchmarkId, system }) => (benchmarkId === null ? [] : [nameOf({ benchmarkId, system })]))
-
 const entities: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
@@ -241,7 +209,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Characters that XML does not know at all are left out. */
+/** Escapes text for XML and drops the characters that XML does not allow. */
 const xml = (text: string): string =>
   text
     .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '')

@@ -139,7 +139,7 @@ function verdict(comparison: ReportedRun['comparison']): Markup {
   if (comparison === null) return html`<span class="soft">nothing to compare with</span>`
   if (comparison.obstacles.length > 0) return html`<span class="verdict odd">? not comparable</span>`
   const verdicts = comparison.figures.map((figure) => figure.verdict)
-  const [gated] = verdictOf(comparison)
+  const { verdict: gated } = verdictOf(comparison)
   if (gated === 'regression') return html`<span class="verdict bad">✗ worse</span>`
   if (gated === 'cannot tell') return html`<span class="verdict odd">? cannot tell</span>`
   if (verdicts.includes('better')) return html`<span class="verdict good">✓ better</span>`
