@@ -92,7 +92,9 @@ describe('comparing where nothing varies', () => {
     })
 
     expect(comparison.figures[1]).toMatchObject({ figure: 'novelty', verdict: 'worse', sense: { source: 'assumed' } })
-    expect(comparison.notes).toContain('The pack does not declare which way is better for novelty; higher was taken to be.')
+    expect(comparison.notes).toContain(
+      'The pack does not declare which way is better for novelty; higher was taken to be.',
+    )
   })
 
   it('notices a metric that is gone and one that is new', () => {

@@ -6,7 +6,7 @@ import { requireRun } from '../store/documents.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 import { comparability, dust } from './compare.ts'
 
-/** Where two answers to the same case part. In the order in which an answer comes about. */
+/** The stages of an answer in their order; a diff names the first that differs. */
 export const stages = [
   'answered',
   'query',
@@ -117,19 +117,24 @@ function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
 const verdictsOf = ({ results }: ReturnType<typeof summariseCases>): ReadonlyMap<string, Verdict> =>
   new Map(results.map(({ id, verdict }) => [id, verdict]))
 
-/** What our own executor says about how an answer was reached. Other systems say less, or nothing. */
-const Explained = z.looseObject({
+/** The explanation of an answer by our own systems. Other systems explain less, or nothing. */
+export const Explained = z.looseObject({
+  group: z.string().nullish(),
   query: z.string().optional(),
-  prelude: z.string().nullable().optional(),
+  prelude: z.string().nullish(),
   matches: z
     .array(
       z.looseObject({
         id: z.string(),
-        clauses: z.array(z.looseObject({ path: z.string(), term: z.string() })).optional(),
+        clauses: z
+          .array(z.looseObject({ path: z.string(), term: z.string(), score: z.number().optional() }))
+          .optional(),
       }),
     )
     .optional(),
+  nearMisses: z.array(z.looseObject({ id: z.string(), reason: z.string() })).optional(),
 })
+export type Explained = z.infer<typeof Explained>
 
 function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
   const [mine, its] = [stagesOf(one), stagesOf(other)]
