@@ -68,6 +68,8 @@ export type Answer = {
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
 
+export const emptyAnswer: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
+
 /**
  * A memory under evaluation. Whatever it is, it sees beliefs and messages only: never a case, a label or an
  * expectation, and belief ids only in an opaque form. Every method may reject; that is counted as an error.

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { given } from '../../../given.ts'
 import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import { readRecords } from '../../../memory/read-records.ts'
 import { nearest } from '../../../nearest.ts'
@@ -9,14 +10,8 @@ import { manifestName } from '../../store/documents.ts'
 import { fieldAt } from '../../store/parse-artifact.ts'
 import { Manifest, PackPath } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
-import type { PackContent, PackPlace } from '../kind.ts'
-import {
-  type RetrievalCase,
-  readRetrievalCases,
-  readSessionCases,
-  type SessionCase,
-  type SessionTurn,
-} from './case-file.ts'
+import type { PackPlace } from '../kind.ts'
+import { type RetrievalCase, readRetrievalCases, readSessionCases, type SessionTurn } from './case-file.ts'
 import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
 
 /** A corpus with cases over it, checked and ready to run. */
@@ -29,7 +24,7 @@ type PackBase = {
   readonly recall: RecallOptions
   /** Of everything a result depends on: both files and the recall options. */
   readonly hash: string
-  /** What the files say that nobody checks. */
+  /** Content of the files that nothing checks. */
   readonly warnings: readonly string[]
 }
 
@@ -38,13 +33,12 @@ export type SessionPack = PackBase & { readonly kind: 'session'; readonly sessio
 
 /** A case whose user is settled. */
 export type ReadyCase = RetrievalCase & { readonly user: string }
-
 export type ReadyTurn = Omit<SessionTurn, 'createBelief' | 'updateBelief'> & {
   readonly user: string
   /** Done to the store after the turn has been scored. */
   readonly updates: readonly BeliefUpdate[]
 }
-export type ReadySession = Omit<SessionCase, 'user' | 'turns'> & { readonly turns: readonly ReadyTurn[] }
+type ReadySession = { readonly caseId: string; readonly description: string; readonly turns: readonly ReadyTurn[] }
 
 export type PackFiles = {
   readonly kind: Pack['kind']
@@ -59,74 +53,58 @@ export type PackFiles = {
 }
 
 /** Reads a corpus and its cases. Throws, naming file and place, before anything runs on half of them. */
-export function readPack({
-  kind,
-  id,
-  title,
-  beliefsFile,
-  casesFile,
-  recall = {},
-  strict = false,
-  ...given
-}: PackFiles): Pack {
-  const beliefsText = readTextFile(beliefsFile)
-  const casesText = readTextFile(casesFile)
-  const corpus = readBeliefs(beliefsText, beliefsFile, given.defaultUser ?? 'nobody')
-  const defaultUser = given.defaultUser ?? busiestUser(corpus.beliefs)
-  const hash = createHash('sha256')
-    .update(JSON.stringify([beliefsText, casesText, recall]))
-    .digest('hex')
-  const file = casesFile
-  const value = parseJsonFile(casesFile, casesText)
-
-  const base = { id, title, beliefs: corpus.beliefs, recall, hash }
-  const pack =
-    kind === 'session' ? sessionPack(base, file, value, defaultUser) : retrievalPack(base, file, value, defaultUser)
-  const warnings = [...corpus.warnings, ...pack.warnings]
+export function readPack(files: PackFiles): Pack {
+  const { kind, id, title, beliefsFile, casesFile: file, recall = {}, strict = false } = files
+  const [beliefsText, casesText] = [readTextFile(beliefsFile), readTextFile(file)]
+  const corpus = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
+  const defaultUser = files.defaultUser ?? commonestUser(corpus.beliefs)
+  const content = JSON.stringify([beliefsText, casesText, recall])
+  const hash = createHash('sha256').update(content).digest('hex')
+  const value = parseJsonFile(file, casesText)
+  const { warnings: found, ...cases } =
+    kind === 'session' ? readSessions(file, value, defaultUser) : readSingleCases(file, value, defaultUser)
+  const warnings = [...corpus.warnings, ...found]
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
+  const pack: Pack = { id, title, beliefs: corpus.beliefs, recall, hash, warnings, ...cases }
   refuseUnknownBeliefs(pack, file)
-  return { ...pack, warnings }
+  return pack
 }
 
-type Base = Omit<PackBase, 'warnings'>
-
-function retrievalPack(base: Base, file: string, value: unknown, defaultUser: string): RetrievalPack {
+function readSingleCases(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readRetrievalCases(file, value)
   const idle = cases
     .filter((one) => !demandsSomething(one.expect))
     .map(({ caseId }) => `${file}: case "${caseId}" ${checksNothing}`)
   const ready = cases.map((one) => ({ ...one, user: one.user ?? defaultUser }))
-  return { ...base, kind: 'retrieval', cases: ready, warnings: [...warnings, ...idle] }
+  return { kind: 'retrieval' as const, cases: ready, warnings: [...warnings, ...idle] }
 }
 
-function sessionPack(base: Base, file: string, value: unknown, defaultUser: string): SessionPack {
+function readSessions(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readSessionCases(file, value)
   const all = [...warnings]
-  const sessions = cases.map(({ caseId, description, user: given, turns }): ReadySession => {
-    const user = given ?? defaultUser
+  const sessions = cases.map(({ caseId, description, user: own, turns }): ReadySession => {
+    const user = own ?? defaultUser
     const ready = turns.map(({ createBelief, updateBelief, ...turn }): ReadyTurn => {
       const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
       if (!demandsSomething(turn.expect)) all.push(`${place} ${checksNothing}`)
-      const created =
-        createBelief === null ? null : readBeliefs(JSON.stringify([createBelief]), `${place}, createBeliefAtTurn`, user)
-      all.push(...(created?.warnings ?? []))
-      const creations = (created?.beliefs ?? []).map((belief): BeliefUpdate => ({ kind: 'create', belief }))
+      const made = createBelief === null ? '[]' : JSON.stringify([createBelief])
+      const created = readBeliefs(made, `${place}, createBeliefAtTurn`, user)
+      all.push(...created.warnings)
+      const creations = created.beliefs.map((belief): BeliefUpdate => ({ kind: 'create', belief }))
       return { ...turn, user, updates: [...creations, ...updatesOf(updateBelief)] }
     })
     return { caseId, description, turns: ready }
   })
-  return { ...base, kind: 'session', sessions, warnings: all }
+  return { kind: 'session' as const, sessions, warnings: all }
 }
 
 const checksNothing = 'checks nothing: no answer could fail it.'
 
 function updatesOf(update: SessionTurn['updateBelief']): readonly BeliefUpdate[] {
   if (update === null) return []
-  const { beliefId, addAliases = [], setContent, setCanonicalName } = update
-  const content = setContent === undefined ? {} : { setContent }
-  const name = setCanonicalName === undefined ? {} : { setName: setCanonicalName }
-  return [{ kind: 'update', beliefId, addAliases, ...content, ...name }]
+  const { beliefId, addAliases = [], setContent, setCanonicalName: setName } = update
+  return [{ kind: 'update', beliefId, addAliases, ...given({ setContent, setName }) }]
 }
 
 /** Beliefs without times count as written at one fixed moment, so that the same file always reads the same. */
@@ -137,74 +115,50 @@ function readBeliefs(text: string, source: string, user: string) {
   const places = new Map<string, string>()
   for (const { place, record } of records) {
     const earlier = places.get(record.id)
-    if (earlier !== undefined)
-      throw invalid(
-        `${place}: the id "${record.id}" was used before, at ${earlier}.`,
-        'Every belief needs an id of its own.',
-      )
+    if (earlier !== undefined) throw invalid(`${place}: the id "${record.id}" was used before, at ${earlier}.`, ownId)
     places.set(record.id, place)
   }
   return { beliefs: records.map(({ record }) => record), warnings }
 }
 
-/** Published case files leave the user out and mean the one the corpus is about. */
-function busiestUser(beliefs: readonly BeliefRecord[]): string {
-  const counts = new Map<string, number>()
-  for (const { user } of beliefs) counts.set(user, (counts.get(user) ?? 0) + 1)
-  return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best), ['nobody', 0] as [string, number])[0]
+const ownId = 'Every belief needs an id of its own.'
+
+/** Published case files leave the user out and mean the one with most beliefs. */
+function commonestUser(beliefs: readonly BeliefRecord[]): string {
+  const users = [...Map.groupBy(beliefs, ({ user }) => user)]
+  const [first] = users.sort(([, one], [, other]) => other.length - one.length)
+  return first?.[0] ?? 'nobody'
 }
 
 /**
- * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. What must be
- * there must exist by then; what must not be there may be created later in the file.
+ * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. A belief that
+ * must be there must exist by then; one that must not be there may be created later in the file.
  */
 export function refuseUnknownBeliefs(pack: Pack, file: string): void {
   const known = new Set(pack.beliefs.map(({ id }) => id))
-  switch (pack.kind) {
-    case 'retrieval':
-      for (const { caseId, expect } of pack.cases)
-        checkIds(expect, { place: `${file}: case "${caseId}"`, known, ever: known })
-      return
-    case 'session':
-      checkSessions(pack.sessions, file, known)
+  if (pack.kind === 'retrieval') {
+    for (const { caseId, expect } of pack.cases) checkIds(expect, `${file}: case "${caseId}"`, known, known)
+    return
   }
-}
-
-function checkSessions(
-  sessions: Extract<Pack, { kind: 'session' }>['sessions'],
-  file: string,
-  inCorpus: ReadonlySet<string>,
-): void {
-  const updates = sessions.flatMap(({ turns }) => turns.flatMap((turn) => turn.updates))
-  const ever = new Set([
-    ...inCorpus,
-    ...updates.flatMap((update) => (update.kind === 'create' ? [update.belief.id] : [])),
-  ])
-  const known = new Set(inCorpus)
-  for (const { caseId, turns } of sessions) {
+  const updates = pack.sessions.flatMap(({ turns }) => turns.flatMap((turn) => turn.updates))
+  const ever = new Set([...known, ...updates.flatMap((one) => (one.kind === 'create' ? [one.belief.id] : []))])
+  for (const { caseId, turns } of pack.sessions) {
     for (const turn of turns) {
       const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
-      checkIds(turn.expect, { place, known, ever })
+      checkIds(turn.expect, place, known, ever)
       for (const update of turn.updates) {
-        if (update.kind === 'create') {
-          const { id } = update.belief
-          if (known.has(id))
-            throw invalid(
-              `${place}: createBeliefAtTurn makes "${id}", which exists already.`,
-              'Every belief needs an id of its own.',
-            )
-          known.add(id)
-        } else if (!known.has(update.beliefId))
-          throw unknownBelief(`${place}, updateBeliefAtTurn`, update.beliefId, ever.has(update.beliefId))
+        const id = update.kind === 'create' ? update.belief.id : update.beliefId
+        if (update.kind === 'update' && !known.has(id))
+          throw unknownBelief(`${place}, updateBeliefAtTurn`, id, ever.has(id))
+        if (update.kind === 'create' && known.has(id))
+          throw invalid(`${place}: createBeliefAtTurn makes "${id}", which exists already.`, ownId)
+        known.add(id)
       }
     }
   }
 }
 
-function checkIds(
-  expect: Expectations,
-  { place, known, ever }: { place: string; known: ReadonlySet<string>; ever: ReadonlySet<string> },
-): void {
+function checkIds(expect: Expectations, place: string, known: ReadonlySet<string>, ever: ReadonlySet<string>): void {
   for (const [tier, lists] of Object.entries(expect)) {
     for (const [name, value] of Object.entries(lists ?? {})) {
       if (tier === 'personaPrelude' || !Array.isArray(value)) continue
@@ -224,35 +178,30 @@ const unknownBelief = (place: string, id: string, isCreatedLater: boolean): Erro
     : invalid(`${place}: there is no belief "${id}".`, 'Name a belief of the corpus, or one that a turn creates.')
 
 /** `calibration` is a retrieval pack that settings are chosen on, so it counts towards no result. */
-const recallRunners = ['retrieval', 'session', 'calibration'] as const
-export type RecallRunner = (typeof recallRunners)[number]
-
-/** A pack together with the folder it came from. */
-export type FoundPack = { readonly directory: string; readonly runner: RecallRunner; readonly pack: Pack }
+export const recallRunners = ['retrieval', 'session', 'calibration'] as const
 
 type ReadOptions = {
-  /** Turns every warning into an error: none of the expectations may go unchecked. */
+  /** Turns every warning into an error, so that no expectation goes unchecked. */
   readonly strict?: boolean
   readonly recall?: RecallOptions
 }
 
-/** What the runners of these packs need beside the fields that every manifest has. */
+/** The fields that these packs need beside those of every manifest. */
 const RunnerFields = z.looseObject({
   runner: z.enum(recallRunners),
   files: z.looseObject({ beliefs: PackPath, cases: PackPath }),
 })
 
-/** The folders below `directory` that are packs of questions to a memory, by name. */
+/** The folders below `directory` that are packs of these kinds, by name. */
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => recallRunners.some((runner) => runner === manifestOf(folder).runner))
 
 /** Reads one pack. Our own are read strictly unless told otherwise. */
-export function loadPack(directory: string, { strict = true, recall = {} }: ReadOptions = {}): FoundPack {
-  return readFolder({ directory, manifest: manifestOf(directory) }, { strict, recall })
-}
+export const loadPack = (directory: string, { strict = true, recall = {} }: ReadOptions = {}) =>
+  readFolder({ directory, manifest: manifestOf(directory) }, { strict, recall })
 
 /** Reads the corpus and the cases that a manifest names. */
-export function readFolder(place: PackPlace, { strict = false, recall = {} }: ReadOptions = {}): FoundPack {
+export function readFolder(place: PackPlace, { strict = false, recall = {} }: ReadOptions = {}) {
   const { directory, manifest } = place
   const file = join(directory, manifestName)
   const fields = RunnerFields.safeParse(manifest)
@@ -270,17 +219,15 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
     beliefsFile: join(directory, files.beliefs),
     casesFile: join(directory, files.cases),
     defaultUser: manifest.defaultUser,
-    recall: withoutUndefined({ ...manifest.recall, ...recall }),
+    recall: given({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
     strict,
   })
-  refuseUnlike(
-    place,
-    askedIn(pack).map(({ id, asked }) => ({ id, prompt: asked.message })),
-  )
+  const listed = askedIn(pack).map(({ id, asked }) => ({ id, prompt: asked.message }))
+  refuseUnlike(place, listed)
   return { directory, runner, pack: { ...pack, warnings: [...misspelt, ...pack.warnings] } }
 }
 
-/** Fields nobody knows are kept, but one that is nearly a known one was probably meant to be it. */
+/** Unknown fields are kept, but one that is nearly a known one was probably meant to be it. */
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
@@ -289,7 +236,7 @@ function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   })
 }
 
-/** What is asked in a pack, one after the other, under the ids of its cases. */
+/** The questions of a pack in their order, under the ids of its cases. */
 export function askedIn(pack: Pack) {
   if (pack.kind === 'retrieval') return pack.cases.map((asked) => ({ id: asked.caseId, caseId: asked.caseId, asked }))
   return pack.sessions.flatMap(({ caseId, turns }) =>
@@ -306,13 +253,10 @@ export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
   return new Set(holding.map(({ id }) => id))
 }
 
-export type RecallContent = PackContent & { readonly pack: Pack }
-
-/** A pack as the runner sees it. The order of turns means something and stays. */
-export function contentOf(pack: Pack): RecallContent {
-  const described = new Map(
-    pack.kind === 'session' ? pack.sessions.map(({ caseId, description }) => [caseId, description]) : [],
-  )
+/** A pack as the runner sees it. Turns keep their order. */
+export function contentOf(pack: Pack) {
+  const sessions = pack.kind === 'session' ? pack.sessions : []
+  const described = new Map(sessions.map(({ caseId, description }) => [caseId, description]))
   return {
     pack,
     warnings: pack.warnings,
@@ -325,6 +269,3 @@ export function contentOf(pack: Pack): RecallContent {
     })),
   }
 }
-
-const withoutUndefined = ({ editedPins }: { editedPins?: RecallOptions['editedPins'] | undefined }): RecallOptions =>
-  editedPins === undefined ? {} : { editedPins }
