@@ -3,15 +3,15 @@ import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { MemoryError } from '../../errors.ts'
+import { codeOf } from '../../files/leftovers.ts'
 import { manifestName } from '../store/documents.ts'
-import { parseArtifact, readBounded, required } from '../store/parse-artifact.ts'
+import { readArtifact, required } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
 /** Reads the manifest of a pack folder. */
 export function manifestOf(directory: string): Manifest {
   const file = join(directory, manifestName)
-  const bytes = readBounded(file, file)
-  return required(bytes.ok ? parseArtifact('manifest', bytes.value, file) : bytes, 'manifest')
+  return required(readArtifact('manifest', file, file), 'manifest')
 }
 
 /** The folders below `directory` that are packs of any kind, by name. */
@@ -24,35 +24,38 @@ export function packFolders(directory: string): readonly string[] {
     .sort()
 }
 
-/** Counts come from the manifest and results from the case file: they must speak of the same cases. */
+/** Refuses a manifest that lists other cases than the case file: counts come from one and results from the other. */
 export function refuseUnlike(
   { directory, manifest }: { readonly directory: string; readonly manifest: Manifest },
   cases: readonly { readonly id: string; readonly prompt: string }[],
 ): void {
-  const hint = 'The manifest lists every case of the case file once, with the same prompt.'
-  const file = join(directory, manifestName)
+  const unlike = (message: string): MemoryError =>
+    invalid(
+      `${join(directory, manifestName)}: ${message}`,
+      'The manifest lists every case of the case file once, with the same prompt.',
+    )
   const prompts = new Map(cases.map(({ id, prompt }) => [id, prompt]))
-  if (prompts.size !== cases.length) throw invalid(`${file}: a case of the case file has the id of another.`, hint)
+  if (prompts.size !== cases.length) throw unlike('a case of the case file has the id of another.')
   const listed = new Map(manifest.cases.map(({ id, prompt }) => [id, prompt]))
   const unlisted = cases.find(({ id }) => !listed.has(id))
-  if (unlisted !== undefined) throw invalid(`${file}: the case "${unlisted.id}" of the case file is not listed.`, hint)
+  if (unlisted !== undefined) throw unlike(`the case "${unlisted.id}" of the case file is not listed.`)
   for (const [id, prompt] of listed) {
-    if (!prompts.has(id)) throw invalid(`${file}: lists "${id}", which is not in the case file.`, hint)
-    if (prompts.get(id) !== prompt)
-      throw invalid(`${file}: the prompt of "${id}" is not the one in the case file.`, hint)
+    if (!prompts.has(id)) throw unlike(`lists "${id}", which is not in the case file.`)
+    if (prompts.get(id) !== prompt) throw unlike(`the prompt of "${id}" is not the one in the case file.`)
   }
 }
 
-/** A file that cannot be used as it stands. */
 export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
 
-/** A file's text, or a sentence about why there is none. */
+/** The text of a file, or an error that says why it cannot be read. */
 export function readTextFile(file: string): string {
   let bytes: Buffer
   try {
     bytes = readFileSync(file)
   } catch (cause) {
-    throw new MemoryError('invalid', `${file}: ${reasonOf(cause)}.`, { hint: 'Check the path.', cause })
+    const code = codeOf(cause) ?? String(cause)
+    const reason = readErrors[code] ?? `cannot be read (${code})`
+    throw new MemoryError('invalid', `${file}: ${reason}.`, { hint: 'Check the path.', cause })
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -61,60 +64,43 @@ export function readTextFile(file: string): string {
   }
 }
 
-/** A file's value. A syntax error says where it is. */
+const readErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EISDIR: 'is a directory, not a file',
+  EACCES: 'may not be read',
+}
+
+/** The JSON value of a file's text. The parser's message says where a syntax error is. */
 export function parseJsonFile(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    // Parsers name the place as "position 17" or "line 2 column 3"; either way it is in the message.
-    throw new MemoryError('invalid', `${file}: not JSON (${(cause as Error).message}).`, {
-      hint: 'Correct the file and try again.',
-      cause,
-    })
+    const message = `${file}: not JSON (${(cause as Error).message}).`
+    throw new MemoryError('invalid', message, { hint: 'Correct the file and try again.', cause })
   }
 }
 
-function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file'
-    case 'EISDIR':
-      return 'is a directory, not a file'
-    case 'EACCES':
-      return 'may not be read'
-    default:
-      return `cannot be read (${code ?? cause})`
-  }
-}
-
-/** Parts of a manifest that change neither what is asked nor what is expected. */
-const descriptive: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'tags',
-  'sourceLinks',
-  'licence',
-  'license',
-  'notes',
-  'contentHash',
-  'metrics',
-  'ablations',
-  'provenance',
-  'schemaVersion',
-])
+/** Fields of a manifest that change neither the questions nor the expectations. */
+const descriptive: ReadonlySet<string> = new Set(
+  'title description tags sourceLinks licence license notes contentHash metrics ablations provenance schemaVersion'.split(
+    ' ',
+  ),
+)
 
 export type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
 /**
- * The identity of a pack's content: of what its manifest asks and of every file it names. Titles, declarations of
+ * The hash of a pack's content: of the questions in its manifest and of every file that it names. Titles, declarations of
  * metrics and files that no runner reads are not part of it, so that correcting them keeps results comparable.
  */
 export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
   const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.has(name)))
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }
-  for (const path of new Set(Object.values(manifest.files ?? {})))
-    packFiles[path] = await fileHash(join(directory, path))
+  for (const path of new Set(Object.values(manifest.files ?? {}))) {
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(join(directory, path)), hash)
+    packFiles[path] = `sha256:${hash.digest('hex')}`
+  }
   return hashOfFiles(packFiles)
 }
 
@@ -124,12 +110,6 @@ export const hashOfFiles = (packFiles: Readonly<Record<string, string>>): PackHa
 })
 
 export const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
-
-async function fileHash(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return `sha256:${hash.digest('hex')}`
-}
 
 /** JSON with sorted names, so that the order of writing does not matter. */
 export function canonicalJson(value: unknown): string {
