@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,18 +7,17 @@ import { MemoryError } from '../../errors.ts'
 import { asJson } from '../../files/atomic-write.ts'
 import { leftoverName } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
 import type { Context } from '../../memory/context.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { loadPack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
-import { parseJson, problemText, readBounded } from '../store/parse-artifact.ts'
+import { problemText, readJson } from '../store/parse-artifact.ts'
 import type { Subject } from '../system/subject.ts'
-import { asIs, type CapturedCase, capturedCase } from './captured-case.ts'
+import { type CapturedCase, capturedCase, copiedBeliefs, copiedId } from './captured-case.ts'
 import { importPack } from './import-pack.ts'
 
-/** The pack that captured cases go into. */
+/** The pack of captured cases. */
 export const ownPack = 'my-cases'
 
 export type CaptureRequest = {
@@ -35,54 +33,51 @@ export type CaptureRequest = {
   readonly note: string | null
 }
 
-export type Captured = {
-  readonly caseId: string
-  readonly packDir: string
-  readonly case: CapturedCase
-  readonly beliefsCopied: number
-  /** Whether recall does it right today. */
-  readonly passesNow: boolean
-  readonly failures: readonly string[]
-  /** Whether the copy answers as the memory does; if not, why is worth knowing before relying on the case. */
-  readonly isFaithful: boolean
-}
+export type Captured = Awaited<ReturnType<typeof captureCase>>
 
 /**
- * Makes a recall that was wrong, or right and precious, a case of the user's own pack, with the beliefs it needs copied
- * in. `subject` is asked the case at once, to show where it stands.
+ * Adds a recall that was wrong, or right and worth keeping, to the user's own pack as a case, with copies of the beliefs
+ * it needs, and asks `subject` the case at once.
  */
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
   { root, subject }: { readonly root: string; readonly subject: Subject },
-): Promise<Captured> {
-  const { message, scopes, note } = request
+) {
+  const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const [expected, rejected] = [await allOf(memory, request.expect), await allOf(memory, request.reject)]
-  const judged = request.asIs ? asIs(context) : { expected, rejected, exactly: request.exactly }
+  const [expected, rejected] = [await found(memory, request.expect), await found(memory, request.reject)]
+  const judged = request.asIs
+    ? { expected: shownIn(context), rejected: [], exactly: true }
+    : { expected, rejected, exactly }
   const captured = capturedCase({ message, scopes: context.scopes, note, ...judged })
+  const { caseId } = captured
   const beliefs = await neededBeliefs(memory, context, [...judged.expected, ...judged.rejected])
 
   const packDir = packPath(root, ownPack)
-  await mkdir(treePath(root, 'benchmarks'), { recursive: true, mode: 0o700 })
-  const release = await takeLock(join(treePath(root, 'benchmarks'), `.${ownPack}.lock`), `The pack ${ownPack}`)
-  const staged = join(treePath(root, 'benchmarks'), leftoverName('staged', ownPack))
+  const packs = treePath(root, 'benchmarks')
+  await mkdir(packs, { recursive: true, mode: 0o700 })
+  const release = await takeLock(join(packs, `.${ownPack}.lock`), `The pack ${ownPack}`)
+  const staged = join(packs, leftoverName('staged', ownPack))
   try {
     await mkdir(staged, { mode: 0o700 })
-    await writeExtended(packDir, staged, captured, copiedBeliefs(beliefs, captured.caseId))
+    await writeExtended(packDir, staged, captured, copiedBeliefs(beliefs, caseId))
     const { pack } = loadPack(staged, { strict: false })
-    if (pack.kind !== 'retrieval') throw new Error('A pack of captured cases is a retrieval pack.')
-    const only = { ...pack, cases: pack.cases.filter(({ caseId }) => caseId === captured.caseId) }
-    const [record] = (await runPack(only, subject)).records
+    const [record] = (await runPack(pack, subject, { isWanted: (id) => id === caseId })).records
     await importPack(root, staged, { force: true })
-    const live = context.relevant.map(({ belief }) => copiedId(captured.caseId, belief.id))
+    const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
+    // Ids of copies mean nothing to the person who named the beliefs.
+    const withNames = (failure: string): string =>
+      beliefs.reduce((text, { id, name }) => text.replaceAll(copiedId(caseId, id), `"${name}"`), failure)
     return {
-      caseId: captured.caseId,
+      caseId,
       packDir,
       case: captured,
       beliefsCopied: beliefs.length,
+      /** Whether recall passes the case today. */
       passesNow: record?.entry.passed ?? false,
-      failures: (record?.entry.failures ?? []).map((failure) => withNames(failure, captured.caseId, beliefs)),
+      failures: (record?.entry.failures ?? []).map(withNames),
+      /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
       isFaithful: JSON.stringify(record?.answer?.relevant.map(({ id }) => id)) === JSON.stringify(live),
     }
   } finally {
@@ -91,24 +86,20 @@ export async function captureCase(
   }
 }
 
-/** Ids of copies mean nothing to the person who named the beliefs. */
-const withNames = (failure: string, caseId: string, beliefs: readonly Belief[]): string =>
-  beliefs.reduce((text, { id, name }) => text.replaceAll(copiedId(caseId, id), `"${name}"`), failure)
+const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] => [
+  ...pinned,
+  ...relevant.map(({ belief }) => belief),
+  ...questions,
+]
 
-async function allOf(memory: Memory, references: readonly string[]) {
-  const beliefs = []
-  for (const reference of references) beliefs.push(await memory.get(reference))
-  return beliefs
-}
-
-/** Only what is added to; everything else in the files stays as it is. */
+/** The parts of the files that are added to; everything else in them stays as it is. */
 const PackManifest = z.looseObject({ cases: z.array(z.unknown()) })
 const PackCases = z.array(z.looseObject({ caseId: z.string() }))
 
 const newManifest = {
   schemaVersion: 1,
   benchmarkId: ownPack,
-  title: 'Recalls that were wrong, or right and precious',
+  title: 'Recalls that were wrong, or right and worth keeping',
   tags: ['retrieval', 'captured'],
   runner: 'retrieval',
   files: { beliefs: 'beliefs.json', cases: 'cases.json' },
@@ -141,8 +132,7 @@ async function writeExtended(
 }
 
 function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
-  const bytes = readBounded(path, path)
-  const json = bytes.ok ? parseJson(bytes.value, path) : bytes
+  const json = readJson(path, path)
   const shaped = json.ok ? schema.safeParse(json.value) : null
   if (shaped?.success) return shaped.data
   const problem = json.ok ? `${path} does not have the form of a pack` : problemText(json.problems[0])
@@ -151,26 +141,20 @@ function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
   })
 }
 
-/** More than this is no longer a case that somebody can read. */
+/** A case with more beliefs is too large to read. */
 const mostBeliefs = 500
 
 /**
- * Every belief that has a part in an answer: what was recalled, what was mentioned but left out, what the case names, and
- * what these point at. A store with only these answers the message as the whole store does.
+ * Every belief that has a part in an answer: recalled ones, near misses, those that the case names, and all that these
+ * link to. A store with only these answers the message as the whole store does.
  */
-export async function neededBeliefs(
-  memory: Memory,
-  context: Context,
-  named: readonly Belief[],
-): Promise<readonly Belief[]> {
+async function neededBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
   const needed = new Map<string, Belief>()
   const waiting: Belief[] = [
     ...named,
-    ...context.pinned,
-    ...context.relevant.map(({ belief }) => belief),
-    ...context.questions,
+    ...shownIn(context),
     ...(context.nearMisses ?? []).map(({ belief }) => belief),
-    ...(await found(memory, context.prelude?.beliefIds ?? [])),
+    ...(await linked(memory, context.prelude?.beliefIds ?? [])),
   ]
   for (let belief = waiting.pop(); belief !== undefined; belief = waiting.pop()) {
     if (needed.has(belief.id)) continue
@@ -181,13 +165,19 @@ export async function neededBeliefs(
       })
     }
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
-    waiting.push(...(await found(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
+    waiting.push(...(await linked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
   }
   return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** What a link points at may be gone, or be a name that several have; then nothing depends on it. */
 async function found(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
+  const beliefs: Belief[] = []
+  for (const reference of references) beliefs.push(await memory.get(reference))
+  return beliefs
+}
+
+/** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
+async function linked(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
   const beliefs: Belief[] = []
   for (const reference of references) {
     try {
@@ -197,34 +187,4 @@ async function found(memory: Memory, references: readonly string[]): Promise<rea
     }
   }
   return beliefs
-}
-
-/**
- * Copies beliefs into a case as they are now, under ids and a user that only this case has: a later case about the same
- * belief, by then corrected, changes nothing here.
- */
-export function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
-  const ids = new Set(beliefs.map(({ id }) => id))
-  const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
-  const orNull = (id: string | null): string | null => (id === null ? null : copied(id))
-  return beliefs.map(({ version: _, ...belief }) => ({
-    ...belief,
-    id: copied(belief.id),
-    user: caseId,
-    // Whoever captured it could see it; the cases of a pack are asked by nobody in particular.
-    agent: null,
-    supersededBy: orNull(belief.supersededBy),
-    resolvedBy: orNull(belief.resolvedBy),
-    proposedFor: orNull(belief.proposedFor),
-    participants: belief.participants.map(copied),
-  }))
-}
-
-const longestBeliefId = 128
-
-/** Readable where there is room, and unique in any case. */
-export function copiedId(caseId: string, beliefId: string): string {
-  const id = `${caseId}.${beliefId}`
-  if (id.length <= longestBeliefId) return id
-  return `${caseId}.${createHash('sha256').update(beliefId).digest('hex').slice(0, 16)}`
 }

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Context } from '../../memory/context.ts'
-import { copiedId } from './capture.ts'
+import { given } from '../../given.ts'
+import type { BeliefRecord } from '../../memory/belief-record.ts'
 
-/** What a person says about an answer. */
+/** A person's judgement of an answer. */
 export type Judgement = {
   readonly message: string
   readonly scopes: readonly string[]
-  /** Must come back. */
+  /** Beliefs that must come back. */
   readonly expected: readonly Belief[]
-  /** Must not come back. */
+  /** Beliefs that must not come back. */
   readonly rejected: readonly Belief[]
   /** Nothing but what is expected may be found for the message. */
   readonly exactly: boolean
@@ -19,46 +19,28 @@ export type Judgement = {
 }
 
 /** A case in the format of the retrieval packs. */
-export type CapturedCase = {
-  readonly caseId: string
-  readonly category: string
-  readonly description: string
-  readonly userId: string
-  readonly scope: readonly string[]
-  readonly query: string
-  readonly notes?: string
-  readonly expect: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
-}
+export type CapturedCase = ReturnType<typeof capturedCase>
 
-/** Takes an answer as it is for the right one. */
-export const asIs = (context: Context): Pick<Judgement, 'expected' | 'rejected' | 'exactly'> => ({
-  expected: [...context.pinned, ...context.relevant.map(({ belief }) => belief), ...context.questions],
-  rejected: [],
-  exactly: true,
-})
-
-export function capturedCase(judgement: Judgement): CapturedCase {
+export function capturedCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note } = judgement
   for (const belief of expected) refuseImpossible(belief, scopes)
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
-  if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
+  if (both !== undefined) throw new MemoryError('invalid', `"${both.name}" is both expected and rejected.`)
 
   const caseId = idOf(judgement)
-  const idsOf = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => copiedId(caseId, id))
-  const tiers = Object.groupBy(expected, tierOf)
+  const idsOf = (beliefs?: readonly Belief[]) => beliefs?.map(({ id }) => copiedId(caseId, id))
+  const wanted = Object.groupBy(expected, tierOf)
   const unwanted = Object.groupBy(rejected, (belief) => (tierOf(belief) === 'question' ? 'question' : 'relevant'))
-  const expect = {
-    relevantBeliefs: some({
-      [exactly ? 'shouldOnlyInclude' : 'mustInclude']:
-        exactly || tiers.relevant !== undefined ? idsOf(tiers.relevant ?? []) : undefined,
-      mustExclude: unwanted.relevant === undefined ? undefined : idsOf(unwanted.relevant),
+  const relevant = idsOf(exactly ? (wanted.relevant ?? []) : wanted.relevant)
+  const tiers = {
+    relevantBeliefs: given({
+      [exactly ? 'shouldOnlyInclude' : 'mustInclude']: relevant,
+      mustExclude: idsOf(unwanted.relevant),
     }),
-    pinnedFacts: some({ mustInclude: tiers.pinned === undefined ? undefined : idsOf(tiers.pinned) }),
-    openQuestions: some({
-      mustInclude: tiers.question === undefined ? undefined : idsOf(tiers.question),
-      mustExclude: unwanted.question === undefined ? undefined : idsOf(unwanted.question),
-    }),
+    pinnedFacts: given({ mustInclude: idsOf(wanted.pinned) }),
+    openQuestions: given({ mustInclude: idsOf(wanted.question), mustExclude: idsOf(unwanted.question) }),
   }
+  const checks = Object.entries(tiers).filter(([, tier]) => Object.keys(tier).length > 0)
   return {
     caseId,
     category: 'Captured',
@@ -67,29 +49,26 @@ export function capturedCase(judgement: Judgement): CapturedCase {
     scope: scopes,
     query: message,
     ...(note === null ? {} : { notes: note }),
-    expect: Object.fromEntries(
-      Object.entries(expect).flatMap(([tier, checks]) => (checks === null ? [] : [[tier, checks]])),
-    ),
+    expect: Object.fromEntries<Readonly<Record<string, readonly string[] | undefined>>>(checks),
   }
 }
 
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'
 
-/** What no answer could ever hold makes a case that can only fail. */
+/** Refuses a belief that no answer could ever hold: the case could only fail. */
 function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   if (!isCurrent(belief)) {
-    throw invalid(
-      `"${belief.name}" cannot be expected: it is replaced, settled or only proposed.`,
-      'Expect what took its place.',
-    )
+    throw new MemoryError('invalid', `"${belief.name}" cannot be expected: it is replaced, settled or only proposed.`, {
+      hint: 'Expect the belief that replaced it.',
+    })
   }
   const visible = visibleScopes(scopes)
   if (belief.scopes.some((scope) => visible.includes(scope))) return
-  throw invalid(
-    `"${belief.name}" cannot be expected here: it belongs to ${belief.scopes.join(' ')}, and ${scopes.join(' ')} is in view.`,
-    'Give the scope it should be recalled in.',
-  )
+  const where = `it belongs to ${belief.scopes.join(' ')}, and ${scopes.join(' ')} is in view`
+  throw new MemoryError('invalid', `"${belief.name}" cannot be expected here: ${where}.`, {
+    hint: 'Give the scope it should be recalled in.',
+  })
 }
 
 function descriptionOf({ expected, rejected, exactly }: Judgement): string {
@@ -103,11 +82,10 @@ function descriptionOf({ expected, rejected, exactly }: Judgement): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
-/** Readable, and the same for the same judgement. */
+/** A readable id that is the same for the same judgement. */
 function idOf({ message, scopes, expected, rejected, exactly }: Judgement): string {
   const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id).sort()
-  const content = JSON.stringify([message, [...scopes].sort(), ids(expected), ids(rejected), exactly])
-  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8)
+  const digest = digestOf(JSON.stringify([message, [...scopes].sort(), ids(expected), ids(rejected), exactly]), 8)
   const words = message
     .normalize('NFKD')
     .toLowerCase()
@@ -118,12 +96,34 @@ function idOf({ message, scopes, expected, rejected, exactly }: Judgement): stri
   return words === '' ? digest : `${words}-${digest}`
 }
 
-type Checks = Readonly<Record<string, readonly string[] | undefined>>
+const digestOf = (text: string, length: number): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, length)
 
-function some(checks: Checks): Readonly<Record<string, readonly string[]>> | null {
-  const given = Object.entries(checks).flatMap(([name, ids]) => (ids === undefined ? [] : [[name, ids] as const]))
-  return given.length === 0 ? null : Object.fromEntries(given)
+/**
+ * Copies beliefs into a case as they are now, under ids and a user of this case alone: a later case about the same
+ * belief, by then corrected, changes nothing here.
+ */
+export function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
+  const ids = new Set(beliefs.map(({ id }) => id))
+  const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)
+  const orNull = (id: string | null): string | null => (id === null ? null : copied(id))
+  return beliefs.map(({ version: _, ...belief }) => ({
+    ...belief,
+    id: copied(belief.id),
+    user: caseId,
+    // The person who captured the case could see it, and the cases of a pack are asked by no agent.
+    agent: null,
+    supersededBy: orNull(belief.supersededBy),
+    resolvedBy: orNull(belief.resolvedBy),
+    proposedFor: orNull(belief.proposedFor),
+    participants: belief.participants.map(copied),
+  }))
 }
 
-const invalid = (message: string, hint?: string): MemoryError =>
-  new MemoryError('invalid', message, hint === undefined ? {} : { hint })
+const longestBeliefId = 128
+
+/** The id of a copy: readable where it fits, and always unique. */
+export function copiedId(caseId: string, beliefId: string): string {
+  const id = `${caseId}.${beliefId}`
+  return id.length <= longestBeliefId ? id : `${caseId}.${digestOf(beliefId, 16)}`
+}

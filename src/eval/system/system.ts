@@ -93,9 +93,8 @@ export type System = {
   close(): Promise<void>
 }
 
-/** What is compared. */
 export const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
-/** What shows how much of a result the cases give away: printed with every table, and never gated. */
+/** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
 export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as const
 export const backendNames = [...comparedBackends, ...controlBackends] as const
 export type OwnBackend = (typeof backendNames)[number]

@@ -7,7 +7,7 @@ import type { Embedder } from '../../search/embedder.ts'
 import { cosine, packVector, unpackVector } from '../../search/vectors.ts'
 import { invalid, parseJsonFile, readTextFile } from '../pack/manifest.ts'
 import { Corpus } from './corpus.ts'
-import type { AnswerHit, System } from './system.ts'
+import { type AnswerHit, emptyAnswer, type System } from './system.ts'
 
 export type VectorOptions = {
   readonly name: string
@@ -50,17 +50,15 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
     ingest: async (beliefs) => {
       corpus = new Corpus(beliefs)
       const computed = await takeIn(beliefs)
-      if (computed === 0) return []
-      return [
-        `${computed} of ${beliefs.length} beliefs had no stored vector of ${embedder.model}; it was computed now.`,
-      ]
+      const note = `had no stored vector of ${embedder.model}; it was computed now.`
+      return computed === 0 ? [] : [`${computed} of ${beliefs.length} beliefs ${note}`]
     },
     update: async (update) => {
       await takeIn([corpus.apply(update)])
     },
     recall: async (query) => {
-      // Nothing is as near to nothing as anything else.
-      if (query.message.trim() === '') return { prelude: null, pinned: [], relevant: [], questions: [] }
+      // An empty message is not near to anything.
+      if (query.message.trim() === '') return emptyAnswer
       const [asked] = await embedder.embed([query.message])
       const found = corpus
         .candidates(query)
@@ -76,7 +74,7 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         ...found.map(({ belief, score }) => ({ id: belief.id, score })),
         ...pulled.map(({ id }) => ({ id, score: 0 })),
       ]
-      return { prelude: null, pinned: [], relevant, questions: [] }
+      return { ...emptyAnswer, relevant }
     },
     close: async () => {},
   }
@@ -99,17 +97,16 @@ const vectorFile = z.object({
 
 const fileName = 'vectors.json'
 
-/** All of a belief: a similarity search should not lose for want of text. */
+/** All texts of a belief, so that a similarity search has as much as possible to go by. */
 export const embeddedText = ({ name, aliases, content, why }: BeliefRecord): string =>
   [name.replaceAll('_', ' '), ...aliases, content, why].filter((part) => part !== '').join(' ')
 
 export const textHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
 
 /** The vectors kept beside a pack. None when there is no file or it belongs to another model. */
-export function readVectors(
-  directory: string,
-  { model, dimensions }: Pick<Embedder, 'model' | 'dimensions'>,
-): KnownVectors {
+type Model = Pick<Embedder, 'model' | 'dimensions'>
+
+export function readVectors(directory: string, { model, dimensions }: Model): KnownVectors {
   const file = join(directory, fileName)
   if (!existsSync(file)) return new Map()
   const parsed = vectorFile.safeParse(parseJsonFile(file, readTextFile(file)))

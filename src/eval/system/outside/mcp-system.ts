@@ -4,7 +4,7 @@ import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import { defaultBudget } from '../../../memory/context.ts'
 import { Corpus } from '../corpus.ts'
 import { withoutRepeats } from '../subject.ts'
-import type { AnswerHit, System, SystemQuery } from '../system.ts'
+import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 import { fullMetadata } from './http-contract.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
@@ -37,7 +37,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System
     description: mapping.description ?? `the MCP server ${name}`,
     tiers: 'relevant',
     notes: mapping.notes.map((note) => `${name}: ${note}`),
-    // A new process in a new directory: whatever a server keeps, it cannot keep it from one run to the next.
+    // A new process in a new directory, so that a server can keep nothing from one run to the next.
     reset: async () => {
       await stop()
       await start()
@@ -66,7 +66,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System
       const relevant = search.perWord
         ? await mostFound(wordsOf(query.message), ask)
         : withoutRepeats(await ask(query.message))
-      return { prelude: null, pinned: [], relevant, questions: [] }
+      return { ...emptyAnswer, relevant }
     },
     close: stop,
   }
@@ -116,7 +116,7 @@ async function mostFound(
   return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
 }
 
-/** The beliefs a result speaks of, in its order. */
+/** The beliefs that a result names, in its order. */
 function hitsIn(
   result: CallToolResult,
   { name, search: { tool, results } }: McpMapping,
@@ -130,7 +130,7 @@ function hitsIn(
     throw unusable(`${name}: the result of ${tool} has ${found.length} ids and ${scores.length} scores.`)
   return found.map((text, at) => {
     const score = scores?.[at]
-    // A value that speaks of no belief we gave is an answer all the same, and a wrong one.
+    // A value that names none of our beliefs is an answer too, and a wrong one.
     return { id: idsIn(text, ids)[0] ?? text, score: typeof score === 'number' ? score : null }
   })
 }
@@ -173,7 +173,4 @@ function placeOf(id: string, text: string): number {
 }
 
 const unusable = (message: string, cause?: unknown): MemoryError =>
-  new MemoryError('unavailable', message, {
-    hint: 'Does "results" in the mapping say where the ids are?',
-    ...(cause === undefined ? {} : { cause }),
-  })
+  new MemoryError('unavailable', message, { hint: 'Does "results" in the mapping say where the ids are?', cause })
