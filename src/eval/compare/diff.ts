@@ -36,14 +36,14 @@ export type CaseDiff = {
   readonly firstStage: Stage | null
   /** Returned ids that came, went or moved, with their ranks. */
   readonly returned: readonly IdChange[]
-  /** What the candidate failed on. */
+  /** The failures of the candidate. */
   readonly failures: readonly string[]
 }
 
 export type RunDiff = {
   readonly base: RunSummary
   readonly candidate: RunSummary
-  /** What a reader must know before trusting the rest. */
+  /** Differences between the runs that make the rest less certain. */
   readonly notes: readonly string[]
   readonly fixed: readonly CaseDiff[]
   readonly broken: readonly CaseDiff[]
@@ -57,7 +57,7 @@ export type RunDiff = {
   readonly unchanged: number
 }
 
-/** Lays two runs beside each other, case by case. */
+/** Compares two runs case by case. */
 export async function diffRuns(root: string, baseId: string, candidateId: string): Promise<RunDiff> {
   const [base, candidate] = [await loaded(root, baseId), await loaded(root, candidateId)]
   const [before, after] = [byId(base.records), byId(candidate.records)]
@@ -104,7 +104,7 @@ async function loaded(root: string, runId: string) {
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
 
-/** Of several repeats the first: later ones differ from it only where results vary, which `flaky` says. */
+/** The first repeat of each case: later ones differ only where results vary, which `flaky` says. */
 function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
@@ -141,7 +141,7 @@ function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
-/** What each stage came to. A stage holds only what the ones before it do not decide. */
+/** The result of each stage, without what earlier stages decide. */
 function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
   const parsed = Explained.safeParse(record.explanation)
   const { query, prelude, matches } = parsed.success ? parsed.data : {}

@@ -74,7 +74,7 @@ export async function reportAgainstBaseline(
   )
 }
 
-/** What a candidate is compared with: at least one side, each judged for itself. */
+/** The sides that a candidate is compared with: at least one, each judged for itself. */
 type ResolvedBase = {
   readonly sides: readonly Side[]
   readonly reference: Reference

@@ -61,7 +61,7 @@ export type RunOptions = {
   readonly filter?: string | undefined
   /** Only every `count`th case, beginning with the `index`th, to be merged with the others. */
   readonly shard?: Shard | undefined
-  /** What the run is for, where it is not about a memory. */
+  /** `control` or `ablation`, for a run that measures the pack and not a memory. */
   readonly role?: RunSummary['role']
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined

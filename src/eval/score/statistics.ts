@@ -1,4 +1,4 @@
-/** The arithmetic mean of what is there; nulls are left out, and nothing has no mean. */
+/** The arithmetic mean without nulls; null when there are no values. */
 export function mean(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length
@@ -50,10 +50,10 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** How often the harness may see a difference where there is none. */
+/** The probability of seeing a difference where there is none. */
 export const alpha = 0.05
 /** Normal quantiles: 95 % two-sided, and 80 % power. */
-const zAlpha = 1.959963984540054
+const zAlpha = z95
 const zPower = 0.8416212335729143
 
 /**
@@ -98,7 +98,7 @@ export function signFlipTest(differences: readonly number[], seed: number): numb
   const random = randomFrom(seed)
   let asFar = 1
   for (let round = 0; round < resamples; round += 1) {
-    // Also of differences that are zero: a case that gets worse must not change the signs of the others.
+    // Zero differences draw too: a case that gets worse must not change the signs of the others.
     if (isAsFar(differences.reduce((total, value) => total + (random() < 0.5 ? value : -value), 0))) asFar += 1
   }
   return asFar / (resamples + 1)
@@ -118,7 +118,7 @@ export function pairedBootstrap(differences: readonly number[], seed: number): I
   return { low: at(alpha / 2), high: at(1 - alpha / 2) }
 }
 
-/** Each probability, raised so that all of them together keep the promise of one (Holm, 1979). Order is kept. */
+/** Adjusts probabilities for multiple comparisons (Holm, 1979). Order is kept. */
 export function holm(probabilities: readonly number[]): readonly number[] {
   const order = probabilities
     .map((_, index) => index)
@@ -167,7 +167,7 @@ export function detectableFlip({
   return Math.min(1, Math.max(difference, fewestSignificant / pairs))
 }
 
-/** As many cases must flip one way, and none the other, before the exact test can call it a difference. */
+/** The fewest cases that must flip one way, and none the other, for the exact test to be significant. */
 const fewestSignificant = 1 + Math.ceil(Math.log2(1 / alpha))
 
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

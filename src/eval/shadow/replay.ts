@@ -67,7 +67,7 @@ function compared(query: number, base: Reply, candidate: Reply, lengths: Readonl
   }
 }
 
-/** Only what was found for the message: pins are there whatever it says. */
+/** The relevant beliefs only: pins do not depend on the message. */
 const rankedIds = ({ answer }: Reply): readonly string[] => [...new Set(answer?.relevant.map(({ id }) => id) ?? [])]
 
 function reportOf(replayed: readonly ReplayedQuery[]) {
@@ -144,7 +144,7 @@ export function rankChurn(one: readonly string[], other: readonly string[]): num
   return mean(moves)
 }
 
-/** One recall, with its text: kept only where somebody asked for it, and readable by its owner alone. */
+/** One recall with its text. It is kept only on request, in a file that its owner alone can read. */
 export const LoggedQuery = z.looseObject({
   at: z.string(),
   user: z.string(),

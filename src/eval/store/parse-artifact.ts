@@ -147,7 +147,7 @@ const deepestNesting = 64
 
 type Unsafe = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** What makes a parsed value unsafe to work with, or null. Called for every document, so it allocates nothing. */
+/** Why a parsed value is unsafe to work with, or null. Called for every document, so it allocates nothing. */
 function unsafeIn(value: unknown, depth: number): Unsafe | null {
   if (value === null || typeof value !== 'object') return null
   if (depth === 0) return { path: [], message: `is nested deeper than ${deepestNesting} levels` }

@@ -68,7 +68,7 @@ export type BackendParts = {
   readonly packsDirectory: string
 }
 
-/** Opens subjects by name. What several of them need, such as the model, is loaded once and when first needed. */
+/** Opens subjects by name. Shared parts, such as the model, are loaded once, on first use. */
 export class Backends {
   readonly #parts: BackendParts
   #vectors: Promise<VectorParts> | undefined

@@ -10,7 +10,7 @@ export const defaultEmbedder = 'minilm'
 const openAi = /^openai:(?<url>https?:\/\/(?:\[[^\]]+\]|[^:/\s]+)(?::\d+)?(?:\/[^:\s]*)?):(?<model>\S+)$/u
 const ollama = /^ollama:(?<model>\S+)$/u
 
-/** Opens what `minilm`, `ollama:<model>` or `openai:<url>:<model>` names. */
+/** Opens the embedder of a spec: `minilm`, `ollama:<model>` or `openai:<url>:<model>`. */
 export function openEmbedder(
   spec: string,
   { apiKey }: { readonly apiKey?: string | undefined } = {},
@@ -72,7 +72,7 @@ export function openOpenAi({
   })
 }
 
-/** Asks once to learn how many dimensions the model has, and holds every later answer to it. */
+/** Asks once for the number of dimensions, and checks every later answer against it. */
 async function openHttpEmbedder(
   model: string,
   request: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>,
@@ -133,7 +133,7 @@ const wrongAnswer = (whose: string, why: string): MemoryError =>
     hint: 'Is it an embedding model?',
   })
 
-/** Takes the base address, with or without its version, or the whole address. */
+/** Accepts the base address, with or without its version, or the whole address. */
 function endpointOf(url: string): string {
   const base = url.replace(/\/+$/u, '')
   if (base.endsWith('/embeddings')) return base

@@ -3,10 +3,10 @@ import type { Budget } from '../../memory/context.ts'
 import type { RecallRequest } from '../../memory/recall.ts'
 import type { Explanation } from '../../search/explanation.ts'
 
-/** What a pack or the command line may change about recall itself. */
+/** The options of recall that a pack or the command line may set. */
 export type RecallOptions = Pick<RecallRequest, 'editedPins'>
 
-/** One question to a system. It holds nothing of the case it comes from but this. */
+/** One question to a system: all that it sees of a case. */
 export type SystemQuery = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -28,7 +28,7 @@ export type BeliefUpdate =
       readonly setName?: string
     }
 
-/** What one matched form adds to a score. The clauses of a hit add up to its score. */
+/** The part of a score that one matched form adds. The clauses of a hit add up to its score. */
 export type AnswerClause = {
   readonly path: 'canonical_name' | 'aliases'
   readonly term: string
@@ -56,7 +56,7 @@ export type AnswerHit = {
   readonly matches?: readonly AnswerMatch[]
 }
 
-/** What a system puts into the context for one message. */
+/** The context that a system assembles for one message. */
 export type Answer = {
   readonly prelude: string | null
   readonly pinned: readonly string[]
@@ -81,12 +81,12 @@ export type System = {
   readonly description: string
   /** `relevant`: it only finds relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
   readonly tiers: 'all' | 'relevant'
-  /** What a reader of its figures must know, such as the protocol it was run under. */
+  /** Remarks for readers of its figures, such as the protocol it was run under. */
   readonly notes?: readonly string[]
 
   /** Forgets everything. */
   reset(): Promise<void>
-  /** Takes in a whole corpus. Says in one sentence each what it could not take in as given. */
+  /** Takes in a whole corpus. Returns a sentence for each belief that it could not take in as given. */
   ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>
   update(update: BeliefUpdate): Promise<void>
   recall(query: SystemQuery): Promise<Answer>

@@ -13,7 +13,7 @@ export type VectorOptions = {
   readonly name: string
   readonly description: string
   readonly embedder: Embedder
-  /** Vectors made earlier. What is missing or has changed since is computed when it is taken in. */
+  /** Stored vectors. A missing or outdated one is computed when the belief is taken in. */
   readonly known: KnownVectors
   /** At most this many. */
   readonly k: number
@@ -80,7 +80,7 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
   }
 }
 
-/** Vectors by the hash of the text they stand for, so that a changed belief never gets the vector of its old text. */
+/** Vectors by the hash of their text, so that a changed belief never gets the vector of its old text. */
 export type KnownVectors = ReadonlyMap<string, Float32Array>
 
 const encoding = 'float16, little-endian, base64'
@@ -127,7 +127,7 @@ export function readVectors(directory: string, { model, dimensions }: Model): Kn
 
 const regenerate = 'Make it again with `credence eval embed`.'
 
-/** What to keep beside a pack: where it goes and what it says. */
+/** The vector file of a pack: its path and text. */
 export async function vectorsFor(
   directory: string,
   beliefs: readonly BeliefRecord[],

@@ -5,7 +5,7 @@ const count = z.int().min(0)
 const Membership = z.strictObject({ mustInclude: texts.optional(), mustExclude: texts.optional() })
 const pair = z.tuple([z.string().min(1), z.string().min(1)]).readonly()
 
-/** What a case asks of an answer. Everything given must hold. */
+/** The expectations of a case. All of them must hold. */
 export const Expectations = z.strictObject({
   personaPrelude: z
     .strictObject({
@@ -178,7 +178,7 @@ export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: 
   }
 }
 
-/** What the relevant tier should hold, or null when the case does not say. */
+/** The expected ids of the relevant tier, or null when the case does not say. */
 export function expectedRelevant(expect: Expectations, pinnedInCorpus: ReadonlySet<string>): readonly string[] | null {
   const { shouldOnlyInclude, mustInclude } = expect.relevantBeliefs ?? {}
   return shouldOnlyInclude ?? mustInclude?.filter((id) => !pinnedInCorpus.has(id)) ?? null

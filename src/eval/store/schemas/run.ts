@@ -28,7 +28,7 @@ export const ReturnedItem = z.looseObject({
   tier: Words.optional().describe('Which part of the answer it stood in.'),
 })
 
-/** What happened in one repeat of one case: one line of `cases.jsonl`. */
+/** The record of one repeat of one case: one line of `cases.jsonl`. */
 export const CaseRecord = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -61,7 +61,7 @@ export type CaseRecord = z.infer<typeof CaseRecord>
 export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** Counted apart from passed and failed, so that what was not measured never looks like a zero. */
+/** Cases that were not measured are counted apart from passed and failed ones. */
 const otherCounts = ['errorCases', 'skippedCases', 'unjudgedCases', 'pendingCases'] as const
 
 export const Latency = z.looseObject({
@@ -70,7 +70,7 @@ export const Latency = z.looseObject({
   ingestMs: z.number().nonnegative().optional(),
 })
 
-/** What one execution of a benchmark came to. */
+/** The summary of one execution of a benchmark. */
 export const RunSummary = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -146,7 +146,7 @@ export const RunSummary = z
 
 export type RunSummary = z.infer<typeof RunSummary>
 
-/** Where a run took place: all that is needed to tell whether two runs may be compared, and to repeat one. */
+/** The environment of a run: enough to repeat it, and to tell whether it may be compared with another. */
 export const Environment = z.looseObject({
   schemaVersion: SchemaVersion,
   runId: SafeId,
@@ -174,7 +174,7 @@ export const Environment = z.looseObject({
 
 export type Environment = z.infer<typeof Environment>
 
-/** How one case ended, without the case. */
+/** The verdict and scores of one case, without its texts. */
 export const CaseResult = z.looseObject({ id: SafeId, verdict: Verdict, scores: Scores.optional() })
 export type CaseResult = z.infer<typeof CaseResult>
 

@@ -28,7 +28,7 @@ const Duration = z.union([z.number().nonnegative(), z.string().regex(/^\d{1,9}(?
 })
 const StageName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,39}$/u, { error: 'must be the name of a stage' })
 
-/** What one live recall did, in ids, digests and numbers. */
+/** The record of one live recall: ids, digests and numbers, never text. */
 export const ShadowRecord = z
   .looseObject({
     schemaVersion: SchemaVersion,

@@ -104,7 +104,7 @@ const wordsOf = (message: string): readonly string[] => {
   return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
 }
 
-/** What most words find first, then what is found first. */
+/** Beliefs by the number of words that find them, most first; of equal ones the one found first. */
 async function mostFound(
   words: readonly string[],
   ask: (word: string) => Promise<readonly AnswerHit[]>,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { openEmbedder, openOllama, openOpenAi } from '../open-embedder.ts'
+import { openEmbedder, openOllama, openOpenAi } from './open-embedder.ts'
 
 type Request = {
   readonly path: string | undefined

@@ -8,7 +8,7 @@ import {
   pairedBootstrap,
   randomFrom,
   signFlipTest,
-} from '../score/statistics.ts'
+} from './statistics.ts'
 
 const differences = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 })
 
