@@ -1,6 +1,6 @@
 import { MemoryError } from '../../errors.ts'
-import { given } from '../../given.ts'
 import { dust } from '../compare/compare.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { metricSense } from '../score/metric-direction.ts'
 import { baselinePath, type Found, readBaseline, safeId, writeBaseline } from '../store/documents.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
@@ -74,7 +74,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
     sourceRootDir,
     benchmarkCount: benchmarks.length,
     benchmarks,
-    ...given({ notes: remarks, gitRef }),
+    ...omitUndefined({ notes: remarks, gitRef }),
     ...(acceptedLower.length === 0 ? {} : { acceptedLower }),
   }
   if (!(await writeBaseline(root, snapshot, existing !== null))) throw exists
@@ -89,7 +89,7 @@ export function baselineOf(run: RunSummary, results: readonly CaseResult[] | nul
   const figures = { benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases }
   return {
     ...figures,
-    ...given({ ...optional, metricDeclarations, caseResults: results?.map(withoutNulls) }),
+    ...omitUndefined({ ...optional, metricDeclarations, caseResults: results?.map(withoutNulls) }),
   }
 }
 

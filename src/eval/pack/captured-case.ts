@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
-import { given } from '../../given.ts'
 import type { BeliefRecord } from '../../memory/belief-record.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 
 /** A person's judgement of an answer. */
 export type Judgement = {
@@ -33,12 +33,12 @@ export function capturedCase(judgement: Judgement) {
   const unwanted = Object.groupBy(rejected, (belief) => (tierOf(belief) === 'question' ? 'question' : 'relevant'))
   const relevant = idsOf(exactly ? (wanted.relevant ?? []) : wanted.relevant)
   const tiers = {
-    relevantBeliefs: given({
+    relevantBeliefs: omitUndefined({
       [exactly ? 'shouldOnlyInclude' : 'mustInclude']: relevant,
       mustExclude: idsOf(unwanted.relevant),
     }),
-    pinnedFacts: given({ mustInclude: idsOf(wanted.pinned) }),
-    openQuestions: given({ mustInclude: idsOf(wanted.question), mustExclude: idsOf(unwanted.question) }),
+    pinnedFacts: omitUndefined({ mustInclude: idsOf(wanted.pinned) }),
+    openQuestions: omitUndefined({ mustInclude: idsOf(wanted.question), mustExclude: idsOf(unwanted.question) }),
   }
   const checks = Object.entries(tiers).filter(([, tier]) => Object.keys(tier).length > 0)
   return {

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
-import { given } from '../../given.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
 import { PackPath } from '../store/schemas/manifest.ts'
@@ -66,7 +66,8 @@ function checkSize(path: string, bytes: number): void {
   throw refused(`${path} has ${bytes} bytes; a file of a pack has at most ${packLimits.fileBytes}.`)
 }
 
-const refused = (message: string, hint?: string): MemoryError => new MemoryError('invalid', message, given({ hint }))
+const refused = (message: string, hint?: string): MemoryError =>
+  new MemoryError('invalid', message, omitUndefined({ hint }))
 
 export type PackSummary = Awaited<ReturnType<typeof summaryOf>>
 
@@ -121,10 +122,10 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
   const manifestPath = join(source.directory, source.manifest)
   return {
     ...{ sourcePath, manifestPath, benchmarkId, benchmarkType, title },
-    ...given({ attackClass, targetSurface }),
+    ...omitUndefined({ attackClass, targetSurface }),
     ...{ totalCases: manifest.cases.length, tags, sourceLinks, packHash, files: source.files.length },
     /** Absent when nothing can execute the pack. */
-    ...given({ runner }),
+    ...omitUndefined({ runner }),
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import { given } from '../../given.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import { sha256 } from '../pack/manifest.ts'
 import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
@@ -102,7 +102,7 @@ export async function runBenchmark(
   const begun: RunSummary = {
     ...{ schemaVersion: 1, runId, benchmarkId, status: 'running', startedAt, ...counts },
     ...{ packHash, system: { ...system }, seed, repeats },
-    ...given({ deterministic, metricDeclarations, ...rest }),
+    ...omitUndefined({ deterministic, metricDeclarations, ...rest }),
   }
   await sweepLeftovers(treePath(root, 'runs'))
   await createRun(root, begun)

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { given } from '../../../given.ts'
 import type { BeliefRecord } from '../../../memory/belief-record.ts'
 import { readRecords } from '../../../memory/read-records.ts'
 import { nearest } from '../../../nearest.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { invalid, manifestOf, packFolders, parseJsonFile, readTextFile, refuseUnlike } from '../../pack/manifest.ts'
 import { manifestName } from '../../store/documents.ts'
 import { fieldAt } from '../../store/parse-artifact.ts'
@@ -104,7 +104,7 @@ const checksNothing = 'checks nothing: no answer could fail it.'
 function updatesOf(update: SessionTurn['updateBelief']): readonly BeliefUpdate[] {
   if (update === null) return []
   const { beliefId, addAliases = [], setContent, setCanonicalName: setName } = update
-  return [{ kind: 'update', beliefId, addAliases, ...given({ setContent, setName }) }]
+  return [{ kind: 'update', beliefId, addAliases, ...omitUndefined({ setContent, setName }) }]
 }
 
 /** Beliefs without times count as written at one fixed moment, so that the same file always reads the same. */
@@ -219,7 +219,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
     beliefsFile: join(directory, files.beliefs),
     casesFile: join(directory, files.cases),
     defaultUser: manifest.defaultUser,
-    recall: given({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
+    recall: omitUndefined({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
     strict,
   })
   const listed = askedIn(pack).map(({ id, asked }) => ({ id, prompt: asked.message }))

@@ -1,0 +1,8 @@
+type Defined<Values> = {
+  [Name in keyof Values as undefined extends Values[Name] ? Name : never]?: Exclude<Values[Name], undefined>
+} & { [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name] }
+
+/** The same object without the keys whose value is undefined. */
+export const omitUndefined = <Values extends object>(values: Values): Defined<Values> =>
+  // Only keys whose value is undefined are left out, which is what the type says.
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<Values>
