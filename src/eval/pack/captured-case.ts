@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 
 /** A person's judgement of an answer. */

@@ -1,9 +1,9 @@
 import { MemoryError } from '../../errors.ts'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
-import type { Context, MatchedForm, NearMissReason } from '../../memory/context.ts'
-import { importRecords } from '../../memory/import.ts'
-import { recall } from '../../memory/recall.ts'
+import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
+import { recall } from '../../memory/recall/recall.ts'
 import type { Store } from '../../memory/store.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
+import { importRecords } from '../../memory/transfer/import.ts'
 import type { BackendParts } from './backends.ts'
 import { Corpus } from './corpus.ts'
 import type { Answer, AnswerClause, System } from './system.ts'
@@ -19,10 +19,10 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
     store ??= openStore()
     return store
   }
-  const workshop = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
+  const ports = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
   const takeIn = (beliefs: readonly BeliefRecord[]) =>
     importRecords(
-      workshop(),
+      ports(),
       { user: '', author },
       beliefs.map((record) => ({ place: `belief ${record.id}`, record })),
     )
@@ -53,7 +53,7 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
       // An answer has no place for quotes, and a corpus has no turns to quote from.
       const limits = { ...budget, maxQuotes: 0 }
       const request = { user, scopes, message, budget: limits, nearMisses: explain, ...options }
-      return answerOf(await recall(workshop(), request), explain)
+      return answerOf(await recall(ports(), request), explain)
     },
     close: reset,
   }

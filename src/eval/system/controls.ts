@@ -1,4 +1,4 @@
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
 import { type Subject, tierSupplier } from './subject.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
-import { type Budget, defaultBudget } from '../../memory/context.ts'
+import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
 import type { Answer, AnswerHit, BeliefUpdate, System, SystemQuery } from './system.ts'

@@ -1,14 +1,14 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import { askedWords } from '../../search/searchable-text.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 
 /** As many as could hold the same words before the one that says the same. */
 const mostLookedAt = 50
 
 /** What says the same in one of the scopes, whatever it is called: a sentence nobody named is no second belief. */
 export async function sameStatement(
-  { store }: Pick<Workshop, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },
 ): Promise<Belief | null> {
   const words = askedWords(content)

@@ -1,6 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 import { type Torn, writeConflictFile } from './conflict-file.ts'
 import type { ItemSegment } from './document.ts'
 import { fieldsOfBelief, itemHash } from './item.ts'
@@ -33,7 +33,7 @@ export type Taken = {
 type Refusal = { readonly file: string; readonly reason: string; readonly line: () => number }
 
 type Bench = {
-  readonly workshop: Workshop
+  readonly ports: Ports
   readonly places: MirrorPlaces
   readonly state: MirrorState
   readonly files: MirrorFiles
@@ -112,9 +112,9 @@ class Application {
   }
 
   async end(): Promise<Taken> {
-    const { places, state, workshop } = this.#bench
+    const { places, state, ports } = this.#bench
     if (this.#torn.length > 0) {
-      const at = workshop.now()
+      const at = ports.now()
       const file = await writeConflictFile(places, at, this.#torn)
       const beliefs = this.#torn.flatMap(({ said }) => said?.id ?? [])
       state.conflicts.push({ at: at.toISOString(), file, beliefs })
@@ -129,8 +129,8 @@ class Application {
   }
 
   #taking(file: string) {
-    const { workshop, state } = this.#bench
-    return { workshop, user: state.user, file }
+    const { ports, state } = this.#bench
+    return { ports, user: state.user, file }
   }
 
   async #take(intent: Intent, old: Belief | null, take: () => Promise<Addition | null>): Promise<void> {

@@ -1,5 +1,5 @@
+import type { Ports } from '../change/transaction.ts'
 import type { Store } from '../store.ts'
-import type { Workshop } from '../workshop.ts'
 import { hasMirror, isEdited } from './glance.ts'
 
 export type InStepOptions = {
@@ -20,12 +20,12 @@ const secondLookMs = 250
  * `catchUp` takes in what somebody wrote into the file; it costs one look at the file when nobody has.
  */
 export function keepInStep<AnyStore extends Store>(
-  workshop: Workshop & { readonly store: AnyStore },
+  ports: Ports & { readonly store: AnyStore },
   options: InStepOptions,
-): Workshop & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
-  const { store } = workshop
+): Ports & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
+  const { store } = ports
   const { dir, user } = options
-  const follower = new Follower(workshop, options)
+  const follower = new Follower(ports, options)
   const inStep: AnyStore = {
     ...store,
     commit: async (commit) => {
@@ -40,7 +40,7 @@ export function keepInStep<AnyStore extends Store>(
     },
   }
   return {
-    ...workshop,
+    ...ports,
     store: inStep,
     catchUp: async () => {
       if (isEdited(dir)) await follower.sync()
@@ -50,7 +50,7 @@ export function keepInStep<AnyStore extends Store>(
 
 /** Syncs when told to, and a moment later once more, unless the process ends before: then the next one looks. */
 class Follower {
-  readonly #workshop: Workshop
+  readonly #ports: Ports
   readonly #options: InStepOptions
   #told: string | null = null
   #timer: NodeJS.Timeout | null = null
@@ -58,8 +58,8 @@ class Follower {
   #next: Promise<void> | null = null
   mustMake: boolean
 
-  constructor(workshop: Workshop, options: InStepOptions) {
-    this.#workshop = workshop
+  constructor(ports: Ports, options: InStepOptions) {
+    this.#ports = ports
     this.#options = options
     this.mustMake = options.make
   }
@@ -84,7 +84,7 @@ class Follower {
   async #syncOnce(): Promise<void> {
     const { syncQuietly } = await import('./sync-quietly.ts')
     const { dir, user } = this.#options
-    const { problem, hasLeft } = await syncQuietly(this.#workshop, { dir, user })
+    const { problem, hasLeft } = await syncQuietly(this.#ports, { dir, user })
     this.mustMake = false
     // A server says it once, not with every change.
     if (problem !== null && problem.message !== this.#told) this.#options.onProblem(problem)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 import { keepWholeSave } from './conflict-file.ts'
 import { type LateEdit, withLateEdit, withUnseenLines } from './late-edits.ts'
 import { bytesHash, type LiveFile, readLive, signatureAt } from './live-file.ts'
@@ -19,7 +19,7 @@ export type Found = {
 
 /** What is known while the files are looked at. */
 export type Lookout = {
-  readonly workshop: Pick<Workshop, 'now'>
+  readonly ports: Pick<Ports, 'now'>
   readonly places: MirrorPlaces
   readonly state: MirrorState
   readonly quiet: Quiet
@@ -75,13 +75,13 @@ async function foundAt(lookout: Lookout, name: string, live: Found['live'], late
   return { name, live, text: merged, isChanged: !isSame || merged !== text }
 }
 
-async function withLate({ workshop, places, state }: Lookout, text: string, edits: readonly LateEdit[]) {
+async function withLate({ ports, places, state }: Lookout, text: string, edits: readonly LateEdit[]) {
   let merged = text
   for (const edit of edits) {
     const { text: next, isTorn } = withLateEdit(state.key, merged, edit)
     merged = next
     if (!isTorn) continue
-    const at = workshop.now()
+    const at = ports.now()
     const file = await keepWholeSave(places, at, edit.bytes)
     state.conflicts.push({ at: at.toISOString(), file, beliefs: [] })
   }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 import { MirrorDocument } from './document.ts'
 import { bytesHash, readLive, signatureAt } from './live-file.ts'
 import { type OpenConflict, openConflicts } from './open-conflicts.ts'
@@ -45,8 +45,8 @@ export type MirrorStatus =
     }
 
 /** Looks, and changes nothing. */
-export async function mirrorStatus(workshop: Pick<Workshop, 'store'>, dir: string): Promise<MirrorStatus> {
-  const { store } = workshop
+export async function mirrorStatus(ports: Pick<Ports, 'store'>, dir: string): Promise<MirrorStatus> {
+  const { store } = ports
   const places = mirrorPlaces(dir)
   const file = join(dir, mirrorFile)
   const state = await loadState(places)
@@ -72,7 +72,7 @@ export async function mirrorStatus(workshop: Pick<Workshop, 'store'>, dir: strin
     syncedAt: state.syncedAt,
     pendingEvents,
     editedFiles,
-    waiting: await waitingEdits(workshop, places, state, editedFiles),
+    waiting: await waitingEdits(ports, places, state, editedFiles),
     leftAlone: mirror.kind === 'read' ? new MirrorDocument(mirror.text).outsideItems() : 0,
     held: state.held,
     conflicts,
@@ -111,7 +111,7 @@ const damaged = (file: string): MirrorStatus => ({
   isWritableByOthers: false,
 })
 
-async function unconfirmedOf({ store }: Pick<Workshop, 'store'>, user: string) {
+async function unconfirmedOf({ store }: Pick<Ports, 'store'>, user: string) {
   const { items } = await store.list({ user, statuses: ['inferred'], current: true }, { limit: 1_000, offset: 0 })
   return items
     .filter(({ provenance }) => provenance.actor === 'import' && provenance.origin === 'file')

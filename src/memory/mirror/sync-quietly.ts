@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 import { mirrorPlaces } from './places.ts'
 import { loadState, saveProblem } from './state.ts'
 import { displacedFiles } from './swap.ts'
@@ -9,16 +9,16 @@ import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 export type QuietSync = { readonly problem: Error | null; readonly hasLeft: boolean }
 
 /** Syncs on the side of something else: what goes wrong is returned and written down, and nothing is thrown. */
-export async function syncQuietly(workshop: Workshop, request: MirrorRequest): Promise<QuietSync> {
+export async function syncQuietly(ports: Ports, request: MirrorRequest): Promise<QuietSync> {
   try {
     const state = await loadState(mirrorPlaces(request.dir))
     // A directory has one mirror, and it shows one user's memory.
     if (state !== null && state !== 'damaged' && state.user !== request.user) return { problem: null, hasLeft: false }
-    const problem = problemIn(await syncMirror(workshop, request))
+    const problem = problemIn(await syncMirror(ports, request))
     return { problem, hasLeft: displacedFiles(mirrorPlaces(request.dir)).length > 0 }
   } catch (error) {
     const problem = error instanceof Error ? error : new Error(String(error))
-    await noteProblem(workshop, request, problem)
+    await noteProblem(ports, request, problem)
     const told = new MemoryError('unavailable', `MEMORY.md could not be brought up to date: ${problem.message}`, {
       hint: 'What was remembered is safe in the store. `credence mirror sync` tries again.',
       cause: error,
@@ -46,7 +46,7 @@ function problemIn({ held, file, conflicts }: Synced): Error | null {
 }
 
 /** So that status and doctor can tell. When not even that can be written, the problem has been returned. */
-async function noteProblem({ now }: Workshop, { dir }: MirrorRequest, { message }: Error): Promise<void> {
+async function noteProblem({ now }: Ports, { dir }: MirrorRequest, { message }: Error): Promise<void> {
   try {
     await saveProblem(mirrorPlaces(dir), { at: now().toISOString(), message })
   } catch {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 import { applyIntents, type Taken } from './apply.ts'
 import { baseFor } from './base-for.ts'
 import { removeForgotten } from './conflict-file.ts'
@@ -66,7 +66,7 @@ const mostRounds = 8
 const mostConflicts = 200
 
 /** Brings store and files in step, both ways. Makes the mirror when there is none. */
-export async function syncMirror(workshop: Workshop, request: MirrorRequest): Promise<Synced> {
+export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
   const places = mirrorPlaces(request.dir)
   makePlaces(places)
   return exclusively(places, request.waitMs ?? 2_000, async () => {
@@ -75,7 +75,7 @@ export async function syncMirror(workshop: Workshop, request: MirrorRequest): Pr
     if (state.user !== request.user) throw otherUser(places, state, request.user)
     // Half-written files of processes that died are rare; looking for them can wait for somebody who has the time.
     if (request.settle === true) await sweepLeftovers(places.dir)
-    const session = new SyncSession(workshop, places, state, request)
+    const session = new SyncSession(ports, places, state, request)
     return session.run()
   })
 }
@@ -88,7 +88,7 @@ const otherUser = ({ dir }: MirrorPlaces, { user }: MirrorState, asked: string):
 type Round = 'done' | 'again' | 'held'
 
 class SyncSession {
-  readonly #workshop: Workshop
+  readonly #ports: Ports
   readonly #places: MirrorPlaces
   readonly #state: MirrorState
   readonly #request: MirrorRequest
@@ -98,8 +98,8 @@ class SyncSession {
   #leftAlone = 0
   #hasForgotten = false
 
-  constructor(workshop: Workshop, places: MirrorPlaces, state: MirrorState, request: MirrorRequest) {
-    this.#workshop = workshop
+  constructor(ports: Ports, places: MirrorPlaces, state: MirrorState, request: MirrorRequest) {
+    this.#ports = ports
     this.#places = places
     this.#state = state
     this.#request = request
@@ -118,7 +118,7 @@ class SyncSession {
       written: [...this.#written],
       taken: this.#taken,
       refused,
-      conflicts: await openConflicts(this.#workshop.store, this.#places, this.#state),
+      conflicts: await openConflicts(this.#ports.store, this.#places, this.#state),
       leftAlone: this.#leftAlone,
     }
   }
@@ -136,7 +136,7 @@ class SyncSession {
     const late = this.#lateEntries(hasWaited)
     const looked = await lookAtFiles(
       {
-        workshop: this.#workshop,
+        ports: this.#ports,
         places: this.#places,
         state: this.#state,
         quiet: this.#quiet,
@@ -155,15 +155,12 @@ class SyncSession {
     const held = this.#request.accept === true ? null : massRemoval(weighed, names)
     if (held !== null) return this.#hold({ kind: 'removal', ...held })
 
-    const taken = await applyIntents(
-      { workshop: this.#workshop, places: this.#places, state: this.#state, files },
-      weighed,
-    )
+    const taken = await applyIntents({ ports: this.#ports, places: this.#places, state: this.#state, files }, weighed)
     for (const kind of Object.keys(taken.counts) as (keyof Taken['counts'])[]) this.#taken[kind] += taken.counts[kind]
-    const news = await changesSince(this.#workshop.store, this.#state.user, this.#state.watermark)
+    const news = await changesSince(this.#ports.store, this.#state.user, this.#state.watermark)
     const isNew = found.some(({ name, live }) => name === mirrorFile && live === null) || this.#state.watermark === 0
     const changed = isNew || news.ids === null ? 'all' : [...news.ids, ...taken.ids, ...weighed.unseen]
-    await showChanges(files, this.#workshop.store, changed)
+    await showChanges(files, this.#ports.store, changed)
     if (news.forgotten.length > 0) {
       this.#hasForgotten = true
       await removeForgotten(this.#places, news.forgotten)
@@ -176,11 +173,11 @@ class SyncSession {
   }
 
   #scales() {
-    return { store: this.#workshop.store, user: this.#state.user, key: this.#state.key }
+    return { store: this.#ports.store, user: this.#state.user, key: this.#state.key }
   }
 
   #lateEntries(hasWaited: boolean): readonly LateEntry[] {
-    return lateEntries(this.#places, { key: this.#state.key, now: this.#workshop.now(), hasWaited })
+    return lateEntries(this.#places, { key: this.#state.key, now: this.#ports.now(), hasWaited })
   }
 
   #isRestless(found: readonly Found[]): Promise<boolean> {
@@ -203,19 +200,19 @@ class SyncSession {
   }
 
   async #hold({ kind, file, reason }: Pick<Held, 'kind' | 'file' | 'reason'>): Promise<'held'> {
-    const since = this.#state.held?.reason === reason ? this.#state.held.since : this.#workshop.now().toISOString()
+    const since = this.#state.held?.reason === reason ? this.#state.held.since : this.#ports.now().toISOString()
     this.#state.held = { kind, file, reason, since, signature: signature(join(this.#places.dir, mirrorFile)) ?? '' }
     saveState(this.#places, this.#state)
     return 'held'
   }
 
   async #write(files: MirrorFiles, { refused }: Taken): Promise<void> {
-    const { store } = this.#workshop
+    const { store } = this.#ports
     const { user, key } = this.#state
     const ids = files.unplacedIds()
     const beliefs = new Map((await store.getMany(user, ids)).map((belief) => [belief.id, belief]))
     const written = await writeFiles(files, {
-      now: this.#workshop.now,
+      now: this.#ports.now,
       baseOf: (segment) => {
         const held = refused.get(segment)
         if (held !== undefined) return held
@@ -234,7 +231,7 @@ class SyncSession {
     this.#state.refused = [...this.#state.refused.filter(({ file }) => !weighed.has(file)), ...refusals]
     // Those that are decided are not looked at again; a few hundred lines of history are enough.
     this.#state.conflicts = this.#state.conflicts.slice(-mostConflicts)
-    this.#state.syncedAt = this.#workshop.now().toISOString()
+    this.#state.syncedAt = this.#ports.now().toISOString()
     saveState(this.#places, this.#state)
     await settleLate(this.#places, this.#state.key, late)
   }

@@ -1,38 +1,36 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { MemoryError } from '../../errors.ts'
-import { type BeliefDraft, parseDraft, type Statement } from '../draft.ts'
+import { type BeliefDraft, parseDraft, type Statement } from '../change/draft.ts'
+import { inherit, newBelief, proposal, superseded } from '../change/remember.ts'
+import { type Author, change, created, type Decision, type Ports, withdrawn } from '../change/transaction.ts'
 import { nameStatement } from '../markdown/name-statement.ts'
 import { refuseSecret } from '../markdown/refuse-secret.ts'
 import { sameStatement } from '../markdown/same-statement.ts'
-import { inherit, newBelief, proposal, superseded } from '../remember.ts'
-import { type Author, change, created, type Decision, type Workshop, withdrawn } from '../workshop.ts'
 import type { ItemFields } from './item.ts'
 
 /** Whoever wrote the file: somebody, or any program. So it is never more than a document's word. */
 export const fileAuthor: Author = { actor: 'import', origin: 'file' }
 
-type Taking = { readonly workshop: Workshop; readonly user: string; readonly file: string }
+type Taking = { readonly ports: Ports; readonly user: string; readonly file: string }
 
 /** Null when the belief changed since it was weighed; then it has to be weighed again. */
 export async function takeCorrection(
-  { workshop, user, file }: Taking,
+  { ports, user, file }: Taking,
   old: Belief,
   fields: ItemFields,
 ): Promise<Belief | null> {
   return change<Belief | null>(
-    workshop,
+    ports,
     { user, author: fileAuthor, operation: 'mirror correct' },
     async (at) => {
-      const now = await workshop.store.get(user, old.id)
+      const now = await ports.store.get(user, old.id)
       if (now === null || now.version !== old.version) return { kind: 'nothing', result: null }
       refuseSecret(fields, now)
       const statement = parseDraft(correctedDraft(now, fields))
-      const taken = (await workshop.store.holders(user, statement.name, statement.scopes)).find(
-        ({ id }) => id !== now.id,
-      )
+      const taken = (await ports.store.holders(user, statement.name, statement.scopes)).find(({ id }) => id !== now.id)
       if (taken !== undefined) throw nameTaken(statement.name, taken)
-      const belief = newBelief(workshop, { user, statement, provenance: provenance(file, at) })
+      const belief = newBelief(ports, { user, statement, provenance: provenance(file, at) })
       return { kind: 'correct', changes: [created(belief), superseded(now, belief, at)], result: () => belief }
     },
     neverReplayed,
@@ -46,15 +44,15 @@ export type Addition = { readonly outcome: 'added' | 'corrected' | 'known'; read
 export type NewLine = { readonly fields: ItemFields; readonly isNamed: boolean; readonly isTyped: boolean }
 
 /** A line that is new. */
-export async function takeNew({ workshop, user, file }: Taking, line: NewLine): Promise<Addition> {
+export async function takeNew({ ports, user, file }: Taking, line: NewLine): Promise<Addition> {
   return change<Addition>(
-    workshop,
+    ports,
     { user, author: fileAuthor, operation: 'mirror add' },
     async (at) => {
-      const read = await readNew(workshop, user, line)
+      const read = await readNew(ports, user, line)
       const { outcome } = read
       if (outcome === 'known') return { kind: 'nothing', result: { outcome, belief: read.belief } }
-      const born = newBelief(workshop, { user, statement: read.statement, provenance: provenance(file, at) })
+      const born = newBelief(ports, { user, statement: read.statement, provenance: provenance(file, at) })
       if (outcome === 'added')
         return { kind: 'remember', changes: [created(born)], result: () => ({ outcome, belief: born }) }
       const belief = inherit(born, read.holders)
@@ -77,14 +75,14 @@ type ReadLine =
  * What a new line comes to. The same name in the same scope is the same belief, corrected or said again; a name we made
  * up ourselves gives way, unless the same words are known by another. Reads only.
  */
-export async function readNew(workshop: Pick<Workshop, 'store'>, user: string, line: NewLine): Promise<ReadLine> {
+export async function readNew(ports: Pick<Ports, 'store'>, user: string, line: NewLine): Promise<ReadLine> {
   const { fields, isNamed } = line
   refuseSecret(fields)
   const named = isNamed ? { ...fields, isGiven: true } : { ...fields, ...nameStatement(fields.content) }
   const { scopes, content } = fields
-  const same = named.isGiven ? null : await sameStatement(workshop, { user, scopes, content })
+  const same = named.isGiven ? null : await sameStatement(ports, { user, scopes, content })
   if (same !== null) return { outcome: 'known', belief: same }
-  const { statement, holders } = await namedStatement(workshop, user, named)
+  const { statement, holders } = await namedStatement(ports, user, named)
   const [holder] = holders
   if (holder === undefined) return { outcome: 'added', statement }
   if (holders.length === 1 && isSameStatement(holder.content, statement.content))
@@ -101,7 +99,7 @@ function likewise({ fields, isTyped }: NewLine, old: Belief): ItemFields {
 }
 
 async function namedStatement(
-  { store }: Pick<Workshop, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   user: string,
   fields: ItemFields & { readonly isGiven: boolean },
 ): Promise<{ readonly statement: Statement; readonly holders: readonly Belief[] }> {
@@ -116,35 +114,35 @@ async function namedStatement(
 
 /** Keeps the file's version beside what the store says, for a person to decide. */
 export async function takeConflict(
-  { workshop, user, file }: Taking,
+  { ports, user, file }: Taking,
   current: Belief,
   fields: ItemFields,
 ): Promise<Belief | null> {
   return change<Belief | null>(
-    workshop,
+    ports,
     { user, author: fileAuthor, operation: 'mirror conflict' },
     async (at) => {
-      const target = await workshop.store.get(user, current.id)
+      const target = await ports.store.get(user, current.id)
       if (target === null || !isCurrent(target)) return { kind: 'nothing', result: null }
       refuseSecret(fields, target)
       const statement = parseDraft(correctedDraft(target, fields))
-      const belief = newBelief(workshop, { user, statement, provenance: provenance(file, at) })
-      const waiting = await workshop.store.proposalsFor(user, target.id)
+      const belief = newBelief(ports, { user, statement, provenance: provenance(file, at) })
+      const waiting = await ports.store.proposalsFor(user, target.id)
       const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
       if (same !== undefined) return { kind: 'nothing', result: same }
-      return proposal(workshop, [target], belief, at, ({ belief: proposed }): Belief | null => proposed)
+      return proposal(ports, [target], belief, at, ({ belief: proposed }): Belief | null => proposed)
     },
     neverReplayed,
   )
 }
 
 /** Takes out what is no longer in the file. Nothing is lost: its history is kept, and undo brings it back. */
-export async function retire({ workshop, user }: Taking, beliefs: readonly Belief[]): Promise<readonly string[]> {
+export async function retire({ ports, user }: Taking, beliefs: readonly Belief[]): Promise<readonly string[]> {
   return change<readonly string[]>(
-    workshop,
+    ports,
     { user, author: fileAuthor, operation: 'mirror retire' },
     async (): Promise<Decision<readonly string[]>> => {
-      const now = await workshop.store.getMany(
+      const now = await ports.store.getMany(
         user,
         beliefs.map(({ id }) => id),
       )

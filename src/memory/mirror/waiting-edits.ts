@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import type { Ports } from '../change/transaction.ts'
 import { refuseSecret } from '../markdown/refuse-secret.ts'
-import type { Workshop } from '../workshop.ts'
 import { newLine } from './apply.ts'
 import { baseFor } from './base-for.ts'
 import { MirrorDocument } from './document.ts'
@@ -19,7 +19,7 @@ export const nothingWaiting: WaitingEdits = { added: 0, changed: 0, removed: 0 }
 
 /** Weighs the files that somebody edited, and changes nothing. */
 export async function waitingEdits(
-  { store }: Pick<Workshop, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   places: MirrorPlaces,
   { user, key }: MirrorState,
   editedFiles: readonly string[],
@@ -48,7 +48,7 @@ export async function waitingEdits(
 }
 
 async function changeOf(
-  workshop: Pick<Workshop, 'store'>,
+  ports: Pick<Ports, 'store'>,
   user: string,
   intent: Intent,
 ): Promise<'added' | 'changed' | null> {
@@ -58,7 +58,7 @@ async function changeOf(
       return 'changed'
     }
     if (intent.kind !== 'add') return null
-    const { outcome } = await readNew(workshop, user, newLine(intent))
+    const { outcome } = await readNew(ports, user, newLine(intent))
     if (outcome === 'known') return null
     return outcome === 'corrected' ? 'changed' : 'added'
   } catch (error) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
+import type { Ports } from '../../../memory/change/transaction.ts'
 import { type Extractor, type Finding, slots } from '../../../memory/learn/extraction.ts'
 import { learn, learnOutcomes } from '../../../memory/learn/learn.ts'
-import type { Workshop } from '../../../memory/workshop.ts'
 import { sentencesOf } from '../../../search/sentences.ts'
 import { parseJsonFile, readTextFile, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
@@ -17,7 +17,7 @@ export type LearningOptions = {
   /** Opens an extractor by name. */
   readonly open: (system: string) => Promise<Extractor>
   /** Opens an empty memory for each case. */
-  readonly openWorkshop: () => Workshop
+  readonly openPorts: () => Ports
   readonly version: string
   /** Milliseconds, for timing. */
   readonly clock: () => number
@@ -65,19 +65,19 @@ const author = { actor: 'person', origin: 'pack' } as const
 async function outcomeOf(
   one: LearningCase,
   extractor: Extractor,
-  { openWorkshop, clock }: LearningOptions,
+  { openPorts, clock }: LearningOptions,
   signal: AbortSignal,
 ): Promise<CaseOutcome> {
   const { caseId, category, message, earlier } = one
-  const workshop = openWorkshop()
+  const ports = openPorts()
   const hear = (text: string, before: readonly string[]) =>
-    learn(workshop, { ...where, author, extractor, signal, text, earlier: before })
+    learn(ports, { ...where, author, extractor, signal, text, earlier: before })
   try {
     for (const [index, text] of earlier.entries()) await hear(text, earlier.slice(0, index))
     const began = clock()
     const learned = await hear(message, earlier)
     const timings = { learn: clock() - began }
-    const { items } = await workshop.store.list({ user: where.user }, { limit: 1_000, offset: 0 })
+    const { items } = await ports.store.list({ user: where.user }, { limit: 1_000, offset: 0 })
     const explanation = {
       group: category,
       taken: learned.taken.map(({ outcome, belief: { name, aliases, content, scopes }, because }) => ({
@@ -91,7 +91,7 @@ async function outcomeOf(
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'extractor', message: error.message })
   } finally {
-    await workshop.store.close()
+    await ports.store.close()
   }
 }
 

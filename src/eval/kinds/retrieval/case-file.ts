@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
-import type { Budget } from '../../../memory/context.ts'
+import type { Budget } from '../../../memory/recall/context.ts'
 import { invalid } from '../../pack/manifest.ts'
 import { Expectations } from './expectations.ts'
 

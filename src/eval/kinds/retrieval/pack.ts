@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { BeliefRecord } from '../../../memory/belief-record.ts'
-import { readRecords } from '../../../memory/read-records.ts'
-import { nearest } from '../../../nearest.ts'
+import { didYouMean } from '../../../did-you-mean.ts'
+import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
+import { readRecords } from '../../../memory/transfer/read-records.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { invalid, manifestOf, packFolders, parseJsonFile, readTextFile, refuseUnlike } from '../../pack/manifest.ts'
 import { manifestName } from '../../store/documents.ts'
@@ -231,7 +231,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
-    const meant = known.includes(name) ? undefined : nearest(name, known)
+    const meant = known.includes(name) ? undefined : didYouMean(name, known)
     return meant === undefined ? [] : [`${file}: manifest: ${name} is not a known field; did you mean ${meant}?`]
   })
 }
