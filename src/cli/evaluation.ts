@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { Kind } from '../eval/kinds/kind.ts'
-import { recallKinds } from '../eval/kinds/retrieval/recall-kinds.ts'
+import { recallKinds } from '../eval/kinds/retrieval/carry-out.ts'
 import { Backends, readBackendName } from '../eval/system/backends.ts'
-import { openEmbedder } from '../eval/system/embedders/open-embedder.ts'
+import { openEmbedder } from '../eval/system/open-embedder.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Ports } from '../memory/ports.ts'
 import type { Embedder } from '../search/embedder.ts'
@@ -72,7 +72,7 @@ function emptyPorts(): Ports {
 
 /** The extractor of this name, or one of the controls. */
 async function extractorOrControl(spec: string, open: (spec: string) => Promise<Extractor>): Promise<Extractor> {
-  const controls = await import('../eval/kinds/learning/control-extractors.ts')
+  const controls = await import('../eval/kinds/learning/learning-kind.ts')
   if (spec === 'none') return controls.nothingExtractor
   if (spec === 'everything') return controls.everythingExtractor
   return open(spec)

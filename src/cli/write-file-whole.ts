@@ -1,6 +1,5 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { MemoryError } from '../errors.ts'
 import { syncDirectoryNow } from '../files/sync-directory.ts'
 import type { Session } from './session.ts'

@@ -1,6 +1,5 @@
 import { defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../eval/kinds/kind.ts'
-import { refuseUnlike } from '../eval/pack/manifest.ts'
-import { canonicalJson, hashOfFiles, sha256 } from '../eval/pack/pack-hash.ts'
+import { canonicalJson, hashOfFiles, refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
 import type { RunnableBenchmark } from '../eval/run/run.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import type { Agent } from './agent.ts'

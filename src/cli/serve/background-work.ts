@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { newRunId } from '../../eval/run/run-id.ts'
+import { newRunId } from '../../eval/run/run.ts'
 import type { BackgroundWork } from '../../http/api/handlers.ts'
 import { exitCodes } from '../command/command.ts'
 import type { Session } from '../session.ts'

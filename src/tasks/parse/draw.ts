@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { randomFrom } from '../../eval/compare/random.ts'
+import { randomFrom } from '../../eval/score/statistics.ts'
 import type { Task } from '../task.ts'
 
 const Name = z

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { mean } from '../../eval/score/statistics.ts'
-import { runFolder } from '../../eval/store/layout.ts'
+import { runFolder } from '../../eval/store/documents.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { addUsage, noUsage } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'

@@ -1,5 +1,5 @@
-import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, readOptions, text, texts, words } from '../../command/options.ts'
 import { harmless, type Style } from '../../text/output.ts'

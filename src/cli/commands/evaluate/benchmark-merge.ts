@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { mergeShards } from '../../../eval/run/merge-shards.ts'
-import { newRunId } from '../../../eval/run/run-id.ts'
+import { newRunId } from '../../../eval/run/run.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { rest, text } from '../../command/options.ts'
 import { harmless } from '../../text/output.ts'

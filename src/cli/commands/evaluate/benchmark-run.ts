@@ -1,19 +1,24 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Kind, kindOf } from '../../../eval/kinds/kind.ts'
+import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import { saturated } from '../../../eval/report/comparison.ts'
-import { openBenchmark } from '../../../eval/run/open-benchmark.ts'
-import { optionsOf, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from '../../../eval/run/run.ts'
-import { newRunId } from '../../../eval/run/run-id.ts'
-import { type AblationResult, judgeAblation, type Share } from '../../../eval/score/ablation.ts'
+import {
+  newRunId,
+  optionsOf,
+  type RunContext,
+  type RunOptions,
+  resumeBenchmark,
+  runBenchmark,
+} from '../../../eval/run/run.ts'
+import { type AblationResult, judgeAblation, type Share } from '../../../eval/score/figures.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
-import { manifestName, packPath } from '../../../eval/store/layout.ts'
+import { manifestName, packPath } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
-import { isControlName } from '../../../eval/system/backend-names.ts'
 import { backendForms } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { isControlName } from '../../../eval/system/system.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'

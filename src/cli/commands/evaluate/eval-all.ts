@@ -1,22 +1,23 @@
 import { join } from 'node:path'
 import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
-import { askedIn, casesHolding, findPacks, loadPack } from '../../../eval/kinds/retrieval/read-folder.ts'
+import { askedIn, casesHolding, findPacks, loadPack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { compareBackends } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import {
   type BackendResult,
   comparisonRow,
+  measuredMarkdown,
   overallTable,
   packTable,
   tableText,
+  withMeasured,
 } from '../../../eval/report/comparison.ts'
-import { measuredMarkdown, withMeasured } from '../../../eval/report/docs-table.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { writeFiles } from '../../../eval/report/write-files.ts'
-import { compareBackends } from '../../../eval/run/compare-backends.ts'
-import { backendNames, controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName, Backends } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { backendNames, controlBackends } from '../../../eval/system/system.ts'
 import { asJson } from '../../../files/atomic-write.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'

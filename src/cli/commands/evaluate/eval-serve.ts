@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { listenOnLoopback } from '../../../http/listen.ts'
 import { recallApp } from '../../../http/recall-app.ts'
 import { defineCommand } from '../../command/command.ts'

@@ -61,7 +61,7 @@ const promptOf = async (context: Context): Promise<string> =>
 
 async function logged(message: string, options: LocationOptions, session: Session): Promise<void> {
   const { evalStore } = await import('../evaluate/benchmark-store.ts')
-  const { logQuery, queryLogPath } = await import('../../../eval/shadow/query-log.ts')
+  const { logQuery, queryLogPath } = await import('../../../eval/shadow/replay.ts')
   const { user, scopes } = session.locate(options)
   const { root } = evalStore(session, { store: undefined, dir: options.dir })
   await logQuery(queryLogPath(root), { at: new Date().toISOString(), user, scopes: [...scopes], message })

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
-import { type Pack, readPack } from './pack.ts'
-import { findPacks, loadPack } from './read-folder.ts'
+import { findPacks, loadPack, type Pack, readPack } from './pack.ts'
 
 type Files = { readonly beliefs: unknown; readonly cases: unknown }
 

@@ -1,5 +1,5 @@
 import { MemoryError } from '../../../errors.ts'
-import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
+import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { type Context, isShown } from '../../../memory/recall/context.ts'
 import { renderContext } from '../../../memory/recall/render.ts'
 import type { Answer } from '../contract.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type DeltaReport, deltaReport } from '../gate/delta-report.ts'
 import { type GateReason, judge, type Side } from '../gate/gate.ts'
 import type { Figures } from '../score/figures.ts'
-import { deltaGithub, deltaJunit, deltaMarkdown } from './delta-formats.ts'
+import { type DeltaReport, deltaGithub, deltaJunit, deltaMarkdown, deltaReport } from './delta-report.ts'
 
 const none = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 

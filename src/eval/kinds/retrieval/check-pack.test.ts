@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../memory/transfer/belief-record.ts'
-import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
-import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { checkPack } from './check-pack.ts'
+import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
+import { readRecords } from '../../../memory/transfer/belief-record.ts'
+import { readRetrievalCases } from './case-file.ts'
+import type { RetrievalPack } from './pack.ts'
+import { checkPack } from './run-pack.ts'
 
 const beliefs = readRecords(
   { now: () => new Date(0), newId: () => 'unused' },

@@ -1,6 +1,30 @@
 import { z } from 'zod'
-import { MemoryError } from '../../../errors.ts'
-import type { Embedder } from '../../../search/embedder.ts'
+import { MemoryError } from '../../errors.ts'
+import type { Embedder } from '../../search/embedder.ts'
+import { openMiniLm } from '../../search/minilm.ts'
+
+/** The model that needs nothing but npm. */
+export const defaultEmbedder = 'minilm'
+
+// The address may hold a port and a path; the model may hold a tag: openai:http://127.0.0.1:8080/v1:bge-m3:latest
+const openAi = /^openai:(?<url>https?:\/\/(?:\[[^\]]+\]|[^:/\s]+)(?::\d+)?(?:\/[^:\s]*)?):(?<model>\S+)$/u
+const ollama = /^ollama:(?<model>\S+)$/u
+
+/** Opens the embedder of a spec: `minilm`, `ollama:<model>` or `openai:<url>:<model>`. */
+export function openEmbedder(
+  spec: string,
+  { apiKey }: { readonly apiKey?: string | undefined } = {},
+): Promise<Embedder> {
+  if (spec === 'minilm') return openMiniLm()
+  const local = ollama.exec(spec)?.groups
+  if (local?.model !== undefined) return openOllama(local.model)
+  const remote = openAi.exec(spec)?.groups
+  if (remote?.url !== undefined && remote.model !== undefined)
+    return openOpenAi({ url: remote.url, model: remote.model, apiKey })
+  throw new MemoryError('invalid', `"${spec}" is not an embedder.`, {
+    hint: 'Write minilm, ollama:<model> or openai:<url>:<model>, for example openai:https://api.openai.com/v1:text-embedding-3-small.',
+  })
+}
 
 const vectors = z.array(z.array(z.number()).min(1))
 const ollamaAnswer = z.object({ embeddings: vectors })
@@ -48,7 +72,7 @@ export function openOpenAi({
   })
 }
 
-/** Asks once to learn how many dimensions the model has, and holds every later answer to it. */
+/** Asks once for the number of dimensions, and checks every later answer against it. */
 async function openHttpEmbedder(
   model: string,
   request: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>,
@@ -109,7 +133,7 @@ const wrongAnswer = (whose: string, why: string): MemoryError =>
     hint: 'Is it an embedding model?',
   })
 
-/** Takes the base address, with or without its version, or the whole address. */
+/** Accepts the base address, with or without its version, or the whole address. */
 function endpointOf(url: string): string {
   const base = url.replace(/\/+$/u, '')
   if (base.endsWith('/embeddings')) return base

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { openOllama, openOpenAi } from './http-embedder.ts'
-import { openEmbedder } from './open-embedder.ts'
+import { openEmbedder, openOllama, openOpenAi } from './open-embedder.ts'
 
 type Request = {
   readonly path: string | undefined

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomFrom } from './random.ts'
-import { detectableFlip, detectableShift, holm, mcNemarExact, pairedBootstrap, signFlipTest } from './significance.ts'
+import {
+  detectableFlip,
+  detectableShift,
+  holm,
+  mcNemarExact,
+  pairedBootstrap,
+  randomFrom,
+  signFlipTest,
+} from './statistics.ts'
 
 const differences = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 })
 
