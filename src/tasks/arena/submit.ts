@@ -74,7 +74,7 @@ export async function submit(entry: Entry, bundle: Bundle, options: SubmissionOp
     }
     return journal
   } finally {
-    await release()
+    release()
   }
 }
 

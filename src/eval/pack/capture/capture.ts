@@ -86,7 +86,7 @@ export async function captureCase(
     }
   } finally {
     await rm(staged, { recursive: true, force: true })
-    await release()
+    release()
   }
 }
 
