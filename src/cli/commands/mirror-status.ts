@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
-import type { WaitingEdits } from '../../memory/mirror/waiting-edits.ts'
+import { type MirrorStatus, mirrorStatus, type WaitingEdits } from '../../memory/mirror/status.ts'
 import { defineCommand } from '../command.ts'
 import { placeOptions } from '../common-options.ts'
 import { short } from '../describe-belief.ts'

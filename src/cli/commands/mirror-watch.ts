@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { mirrorFile } from '../../memory/mirror/places.ts'
+import { mirrorFile } from '../../memory/mirror/state/state.ts'
 import type { Synced } from '../../memory/mirror/sync.ts'
 import { watchMirror } from '../../memory/mirror/watch.ts'
 import { defineCommand } from '../command.ts'

@@ -1,8 +1,8 @@
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import type { BeliefType } from '../../beliefs/belief.ts'
-import { parseItem } from '../mirror/item.ts'
-import { ownIntroduction } from '../mirror/places.ts'
-import { scopeOf, typeOf } from '../mirror/segments.ts'
+import { scopeOf, typeOf } from '../mirror/parse/blocks.ts'
+import { parseItem } from '../mirror/parse/item.ts'
+import { introduction } from '../mirror/write/layout.ts'
 import { tableRows } from './table.ts'
 
 type Root = ReturnType<typeof fromMarkdown>
@@ -150,7 +150,7 @@ class DocumentReader {
     context: readonly string[],
   ): void {
     this.#introduction = null
-    if (said.content.trim() === '' || isPointer(said.content) || said.content === ownIntroduction) return
+    if (said.content.trim() === '' || isPointer(said.content) || said.content === introduction) return
     const nearest = <Value>(of: (heading: Heading) => Value | null): Value | null =>
       this.#headings.map(of).findLast((value) => value !== null) ?? null
     const scope = nearest((heading) => heading.scope)
