@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JournalEntry } from '../../beliefs/journal.ts'
@@ -98,6 +98,8 @@ export async function syncMirror(workshop: Workshop, request: MirrorRequest): Pr
         `The mirror in ${paths.dir} shows the memory of "${state.user}", not of "${request.user}".`,
         { hint: `Use --user ${state.user}, or another directory.` },
       )
+    // Records of the earlier format, which held lines of the person.
+    for (const name of ['imprints', 'outside']) rmSync(join(paths.state, name), { recursive: true, force: true })
     // Drafts of processes that died are rare, so only a sync that may take its time looks for them.
     if (request.settle === true) await sweepLeftovers(paths.dir)
     return await new SyncSession(workshop, paths, state, request).run()
