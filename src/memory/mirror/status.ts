@@ -4,9 +4,8 @@ import { refuseSecret } from '../markdown/refuse-secret.ts'
 import type { Workshop } from '../workshop.ts'
 import { readNewLine } from './merge/apply.ts'
 import { type OpenConflict, openConflicts } from './merge/conflicts.ts'
-import { type Edit, planMerge, withoutOrphans } from './merge/plan.ts'
+import { type Edit, openEdited, planMerge } from './merge/plan.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
-import { baseOf } from './state/bases.ts'
 import {
   loadProblem,
   loadState,
@@ -118,10 +117,7 @@ async function waitingEdits(
     return read.kind === 'read' ? [{ name, text: read.text }] : []
   })
   const present = new Set(live.flatMap(({ text }) => new MirrorDocument(text).ids()))
-  const files = live.map(({ name, text }) => {
-    const base = baseOf(paths, name, text)
-    return { name, document: new MirrorDocument(base === null ? text : withoutOrphans(text, base, present)), base }
-  })
+  const files = live.map(({ name, text }) => openEdited(paths, name, text, present))
   const { edits, removed } = await planMerge({ store, user }, files)
   const counts = { added: 0, changed: 0, removed: removed.length }
   for (const { edit } of edits) {

@@ -10,17 +10,16 @@ import type { Store } from '../store.ts'
 import type { Workshop } from '../workshop.ts'
 import { type Applied, applyPlan, type EditCounts } from './merge/apply.ts'
 import {
-  type Clash,
   conflictText,
   forgetInConflicts,
   type OpenConflict,
   openConflicts,
-  writeConflict,
+  writeConflictFile,
 } from './merge/conflicts.ts'
-import { type EditedFile, planMerge, withoutOrphans } from './merge/plan.ts'
+import { type EditedFile, openEdited, planMerge } from './merge/plan.ts'
 import { versionMark } from './parse/blocks.ts'
 import { hashOf, type LiveFile, readLiveFile, signatureAt } from './parse/read-file.ts'
-import { baseOf, forgetInBases, loadBase, saveBase } from './state/bases.ts'
+import { forgetInBases, loadBase, saveBase } from './state/bases.ts'
 import {
   type Held,
   loadState,
@@ -158,16 +157,13 @@ class SyncSession {
   }
 
   async run(): Promise<Synced> {
-    let isHeld = false
-    for (let round = 0, isDone = false; round < mostRounds && !isDone && !isHeld; round += 1) {
-      const outcome = await this.#round(false)
-      isHeld = outcome === 'held'
-      isDone = outcome === 'done'
-    }
+    let outcome = await this.#round(false)
+    for (let round = 1; round < mostRounds && outcome === 'again'; round += 1) outcome = await this.#round(false)
     const mustSettle = this.#request.settle === true || this.#hasForgotten
-    for (let round = 0; round < mostRounds && mustSettle && !isHeld && hasDisplaced(this.#paths); round += 1) {
+    for (let round = 0; round < mostRounds && mustSettle && hasDisplaced(this.#paths); round += 1) {
+      if (outcome === 'held') break
       await pause(settleMs + 10)
-      isHeld = (await this.#round(true)) === 'held'
+      outcome = await this.#round(true)
     }
     const { held, refused } = this.#state
     return {
@@ -199,7 +195,10 @@ class SyncSession {
 
     const applied = await applyPlan({ workshop: this.#workshop, user, layout }, plan)
     for (const kind of Object.keys(this.#taken) as (keyof EditCounts)[]) this.#taken[kind] += applied.counts[kind]
-    this.#keepBoth(applied.clashes)
+    if (applied.clashes.length > 0) {
+      const beliefs = applied.clashes.flatMap(({ said }) => said?.id ?? [])
+      this.#writeConflict(conflictText(applied.clashes), beliefs)
+    }
     const news = await changesSince(store, user, this.#state.watermark)
     const isNew = this.#state.watermark === 0 || read.some(({ name, live }) => name === mirrorFile && live === null)
     const changed = [...plan.touched, ...unseen, ...applied.ids, ...(news.ids ?? [])]
@@ -256,8 +255,7 @@ class SyncSession {
     for (const entry of late) {
       const merged = mergeLate({ text, isOurs: isOurs && text === given }, entry)
       text = merged.text
-      if (merged.isTorn && entry.late !== null)
-        writeConflict(this.#paths, this.#state, { at: this.#workshop.now(), content: entry.late, beliefs: [] })
+      if (merged.isTorn && entry.late !== null) this.#writeConflict(entry.late, [])
     }
     if (!isOurs || text !== given) text = this.#withUnseenLines(name, text)
     return { name, live, text, isChanged: !isOurs || hasRefused || text !== given }
@@ -279,12 +277,15 @@ class SyncSession {
     const unseen: string[] = []
     const present = new Set(read.flatMap(({ text, isChanged }) => (isChanged ? new MirrorDocument(text).ids() : [])))
     for (const { name, live, text, isChanged } of read) {
-      const base = isChanged && live !== null ? baseOf(this.#paths, name, text) : null
-      const cleared = base === null ? text : withoutOrphans(text, base, present)
-      const { document } = layout.open(name, live, { text: cleared, isEdited: isChanged })
-      if (name === mirrorFile) this.#leftAlone = document.countOwnItems()
+      // A file that is missing was not edited: none of its items count as removed.
+      const file =
+        isChanged && live !== null
+          ? openEdited(this.#paths, name, text, present)
+          : { name, document: new MirrorDocument(text), base: null }
+      layout.open(name, live, file.document, isChanged)
+      if (name === mirrorFile) this.#leftAlone = file.document.countOwnItems()
       if (!isChanged) continue
-      edited.push({ name, document, base })
+      edited.push(file)
       unseen.push(...(loadBase(this.#paths, name)?.ids() ?? []))
     }
     return { edited, unseen }
@@ -307,11 +308,10 @@ class SyncSession {
     return 'held'
   }
 
-  #keepBoth(clashes: readonly Clash[]): void {
-    if (clashes.length === 0) return
-    const beliefs = clashes.flatMap(({ said }) => said?.id ?? [])
-    const content = conflictText(clashes)
-    writeConflict(this.#paths, this.#state, { at: this.#workshop.now(), content, beliefs })
+  #writeConflict(content: string | Buffer, beliefs: string[]): void {
+    const at = this.#workshop.now()
+    const file = writeConflictFile(this.#paths, at, content)
+    this.#state.conflicts.push({ at: at.toISOString(), file, beliefs })
   }
 
   /** Writes every file whose text is not the one on disk, and keeps each text as the base of the next merge. */
@@ -388,30 +388,23 @@ type JournalChanges = {
   readonly forgotten: readonly string[]
 }
 
-/** Usually there are one or two events. */
-const firstPage = 8
-const laterPages = 200
-const mostEvents = 2_000
+/** Usually there are one or two events, so a short page is asked for first. */
+const pageSizes = [8, 2_000]
 
 async function changesSince(store: Store, user: string, number: number): Promise<JournalChanges> {
-  const events: JournalEntry[] = []
-  let before: number | undefined
-  for (let page = firstPage; ; page = laterPages) {
-    const found = await store.events(user, { limit: page, ...(before === undefined ? {} : { before }) })
-    const later = found.filter((event) => event.number > number)
-    events.push(...later)
-    if (later.length < page || events.length >= mostEvents) break
-    before = later.at(-1)?.number
+  let events: readonly JournalEntry[] = []
+  let isAll = false
+  for (const limit of pageSizes) {
+    if (!isAll) events = (await store.events(user, { limit })).filter((event) => event.number > number)
+    isAll = events.length < limit
   }
-  const isTooMuch = events.length >= mostEvents
   const ids = new Set<string>()
   const forgotten: string[] = []
   for (const { number: event, kind, beliefIds, beliefCount } of events) {
-    if (isTooMuch && kind !== 'forget') continue
     // A list of events names only the first beliefs of each.
     const all = beliefIds.length === beliefCount ? beliefIds : ((await store.event(user, event))?.beliefIds ?? [])
     for (const id of all) ids.add(id)
     if (kind === 'forget') forgotten.push(...all)
   }
-  return { head: events[0]?.number ?? number, ids: isTooMuch ? null : [...ids], forgotten }
+  return { head: events[0]?.number ?? number, ids: isAll ? [...ids] : null, forgotten }
 }

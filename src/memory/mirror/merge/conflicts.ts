@@ -31,19 +31,14 @@ export function conflictText(clashes: readonly Clash[]): string {
   return [introduction, ...parts].join('\n')
 }
 
-/** Writes a conflict file and records it, with the proposals that wait in it. */
-export function writeConflict(
-  { dir }: MirrorPaths,
-  state: MirrorState,
-  { at, content, beliefs }: { readonly at: Date; readonly content: string | Buffer; readonly beliefs: string[] },
-): void {
+/** Writes a conflict file, and returns its name. */
+export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: string | Buffer): string {
   const stamp = at.toISOString().replace(/[-:.]/gu, '')
   for (let attempt = 1; ; attempt += 1) {
     const file = `MEMORY.conflict-${stamp}${attempt === 1 ? '' : `-${attempt}`}.md`
     try {
       writeFileSync(join(dir, file), content, { flag: 'wx', mode: 0o600, flush: true })
-      state.conflicts.push({ at: at.toISOString(), file, beliefs })
-      return
+      return file
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error
     }

@@ -4,7 +4,9 @@ import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import type { Store } from '../../store.ts'
 import { type Block, type ItemBlock, parseBlocks } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
-import type { MirrorDocument } from '../write/document.ts'
+import { baseOf } from '../state/bases.ts'
+import type { MirrorPaths } from '../state/state.ts'
+import { MirrorDocument } from '../write/document.ts'
 import { isMirrored } from '../write/layout.ts'
 
 /** A file that another program has changed, with the version it had before (null when that is not known). */
@@ -157,11 +159,17 @@ function matchByName(document: MirrorDocument, missing: readonly Belief[]): Read
   return matches
 }
 
+/** An edited file ready to be merged; `present` are the ids in all edited files. */
+export function openEdited(paths: MirrorPaths, name: string, text: string, present: ReadonlySet<string>): EditedFile {
+  const base = baseOf(paths, name, text)
+  return { name, document: new MirrorDocument(base === null ? text : withoutOrphans(text, base, present)), base }
+}
+
 /**
  * The text without the lines that stood below an item whose bullet was removed. They belonged to that item; otherwise
- * they would become part of the item above. `present` are the ids in all files.
+ * they would become part of the item above.
  */
-export function withoutOrphans(text: string, base: MirrorDocument, present: ReadonlySet<string>): string {
+function withoutOrphans(text: string, base: MirrorDocument, present: ReadonlySet<string>): string {
   if (base.ids().every((id) => present.has(id))) return text
   const before = ownedLines(base.blocks, present)
   const after = ownedLines(parseBlocks(text), present)

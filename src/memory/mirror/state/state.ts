@@ -172,20 +172,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export function readIfPresent(path: string): string | null {
+export const bytesIfPresent = (path: string): Buffer | null => ifPresent(() => readFileSync(path))
+
+export const readIfPresent = (path: string): string | null => ifPresent(() => readFileSync(path, 'utf8'))
+
+/** Empty when there is no such directory. */
+export const namesIn = (directory: string): readonly string[] => ifPresent(() => readdirSync(directory)) ?? []
+
+function ifPresent<Value>(read: () => Value): Value | null {
   try {
-    return readFileSync(path, 'utf8')
+    return read()
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
-}
-
-export function namesIn(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
     throw error
   }
 }

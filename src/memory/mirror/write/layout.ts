@@ -69,11 +69,11 @@ export class Layout {
   }
 
   /** `isEdited`: another program wrote the file, and may have moved items of other files into it. */
-  open(name: string, live: LiveFile | null, { text, isEdited }: { text: string; isEdited: boolean }): OpenFile {
+  open(name: string, live: LiveFile | null, document: MirrorDocument, isEdited = false): OpenFile {
     const scope = this.#state.files[name]?.scope ?? null
-    const file = { name, scope, live, document: new MirrorDocument(text) }
+    const file = { name, scope, live, document }
     this.#open.set(name, file)
-    for (const id of file.document.ids()) {
+    for (const id of document.ids()) {
       this.#placed.set(id, name)
       if (isEdited && scope !== null) this.#where.set(id, name)
     }
@@ -169,7 +169,7 @@ export class Layout {
     const known = this.#open.get(name)
     if (known !== undefined) return known
     const live = readLiveFile(join(this.#paths.dir, name))
-    return live.kind === 'read' ? this.open(name, live, { text: live.text, isEdited: false }) : null
+    return live.kind === 'read' ? this.open(name, live, new MirrorDocument(live.text)) : null
   }
 
   /** Puts new beliefs into MEMORY.md while there is room, and into the topic file of their scope otherwise. */
@@ -221,7 +221,7 @@ export class Layout {
 
   #newTopic(name: string, scope: string, part: number): OpenFile {
     this.#state.files[name] = { scope, signature: '', hash: '', items: 0 }
-    return this.open(name, null, { text: beginningOf(scope, part), isEdited: false })
+    return this.open(name, null, new MirrorDocument(beginningOf(scope, part)))
   }
 
   /** A file name without ending that no other file has. Letter case does not count: not every file system keeps it. */
@@ -236,10 +236,8 @@ export class Layout {
     const isFaithful = /^[a-z0-9:_/-]+$/u.test(scope) && plain !== '' && plain !== 'memory'
     if (isFaithful && isFree(plain)) return plain
     const digest = hash('sha256', scope)
-    for (let length = 6; ; length += 2) {
-      const slug = `${plain || 'scope'}-${digest.slice(0, length)}`
-      if (isFree(slug) || length >= digest.length) return slug
-    }
+    const slugs = [6, 12, 24].map((length) => `${plain || 'scope'}-${digest.slice(0, length)}`)
+    return slugs.find(isFree) ?? `${plain || 'scope'}-${digest}`
   }
 
   #setLinks(): void {

@@ -7,7 +7,6 @@ import {
   fsyncSync,
   linkSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -18,7 +17,7 @@ import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
 import { splitLines } from '../parse/blocks.ts'
 import { decode, signatureAt } from '../parse/read-file.ts'
-import { type MirrorPaths, namesIn, parseJson, readIfPresent, writeRecord } from '../state/state.ts'
+import { bytesIfPresent, type MirrorPaths, namesIn, parseJson, readIfPresent, writeRecord } from '../state/state.ts'
 
 /**
  * A file that a new version replaced. Another program may have saved it between our reading and our writing, or may
@@ -121,19 +120,22 @@ function succeeds(failure: string, work: () => void): boolean {
   }
 }
 
-export const hasDisplaced = ({ displaced }: MirrorPaths): boolean => namesIn(displaced).length > 0
+const recordsIn = ({ displaced }: MirrorPaths): readonly string[] =>
+  namesIn(displaced).filter((name) => !name.startsWith('.') && (name.endsWith(pending) || name.endsWith(done)))
+
+export const hasDisplaced = (paths: MirrorPaths): boolean => recordsIn(paths).length > 0
 
 /** All displaced files, oldest first. One whose replacement never came, because the process died, is put back. */
 export function displacedFiles(paths: MirrorPaths): readonly Displaced[] {
   const found: Displaced[] = []
-  for (const name of namesIn(paths.displaced).filter((one) => one.endsWith(pending) || one.endsWith(done))) {
+  for (const name of recordsIn(paths)) {
     const path = join(paths.displaced, name)
     const id = name.slice(0, name.endsWith(done) ? -done.length : -pending.length)
     const record = parseJson(readIfPresent(path) ?? '') as Omit<Displaced, 'late'> | undefined
     if (record === undefined) continue
     const aside = join(paths.displaced, id)
     const isBack = name.endsWith(pending) && succeeds('EEXIST', () => restore(aside, join(paths.dir, record.file)))
-    const bytes = isBack ? null : bytesAt(aside)
+    const bytes = isBack ? null : bytesIfPresent(aside)
     const seen = seenText(paths, record.seen, bytes)
     // An emptied file is about to be written.
     const late = bytes === null || bytes.length === 0 || decode(bytes) === seen ? null : bytes
@@ -144,14 +146,6 @@ export function displacedFiles(paths: MirrorPaths): readonly Displaced[] {
 
 function restore(aside: string, path: string): void {
   if (succeeds('ENOENT', () => linkSync(aside, path))) rmSync(aside)
-}
-
-function bytesAt(path: string): Buffer | null {
-  let bytes: Buffer | null = null
-  succeeds('ENOENT', () => {
-    bytes = readFileSync(path)
-  })
-  return bytes
 }
 
 /** Earlier versions recorded a keyed hash of the text instead of the text. */
@@ -175,8 +169,10 @@ export function settleDisplaced(
   for (const { id, file, at, late } of entries) {
     const path = join(paths.displaced, id)
     const text = late === null ? null : decode(late)
-    if (late !== null && text !== null) writeRecord(`${path}${done}`, JSON.stringify({ id, file, at, seen: text }))
-    else if (late !== null || isOld(at)) for (const end of ['', pending, done]) rmSync(path + end, { force: true })
+    if (text !== null) {
+      writeRecord(`${path}${done}`, JSON.stringify({ id, file, at, seen: text }))
+      rmSync(`${path}${pending}`, { force: true })
+    } else if (late !== null || isOld(at)) for (const end of ['', pending, done]) rmSync(path + end, { force: true })
   }
 }
 
