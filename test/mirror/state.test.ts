@@ -151,6 +151,40 @@ describe('an old copy that is put back', () => {
   })
 })
 
+describe('a file that another program created while ours was not in place', () => {
+  async function createdMeanwhile(content: (text: string) => string) {
+    const place = mirroredMemory()
+    for (const name of ['a', 'b', 'c']) await place.memory.remember({ name, content: `what ${name} is` })
+    await place.sync()
+    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
+    writeFileSync(displaced, content(place.text()))
+    const record = { id: '1-00000000-MEMORY.md', file: 'MEMORY.md', at: 0, seen: '' }
+    writeFileSync(`${displaced}.done.json`, JSON.stringify(record))
+    return place
+  }
+
+  it('adds its lines when it was appended to', async () => {
+    await using place = await createdMeanwhile(() => 'A line of theirs.\n- **d**: what d is\n')
+    const before = place.text()
+
+    const { outcome, taken, conflicts } = await place.sync()
+
+    expect({ outcome, taken, conflicts }).toEqual({ outcome: 'synced', taken: { ...nothing, added: 1 }, conflicts: [] })
+    expect(place.text()).toContain('A line of theirs.\n')
+    expect(Object.keys(await place.beliefs()).sort()).toEqual(['a', 'b', 'c', 'd'])
+    expect(place.text().match(/# Memory/gu)).toHaveLength(before.match(/# Memory/gu)?.length ?? 0)
+  })
+
+  it('is merged like any other save when it is a whole one', async () => {
+    await using place = await createdMeanwhile((text) => text.replace('what b is', 'what b became'))
+
+    const { taken, conflicts } = await place.sync()
+
+    expect({ taken, conflicts }).toEqual({ taken: { ...nothing, corrected: 1 }, conflicts: [] })
+    expect(place.text().match(/# Memory/gu)).toHaveLength(1)
+  })
+})
+
 describe('a caller that fails while it is told of a problem', () => {
   it('neither fails the change nor stops later syncs', async () => {
     let reports = 0

@@ -43,6 +43,7 @@ import {
   settleDisplaced,
   settleMs,
   swapIn,
+  writeDraft,
 } from './write/swap.ts'
 
 export type MirrorRequest = {
@@ -208,7 +209,7 @@ class SyncSession {
       forgetInConflicts(this.#paths, news.forgotten)
       forgetInBases(this.#paths, news.forgotten)
     }
-    this.#writeFiles(layout.files(), applied)
+    await this.#writeFiles(layout.files(), applied)
     layout.save()
     this.#saveState({ head: news.head, edited, applied, files: layout.files() })
     const now = this.#workshop.now().getTime()
@@ -315,7 +316,7 @@ class SyncSession {
   }
 
   /** Writes every file whose text is not the one on disk, and keeps each text as the base of the next merge. */
-  #writeFiles(files: readonly OpenFile[], { refused }: Applied): void {
+  async #writeFiles(files: readonly OpenFile[], { refused }: Applied): Promise<void> {
     const changed = files.filter(
       ({ document, live }) => document.version() === null || document.render() !== live?.text,
     )
@@ -330,16 +331,15 @@ class SyncSession {
       if (isChanged) document.setVersion(version)
       const content = document.render()
       saveBase(this.#paths, name, document, document.render(instead))
-      const swap = {
-        file: name,
-        expected: live?.text ?? null,
-        content,
-        mode: live?.mode ?? 0o600,
-        now: this.#workshop.now,
+      let signature = live?.signature ?? ''
+      if (isChanged) {
+        const draft = await writeDraft(this.#paths, name, { content, mode: live?.mode ?? 0o600 })
+        const expected = live?.text ?? null
+        const bytes = Buffer.byteLength(content)
+        signature = swapIn(this.#paths, { file: name, expected, draft, bytes, now: this.#workshop.now })
+        this.#written.add(name)
       }
-      const signature = isChanged ? swapIn(this.#paths, swap) : (live?.signature ?? '')
       this.#state.files[name] = { scope, signature, hash: hashOf(content), items: document.ids().length }
-      if (isChanged) this.#written.add(name)
     }
     if (changed.length === 0) return
     this.#state.version = version

@@ -4,7 +4,7 @@ import {
   constants,
   copyFileSync,
   fchmodSync,
-  fsyncSync,
+  fsync,
   linkSync,
   openSync,
   renameSync,
@@ -12,12 +12,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { diffArrays } from 'diff'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
 import { splitLines } from '../parse/blocks.ts'
 import { decode, signatureAt } from '../parse/read-file.ts'
 import { bytesIfPresent, type MirrorPaths, namesIn, parseJson, readIfPresent, writeRecord } from '../state/state.ts'
+import { MirrorDocument } from './document.ts'
 
 /**
  * A file that a new version replaced. Another program may have saved it between our reading and our writing, or may
@@ -45,9 +47,29 @@ type Swap = {
   readonly file: string
   /** The text of the file when it was read; null when there was no file. */
   readonly expected: string | null
-  readonly content: string
-  readonly mode: number
+  /** The new text, written to disk already, and its length. */
+  readonly draft: string
+  readonly bytes: number
   readonly now: () => Date
+}
+
+/** Writes the new text of a file beside it, and returns the path when the bytes are on disk. */
+export async function writeDraft(
+  { dir }: MirrorPaths,
+  file: string,
+  { content, mode }: { readonly content: string; readonly mode: number },
+): Promise<string> {
+  const draft = join(dir, leftoverName('tmp', file))
+  const descriptor = openSync(draft, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, content)
+    if (mode !== 0o600) fchmodSync(descriptor, mode)
+    // Asynchronous, so that a program that makes many changes in a row still handles its events.
+    await promisify(fsync)(descriptor)
+    return draft
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /**
@@ -57,11 +79,9 @@ type Swap = {
  * what an editor saved a moment before. The file is missing for one system call. The caller syncs the directory.
  * Returns the signature of the new file.
  */
-export function swapIn(paths: MirrorPaths, { file, expected, content, mode, now }: Swap): string {
+export function swapIn(paths: MirrorPaths, { file, expected, draft, bytes, now }: Swap): string {
   const path = join(paths.dir, file)
-  const draft = join(paths.dir, leftoverName('tmp', file))
   try {
-    writeDraft(draft, content, mode)
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const id = leftoverName('replaced', file).slice('.replaced-'.length)
       const aside = join(paths.displaced, id)
@@ -76,23 +96,12 @@ export function swapIn(paths: MirrorPaths, { file, expected, content, mode, now 
         rmSync(draft, { force: true })
         const signature = signatureAt(path) ?? ''
         // Another program may have written to it already; an empty signature has it read again.
-        return signature.startsWith(`${Buffer.byteLength(content)}:`) ? signature : ''
+        return signature.startsWith(`${bytes}:`) ? signature : ''
       }
     }
     throw new MemoryError('unavailable', `Another program keeps creating ${path}.`, { hint: 'Stop that program.' })
   } finally {
     rmSync(draft, { force: true })
-  }
-}
-
-function writeDraft(draft: string, content: string, mode: number): void {
-  const descriptor = openSync(draft, 'wx', 0o600)
-  try {
-    writeFileSync(descriptor, content)
-    if (mode !== 0o600) fchmodSync(descriptor, mode)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 
@@ -187,7 +196,9 @@ export function mergeLate(
 ): { readonly text: string; readonly isTorn: boolean } {
   const text = late === null ? live.text : decode(late)
   if (text === null) return { text: live.text, isTorn: true }
-  if (seen !== '' && text.startsWith(seen)) return { text: appended(live.text, text.slice(seen.length)), isTorn: false }
+  // A file that was created while ours was not in place holds either appended lines only, or a whole save.
+  const isWhole = seen === '' && new MirrorDocument(text).version() !== null
+  if (text.startsWith(seen) && !isWhole) return { text: appended(live.text, text.slice(seen.length)), isTorn: false }
   if (live.isOurs) return { text, isTorn: false }
   return { text: appended(live.text, linesAdded(seen, text, live.text)), isTorn: true }
 }
