@@ -93,7 +93,10 @@ function upgraded(record: unknown): unknown {
   })
   const { data } = old.safeParse(record)
   if (data === undefined) return record
-  const files = Object.entries(data.files).map(([name, file]) => [name, { ...file, signature: '', hash: '' }])
+  const files = Object.entries(data.files)
+    // Format 1 could have a file with links only, which is not written any more.
+    .filter(([name, { scope }]) => name === mirrorFile || scope !== null)
+    .map(([name, file]) => [name, { ...file, signature: '', hash: '' }])
   return { ...data, format: 2, version: data.generation, files: Object.fromEntries(files) }
 }
 
