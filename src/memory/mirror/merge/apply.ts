@@ -162,9 +162,8 @@ export async function readNewLine(
   { fields, isNamed, isTyped }: Extract<Edit, { kind: 'add' }>,
 ): Promise<NewLine> {
   refuseSecret(fields)
-  const derived = isNamed ? null : nameStatement(fields.content)
-  const isGiven = derived?.isGiven ?? true
-  const named = { ...fields, ...derived, aliases: [...fields.aliases, ...(derived?.aliases ?? [])] }
+  const { isGiven, ...derived } = isNamed ? { ...fields, isGiven: true } : nameStatement(fields.content)
+  const named = { ...fields, ...derived, aliases: [...new Set([...fields.aliases, ...derived.aliases])] }
   const { scopes, content } = fields
   const same = isGiven ? null : await sameStatement(workshop, { user, scopes, content })
   if (same !== null) return { outcome: 'known', belief: same }
@@ -197,15 +196,7 @@ async function retire(workshop: Workshop, user: string, beliefs: readonly Belief
   return change(workshop, { user, author: fileAuthor, operation: 'mirror retire' }, decide, neverReplayed)
 }
 
-const draftOf = ({ name, content, why, aliases, scopes, type }: ItemFields): BeliefDraft => ({
-  name,
-  content,
-  why,
-  aliases,
-  scopes,
-  type,
-  status: 'inferred',
-})
+const draftOf = (fields: ItemFields): BeliefDraft => ({ ...fields, status: 'inferred' })
 
 /** Fields that the file does not show stay as they were. */
 function correctedDraft(old: Belief, fields: ItemFields): BeliefDraft {
