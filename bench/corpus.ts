@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { randomFrom } from '../src/eval/compare/random.ts'
-import type { BeliefRecord } from '../src/memory/belief-record.ts'
+import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
 
 /** Everyday words by how common they are (SCOWL's levels), for messages and contents. */
 const wordsAt = (level: number): readonly string[] =>

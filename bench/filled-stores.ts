@@ -1,9 +1,9 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BeliefRecord } from '../src/memory/belief-record.ts'
-import { importRecords } from '../src/memory/import.ts'
-import { openWorkshop, storeFile } from '../src/open-memory.ts'
+import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
+import { importRecords } from '../src/memory/transfer/import.ts'
+import { openPorts, storeFile } from '../src/open-memory.ts'
 import { generateBeliefs } from './corpus.ts'
 
 /** A memory directory with beliefs in it, and what was seen while it was filled. */
@@ -54,14 +54,14 @@ export class FilledStores {
 
 /** Bulk ingest through the import use case, in batches, timed without the making of the beliefs. */
 async function fill(dir: string, size: number): Promise<FilledStore> {
-  const workshop = openWorkshop(dir)
+  const ports = openPorts(dir)
   const sample: BeliefRecord[] = []
   const every = Math.max(1, Math.floor(size / 1_000))
   let pending: { place: string; record: BeliefRecord }[] = []
   let spentMs = 0
   const flush = async (): Promise<void> => {
     const start = performance.now()
-    await importRecords(workshop, { user: 'local', author: { actor: 'import', origin: 'bench' } }, pending)
+    await importRecords(ports, { user: 'local', author: { actor: 'import', origin: 'bench' } }, pending)
     spentMs += performance.now() - start
     pending = []
   }
@@ -73,7 +73,7 @@ async function fill(dir: string, size: number): Promise<FilledStore> {
     if (pending.length === batch) await flush()
   }
   if (pending.length > 0) await flush()
-  await workshop.store.close()
+  await ports.store.close()
   const bytesPerBelief = Math.round(statSync(storeFile(dir)).size / size)
   return { dir, beliefs: size, sample, perSecond: Math.round(size / (spentMs / 1_000)), bytesPerBelief }
 }

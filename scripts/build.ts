@@ -23,11 +23,11 @@ if (status !== 0) process.exit(status ?? 1)
 const inSource = (file: string): string => join(root, 'src', file)
 /** What a message costs. */
 const onRecallPath = staticImports(
-  ['cli/main.ts', 'cli/commands/recall.ts', 'memory/render.ts', 'open-memory.ts'].map(inSource),
+  ['cli/main.ts', 'cli/commands/memory/recall.ts', 'memory/recall/render.ts', 'open-memory.ts'].map(inSource),
 )
 /** What hooks need besides, which recall for every prompt and keep it. */
 const onHookPath = staticImports(
-  ['cli/commands/hook.ts', 'cli/start-detached.ts', 'memory/learn/rules.ts'].map(inSource),
+  ['cli/commands/connect/hook.ts', 'cli/start-detached.ts', 'memory/learn/rules.ts'].map(inSource),
 )
 const onChangePath = staticImports([inSource('memory/use-cases.ts')])
 

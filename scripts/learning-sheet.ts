@@ -70,12 +70,12 @@ async function takesFrom(chat: Chat): Promise<readonly (Taken & { readonly id: s
     beliefs += 1
     return `b-${beliefs}`
   }
-  const workshop = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(0), newId }
+  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(0), newId }
   const place = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
   const author = { actor: 'person', origin: 'sheet' } as const
   const takes: (Taken & { readonly id: string })[] = []
   for (const { id, text, at } of chat) {
-    const { taken } = await learn(workshop, { ...place, author, text, saidAt: at })
+    const { taken } = await learn(ports, { ...place, author, text, saidAt: at })
     takes.push(...taken.map((one) => ({ ...one, id })))
   }
   return takes

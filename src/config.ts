@@ -1,6 +1,6 @@
 import { delimiter } from 'node:path'
+import { didYouMean } from './did-you-mean.ts'
 import { MemoryError } from './errors.ts'
-import { nearest } from './nearest.ts'
 
 /** A setting that is true or false, and false unless said otherwise. */
 const flag = (meaning: string) => ({ kind: 'flag', default: false, defaultText: '`false`', meaning }) as const
@@ -177,13 +177,13 @@ function parseObject(text: string, source: string): Readonly<Record<string, unkn
 
 function refuseMisspelling(variable: string, known: readonly string[]): void {
   const bare = (name: string): string => name.slice('CREDENCE_'.length)
-  const meant = nearest(bare(variable), known.map(bare))
+  const meant = didYouMean(bare(variable), known.map(bare))
   if (meant === undefined || known.includes(variable)) return
   throw invalid(`There is no setting ${variable}.`, `Did you mean CREDENCE_${meant}?`)
 }
 
 function unknownSetting(name: string, known: readonly string[], source: string): MemoryError {
-  const meant = nearest(name, known)
+  const meant = didYouMean(name, known)
   return invalid(
     `There is no setting "${name.slice(0, 80)}" (in ${source}).`,
     meant === undefined ? `Settings: ${known.join(', ')}.` : `Did you mean ${meant}?`,

@@ -5,6 +5,15 @@ export type { BeliefRevision, EventKind, JournalEntry, JournalEvent } from './be
 export type { Turn, TurnOrigin, TurnRole } from './beliefs/turn.ts'
 export type { SessionSummary, TurnFilter } from './beliefs/turn-store.ts'
 export { type ErrorCode, MemoryError } from './errors.ts'
+export type { BeliefDraft } from './memory/change/draft.ts'
+export type { Proposal, ReviewCandidate } from './memory/change/proposals.ts'
+export type { ForgottenTurns, TurnSelection } from './memory/conversation/forget-turns.ts'
+export type { Heard, HeardOutcome, HeardTurn } from './memory/conversation/hear.ts'
+export type { EmbedRequest } from './memory/conversation/meaning.ts'
+export type { QuoteHit } from './memory/conversation/search-turns.ts'
+export type { Finding, Refusal } from './memory/learn/extraction.ts'
+export type { Learned, LearnOutcome, Taken } from './memory/learn/learn.ts'
+export type { Memory } from './memory/memory.ts'
 export type {
   Budget,
   Context,
@@ -14,18 +23,9 @@ export type {
   Quote,
   QuoteDecision,
   RelevantBelief,
-} from './memory/context.ts'
-export type { ForgottenTurns, TurnSelection } from './memory/conversation/forget-turns.ts'
-export type { Heard, HeardOutcome, HeardTurn } from './memory/conversation/hear.ts'
-export type { EmbedRequest } from './memory/conversation/meaning.ts'
-export type { QuoteHit } from './memory/conversation/search-turns.ts'
-export type { BeliefDraft } from './memory/draft.ts'
-export type { Finding, Refusal } from './memory/learn/extraction.ts'
-export type { Learned, LearnOutcome, Taken } from './memory/learn/learn.ts'
-export type { Memory } from './memory/memory.ts'
-export type { Proposal, ReviewCandidate } from './memory/proposals.ts'
-export { renderContext } from './memory/render.ts'
-export type { Highlight, SearchHit, SearchResult } from './memory/search.ts'
+} from './memory/recall/context.ts'
+export { renderContext } from './memory/recall/render.ts'
+export type { Highlight, SearchHit, SearchResult } from './memory/recall/search.ts'
 export { type MemoryOptions, openMemory } from './open-memory.ts'
 export type { Explanation } from './search/explanation.ts'
 export type { Strength } from './search/turns/strength.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { universalScope } from './beliefs/scope.ts'
+import type { Ports } from './memory/change/transaction.ts'
 import { type Memory, memoryFrom, type Standpoint } from './memory/memory.ts'
 import { caughtUp, keepInStep } from './memory/mirror/keep-in-step.ts'
-import type { Workshop } from './memory/workshop.ts'
 import type { Embedder } from './search/embedder.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { withThread } from './store/sqlite/with-thread.ts'
@@ -60,12 +60,12 @@ export function openMemory({
 }: MemoryOptions): Memory {
   const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
   const options = { dir, user, make: mirror, onProblem: onMirrorProblem }
-  const workshop = keepInStep(openWorkshop(dir, { busyTimeoutMs, thread, vectors }), options)
-  return caughtUp(memoryFrom(workshop, standpoint), workshop.catchUp)
+  const ports = keepInStep(openPorts(dir, { busyTimeoutMs, thread, vectors }), options)
+  return caughtUp(memoryFrom(ports, standpoint), ports.catchUp)
 }
 
 /** The store of a directory with a real clock and real chance. */
-export function openWorkshop(
+export function openPorts(
   dir: string,
   {
     busyTimeoutMs,
@@ -81,7 +81,7 @@ export function openWorkshop(
     newId,
     emptyStore: async () => (await import('./store/memory-store.ts')).openMemoryStore({ random: randomBytes }),
     ...(vectors ? { embedder: sharedMiniLm } : {}),
-  } satisfies Workshop
+  } satisfies Ports
 }
 
 /** One model for all memories of a process: it takes a moment and some memory to load. */

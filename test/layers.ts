@@ -16,22 +16,22 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   models: layer([]),
   memory: layer(['beliefs', 'search', 'files', 'models']),
   store: layer(['beliefs', 'search']),
-  eval: layer(['beliefs', 'search', 'files', 'memory'], ['errors.ts', 'nearest.ts']),
-  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval'], ['errors.ts', 'nearest.ts']),
+  eval: layer(['beliefs', 'search', 'files', 'memory'], ['errors.ts', 'did-you-mean.ts']),
+  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval'], ['errors.ts', 'did-you-mean.ts']),
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
-  mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'given.ts', 'nearest.ts']),
+  mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'omit-undefined.ts', 'did-you-mean.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
-    ['errors.ts', 'config.ts', 'given.ts', 'nearest.ts', 'open-memory.ts'],
+    ['errors.ts', 'config.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'open-memory.ts'],
   ),
 }
 
 /** The same for the files at the top of `src`. */
 const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
-  'given.ts': layer([], []),
-  'nearest.ts': layer([], []),
-  'config.ts': layer([], ['errors.ts', 'nearest.ts']),
+  'omit-undefined.ts': layer([], []),
+  'did-you-mean.ts': layer([], []),
+  'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),
   'open-memory.ts': layer(['beliefs', 'search', 'memory', 'store']),
   'shadow-recall.ts': layer(['memory', 'eval']),
   'index.ts': layer(

@@ -135,9 +135,9 @@ function readEverything(root: string): void {
 
 async function recallBesideShadow(root: string) {
   let ids = 0
-  const workshop = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => `b-${++ids}` }
+  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => `b-${++ids}` }
   const author = { actor: 'person', origin: 'bench' } as const
-  const memory = memoryFrom(workshop, { user: 'local', scopes: ['domain:bench'], agent: null, author })
+  const memory = memoryFrom(ports, { user: 'local', scopes: ['domain:bench'], agent: null, author })
   for (let index = 0; index < 300; index += 1) {
     await memory.remember({ name: `subject ${index} alpha`, content: 'Something about it.', type: 'entity' })
   }

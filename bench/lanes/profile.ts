@@ -1,8 +1,8 @@
 import type { Profiler } from 'node:inspector'
 import { Session } from 'node:inspector/promises'
-import { recall } from '../../src/memory/recall.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
 import type { Store } from '../../src/memory/store.ts'
-import { openWorkshop } from '../../src/open-memory.ts'
+import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateMessages } from '../corpus.ts'
 import { milliseconds, type Spread, timeEach } from '../measure.ts'
 import type { Lane } from '../run.ts'
@@ -18,15 +18,15 @@ export const profileLane: Lane = {
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const { dir, sample } = await stores.of(size)
-    const workshop = openWorkshop(dir)
+    const ports = openPorts(dir)
     try {
       const asked = (count: number, seed: number) =>
         generateMessages(sample, { count, words, mentions: words / 20, seed })
       const warmUp = asked(quick ? 100 : 2_400, 71)
       const inputs = asked(quick ? 100 : 400, 72)
-      const ask = (message: string) => recall(workshop, { user: 'local', scopes: [benchScope], message })
+      const ask = (message: string) => recall(ports, { user: 'local', scopes: [benchScope], message })
       const spread = await timeEach({ inputs, warmUp }, ask)
-      const floor = await lookUpFloor(workshop.store, inputs)
+      const floor = await lookUpFloor(ports.store, inputs)
       const parts = await profiled(async () => {
         for (const message of asked(quick ? 200 : 4_000, 73)) await ask(message)
       })
@@ -36,7 +36,7 @@ export const profileLane: Lane = {
       for (const { part, share } of parts.slice(0, 8)) log(`  ${(share * 100).toFixed(1).padStart(5)} %  ${part}`)
       return { beliefs: size, words, recall: spread, floor, parts: parts.slice(0, 15) }
     } finally {
-      await workshop.store.close()
+      await ports.store.close()
     }
   },
 }
@@ -75,8 +75,8 @@ async function keysAskedFor(store: Store, message: string): Promise<readonly str
     wordsNear: noting(store.wordsNear),
     getMany: noting(store.getMany),
   }
-  const workshop = { store: watched, now: () => new Date(), newId: () => 'unused' }
-  await recall(workshop, { user: 'local', scopes: [benchScope], message })
+  const ports = { store: watched, now: () => new Date(), newId: () => 'unused' }
+  await recall(ports, { user: 'local', scopes: [benchScope], message })
   return keys
 }
 

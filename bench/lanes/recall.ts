@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
-import { importRecords } from '../../src/memory/import.ts'
-import { recall } from '../../src/memory/recall.ts'
-import { openWorkshop } from '../../src/open-memory.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
+import { importRecords } from '../../src/memory/transfer/import.ts'
+import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateBeliefs, generateMessages } from '../corpus.ts'
 import type { FilledStores } from '../filled-stores.ts'
 import { milliseconds, type Spread, timeEach } from '../measure.ts'
@@ -59,8 +59,8 @@ async function measureCredence(
   sample: readonly BeliefRecord[],
   count: number,
 ): Promise<readonly RecallRow[]> {
-  const workshop = openWorkshop(dir)
-  const ask = (message: string) => recall(workshop, { user: 'local', scopes: [benchScope], message })
+  const ports = openPorts(dir)
+  const ask = (message: string) => recall(ports, { user: 'local', scopes: [benchScope], message })
   const rows: RecallRow[] = []
   for (const words of wordCounts) {
     for (const { kind, mentions, slips } of kinds(words)) {
@@ -68,7 +68,7 @@ async function measureCredence(
       rows.push({ system: 'credence', beliefs: size, words, kind, spread: await timeEach(asked, ask) })
     }
   }
-  await workshop.store.close()
+  await ports.store.close()
   return rows
 }
 
@@ -132,14 +132,14 @@ async function measurePeer(
 
 /** One store with many users, of whom each message asks another. */
 async function manyUsers(stores: FilledStores, users: number, beliefsEach: number, count: number) {
-  const workshop = openWorkshop(stores.place('users'))
+  const ports = openPorts(stores.place('users'))
   const samples: BeliefRecord[][] = []
   for (let index = 0; index < users; index += 1) {
     const user = `user-${index}`
     const records = [...generateBeliefs({ count: beliefsEach, seed: 1_000 + index, user })]
     samples.push(records.slice(0, 20))
     const placed = records.map((record, at) => ({ place: `belief ${at}`, record }))
-    await importRecords(workshop, { user, author: { actor: 'import', origin: 'bench' } }, placed)
+    await importRecords(ports, { user, author: { actor: 'import', origin: 'bench' } }, placed)
   }
   const askedBy = (seed: number) => (_: unknown, at: number) => {
     const beliefs = samples[(at * 7 + seed) % users] as readonly BeliefRecord[]
@@ -150,7 +150,7 @@ async function manyUsers(stores: FilledStores, users: number, beliefsEach: numbe
     inputs: Array.from({ length: count }, askedBy(3)),
     warmUp: Array.from({ length: count * 3 }, askedBy(5)),
   }
-  const spread = await timeEach(asked, ({ user, message }) => recall(workshop, { user, scopes: [benchScope], message }))
-  await workshop.store.close()
+  const spread = await timeEach(asked, ({ user, message }) => recall(ports, { user, scopes: [benchScope], message }))
+  await ports.store.close()
   return { users, beliefsEach, words: 40, spread }
 }

@@ -2,7 +2,7 @@ import { create, insertMultiple, search } from '@orama/orama'
 import Database from 'better-sqlite3'
 import FlexSearch from 'flexsearch'
 import MiniSearch from 'minisearch'
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 
 /** A library holding the names and aliases of beliefs: what our recall looks through, and no more. */
 export type FormIndexPeer = {

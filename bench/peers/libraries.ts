@@ -3,7 +3,7 @@ import { create, insertMultiple, search } from '@orama/orama'
 import Database from 'better-sqlite3'
 import FlexSearch from 'flexsearch'
 import MiniSearch from 'minisearch'
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 import type { Peer } from './ranker.ts'
 
 const versionOf = (name: string): string =>

@@ -1,7 +1,7 @@
 import { everything } from '../../src/eval/system/calibration.ts'
 import { Corpus } from '../../src/eval/system/corpus.ts'
 import type { System } from '../../src/eval/system/system.ts'
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 
 /** Somebody else's search over the texts of beliefs. */
 export type Peer = {

@@ -1,8 +1,9 @@
 // How much memory a process needs to have an index at hand: started for each with nothing else in it, and told a library
 // to fill or a memory directory of ours to ask, which is on disk and needs only what it keeps of it.
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
-import { recall } from '../../src/memory/recall.ts'
-import { openWorkshop } from '../../src/open-memory.ts'
+
+import { recall } from '../../src/memory/recall/recall.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
+import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateBeliefs, generateMessages } from '../corpus.ts'
 import { formIndexPeers } from '../peers/form-indexes.ts'
 
@@ -21,7 +22,7 @@ async function filled() {
 }
 
 async function asked() {
-  const { store, ...rest } = openWorkshop(dir)
+  const { store, ...rest } = openPorts(dir)
   const known: BeliefRecord[] = []
   for (const belief of beliefs()) if (known.push(belief) === 1_000) break
   for (const message of generateMessages(known, { count: 1_000, words: 40, mentions: 2, seed: 5 }))

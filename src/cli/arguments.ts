@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../nearest.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { type Argument, type GivenTexts, kebab, type Option } from './command.ts'
 import type { CommandEntry } from './command-table.ts'
 import { UsageError } from './usage-error.ts'
@@ -58,7 +58,7 @@ export const findCommand = (name: string, table: readonly CommandEntry[]): Comma
   table.find((known) => known.name === name || known.aliases?.includes(name))
 
 export function unknownCommand(name: string, table: readonly CommandEntry[]): UsageError {
-  const meant = nearest(
+  const meant = didYouMean(
     name,
     table.map((known) => known.name),
   )
@@ -154,7 +154,7 @@ function placePositionals(
 }
 
 function unknownOption(written: string, known: readonly string[]): UsageError {
-  const meant = nearest(written.replace(/^-+/, ''), known)
+  const meant = didYouMean(written.replace(/^-+/, ''), known)
   return new UsageError(
     `There is no option ${written}.`,
     meant === undefined ? 'A text that begins with a dash goes after --.' : `Did you mean --${meant}?`,

@@ -1,7 +1,7 @@
 import { actorKinds } from '../beliefs/belief.ts'
 import { parseScopes } from '../beliefs/scope.ts'
-import { parseTime } from '../memory/parse-time.ts'
-import type { Author } from '../memory/workshop.ts'
+import type { Author } from '../memory/change/transaction.ts'
+import { parseTime } from '../memory/recall/parse-time.ts'
 import { type Option, option, text } from './command.ts'
 import { UsageError } from './usage-error.ts'
 

@@ -203,7 +203,7 @@ export function compose(
     },
     startDetached: async (argv) => surroundings.startDetached?.(argv),
     storeFile: async (dir) => (await import('../open-memory.ts')).storeFile(dir),
-    workshop: async (...given) => (await import('../open-memory.ts')).openWorkshop(...given),
+    ports: async (...given) => (await import('../open-memory.ts')).openPorts(...given),
     temporaryDirectory,
     temporaryMemory: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')
@@ -240,8 +240,8 @@ export function compose(
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
   const { openMemoryStore } = await import('../store/memory-store.ts')
-  const workshop = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => 'unused' }
-  return memoryFrom(workshop, standpoint)
+  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => 'unused' }
+  return memoryFrom(ports, standpoint)
 }
 
 function settingsIn(file: string, home: string): SomeSettings {

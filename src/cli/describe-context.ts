@@ -1,4 +1,4 @@
-import type { Context, Quote, QuoteDecision, RelevantBelief } from '../memory/context.ts'
+import type { Context, Quote, QuoteDecision, RelevantBelief } from '../memory/recall/context.ts'
 import { beliefBlock, dayOf } from './describe-belief.ts'
 import { explanationLines, explanationTree, matchText, nearMissLines, rounded } from './describe-recall.ts'
 import { harmless, type Style } from './output.ts'

@@ -1,4 +1,4 @@
-import type { Edited } from '../memory/edit.ts'
+import type { Edited } from '../memory/change/edit.ts'
 import { called } from './describe-belief.ts'
 import { harmless, type Style } from './output.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { MatchedForm, NearMissReason } from '../memory/context.ts'
+import type { MatchedForm, NearMissReason } from '../memory/recall/context.ts'
 import { type Explanation, leaf, product, sum } from '../search/explanation.ts'
 import { arithmetic, matchText, reasonText, rounded } from './describe-recall.ts'
 

@@ -1,4 +1,11 @@
-import type { Budget, MatchedForm, MatchedWords, NearMiss, NearMissReason, RelevantBelief } from '../memory/context.ts'
+import type {
+  Budget,
+  MatchedForm,
+  MatchedWords,
+  NearMiss,
+  NearMissReason,
+  RelevantBelief,
+} from '../memory/recall/context.ts'
 import type { Explanation } from '../search/explanation.ts'
 import { kebab } from './command.ts'
 import { called, dayOf } from './describe-belief.ts'

@@ -6,8 +6,8 @@ import { learningKind } from '../eval/kinds/learning/learning-kind.ts'
 import { recallKinds } from '../eval/kinds/retrieval/recall-kinds.ts'
 import { Backends, readBackendName } from '../eval/system/backends.ts'
 import { openEmbedder } from '../eval/system/embedders/open-embedder.ts'
+import type { Ports } from '../memory/change/transaction.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
-import type { Workshop } from '../memory/workshop.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { openMemoryStore } from '../store/memory-store.ts'
 import type { Surroundings } from './compose.ts'
@@ -57,7 +57,7 @@ export function composeEvaluation({ env, stderr }: Pick<Surroundings, 'env' | 's
         ...recallKinds((system) => subjects.open(readBackendName(system))),
         learningKind({
           open: (system) => extractorOrControl(system, extractor),
-          openWorkshop: emptyWorkshop,
+          openPorts: emptyPorts,
           version,
           clock,
         }),
@@ -68,7 +68,7 @@ export function composeEvaluation({ env, stderr }: Pick<Surroundings, 'env' | 's
 }
 
 /** A memory in which nothing was learned yet. */
-function emptyWorkshop(): Workshop {
+function emptyPorts(): Ports {
   let last = 0
   return {
     store: openMemoryStore({ random: randomBytes }),

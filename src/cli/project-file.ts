@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseScope, parseScopes } from '../beliefs/scope.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { MemoryError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
 
 /** What a `.credence.json` says about the project it lies in. */
 export type ProjectFile = {
@@ -53,7 +53,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
   const value = parseObject(text, file)
   for (const key of Object.keys(value)) {
     if (keys.some((known) => known === key)) continue
-    const meant = nearest(key, keys)
+    const meant = didYouMean(key, keys)
     throw invalid(
       `${file} has the unknown key "${key.slice(0, 80)}".`,
       meant === undefined ? `Known are ${keys.join(', ')}.` : `Did you mean "${meant}"?`,

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Settings } from '../config.ts'
+import type { Author } from '../memory/change/transaction.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
-import type { Author } from '../memory/workshop.ts'
-import type { openWorkshop } from '../open-memory.ts'
+import type { openPorts } from '../open-memory.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { Environment } from './output.ts'
 import type { TaskWork } from './task-work.ts'
@@ -74,7 +74,7 @@ export type Session = {
   /** Where the store of a memory directory lies. */
   readonly storeFile: (dir: string) => Promise<string>
   /** The store itself, for looking after it. */
-  readonly workshop: (...given: Parameters<typeof openWorkshop>) => Promise<ReturnType<typeof openWorkshop>>
+  readonly ports: (...given: Parameters<typeof openPorts>) => Promise<ReturnType<typeof openPorts>>
   /** A new directory for short-lived files. Whoever asks for it removes it. */
   readonly temporaryDirectory: () => string
   /** A memory that nobody else sees, until `remove` takes every trace of it away; an interrupt does so too. */

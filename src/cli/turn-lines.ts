@@ -1,11 +1,11 @@
 import { parseScope } from '../beliefs/scope.ts'
 import { type TurnRole, turnRoles } from '../beliefs/turn.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { MemoryError } from '../errors.ts'
 import type { Line } from '../files/lines.ts'
 import type { HeardTurn, HearRequest } from '../memory/conversation/hear.ts'
 import type { Taken } from '../memory/learn/learn.ts'
 import type { Memory } from '../memory/memory.ts'
-import { nearest } from '../nearest.ts'
 
 /** What became of the turns of a file or stream, line by line. */
 export type HeardLines = {
@@ -195,6 +195,6 @@ const wrong = (field: string, given: unknown, allowed: string): MemoryError =>
   )
 
 function unknownField(field: string, line: number): string {
-  const meant = nearest(field, fields)
+  const meant = didYouMean(field, fields)
   return `line ${line}: ignored unknown field "${field.slice(0, 80)}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../eval/system/outside/http-contract.ts'
-import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
+import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
 import { receivedBelief } from './received-belief.ts'
 
 const at = '2026-01-01T00:00:00.000Z'

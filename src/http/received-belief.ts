@@ -1,8 +1,8 @@
 import { universalScope } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import type { BeliefMessage } from '../eval/system/outside/http-contract.ts'
-import { type BeliefRecord, parseRecord } from '../memory/belief-record.ts'
-import { limits } from '../memory/draft.ts'
+import { limits } from '../memory/change/draft.ts'
+import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
 import { isOrdinaryWord } from '../search/ordinary-words.ts'
 
 /** What is known before a message is read. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limits } from '../memory/draft.ts'
+import { limits } from '../memory/change/draft.ts'
 
 /** A scope an agent names itself. */
 export const scopeArgument = z

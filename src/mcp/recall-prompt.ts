@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { longestMessage } from '../memory/recall.ts'
-import { renderContext } from '../memory/render.ts'
+import { longestMessage } from '../memory/recall/recall.ts'
+import { renderContext } from '../memory/recall/render.ts'
 import { type OnBug, orTold } from './faults.ts'
 import type { Visit } from './visit.ts'
 

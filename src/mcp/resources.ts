@@ -2,7 +2,7 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelc
 import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { beliefLine, quoteLine, visibleText } from '../memory/render.ts'
+import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
 import { cut, notice } from './belief-answer.ts'
 import { type OnBug, orTold } from './faults.ts'
 import { beliefInView, isInView, type Visit } from './visit.ts'

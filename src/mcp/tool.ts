@@ -1,7 +1,7 @@
 import type { CallToolResult, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { visibleText } from '../memory/render.ts'
-import { nearest } from '../nearest.ts'
+import { didYouMean } from '../did-you-mean.ts'
+import { visibleText } from '../memory/recall/render.ts'
 import { type OnBug, sentences, toldOf } from './faults.ts'
 import type { Visit } from './visit.ts'
 
@@ -97,7 +97,7 @@ function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): s
 }
 
 function unknownArgument(tool: string, key: string, known: readonly string[]): string {
-  const meant = nearest(key, known)
+  const meant = didYouMean(key, known)
   return sentences(
     `${tool} has no argument "${key.slice(0, 80)}".`,
     meant === undefined ? undefined : `Did you mean "${meant}"?`,

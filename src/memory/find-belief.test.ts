@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { about, tell } from '../../test/memory/at-hand.ts'
-import { belief, workshop, workshopWith } from '../../test/recall/beliefs-at-hand.ts'
-import { correct } from './correct.ts'
+import { belief, ports, portsWith } from '../../test/recall/beliefs-at-hand.ts'
+import { correct } from './change/correct.ts'
+import { resolve } from './change/resolve.ts'
+import type { Ports } from './change/transaction.ts'
 import { findBelief } from './find-belief.ts'
-import { resolve } from './resolve.ts'
-import type { Workshop } from './workshop.ts'
 
-const find = async (memory: Workshop, reference: string, scopes?: readonly string[]) =>
+const find = async (memory: Ports, reference: string, scopes?: readonly string[]) =>
   (await findBelief(memory, { user: 'ann', reference, ...(scopes === undefined ? {} : { scopes }) })).id
 
 describe('a belief', () => {
   it('is found by its id, its name in any spelling, the beginning of its id, or an alias', async () => {
-    const memory = await workshopWith(belief({ id: 'b-1234567', name: 'Main Database', aliases: ['Postgres cluster'] }))
+    const memory = await portsWith(belief({ id: 'b-1234567', name: 'Main Database', aliases: ['Postgres cluster'] }))
 
     for (const reference of ['b-1234567', ' main_database ', 'b-12', 'postgres clusters', 'MAIN DATABASE'])
       expect(await find(memory, reference)).toBe('b-1234567')
   })
 
   it('is found by id before anything else, and by name before the beginning of an id or an alias', async () => {
-    const memory = await workshopWith(
+    const memory = await portsWith(
       belief({ id: 'redis', name: 'by id' }),
       belief({ id: 'b1', name: 'redis', scopes: ['domain:other'] }),
       belief({ id: 'b2', name: 'cache' }),
@@ -30,7 +30,7 @@ describe('a belief', () => {
   })
 
   it('that is current is found by its name or alias before a retired one of that name', async () => {
-    const memory = workshop()
+    const memory = ports()
     const { belief: old } = await tell(memory, 'eslint', 'Lint')
     const { belief: heir } = await correct(memory, { ...about('eslint'), content: 'Lint', name: 'biome' })
 
@@ -40,7 +40,7 @@ describe('a belief', () => {
   })
 
   it('that is retired is found by name when nothing else answers to it', async () => {
-    const memory = workshop()
+    const memory = ports()
     const { belief: asked } = await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
     await resolve(memory, about('hosting'))
 
@@ -48,7 +48,7 @@ describe('a belief', () => {
   })
 
   it('is looked for in the scopes given first, their ancestors included, then everywhere', async () => {
-    const memory = await workshopWith(
+    const memory = await portsWith(
       belief({ id: 'a', name: 'db', scopes: ['project:a'] }),
       belief({ id: 'b', name: 'db', scopes: ['project:b'] }),
       belief({ id: 'c', name: 'only', aliases: ['one of a kind'], scopes: ['project:c'] }),
@@ -65,7 +65,7 @@ describe('a belief', () => {
   })
 
   it('is not guessed: neither by a short or ambiguous beginning, nor by an alias of several', async () => {
-    const memory = await workshopWith(
+    const memory = await portsWith(
       belief({ id: 'abcd-1', name: 'one', aliases: ['shared'] }),
       belief({ id: 'abcd-2', name: 'two', aliases: ['shared'] }),
     )
@@ -77,7 +77,7 @@ describe('a belief', () => {
   })
 
   it('of another user is not found', async () => {
-    const memory = await workshopWith(belief({ id: 'secret-1', user: 'bob', name: 'secret', aliases: ['hidden'] }))
+    const memory = await portsWith(belief({ id: 'secret-1', user: 'bob', name: 'secret', aliases: ['hidden'] }))
 
     for (const reference of ['secret-1', 'secret', 'hidden'])
       await expect(find(memory, reference)).rejects.toMatchObject({ code: 'not_found' })

@@ -4,7 +4,7 @@ import { nameKey } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
-import type { Workshop } from './workshop.ts'
+import type { Ports } from './change/transaction.ts'
 
 const shortestPrefix = 4
 
@@ -19,10 +19,7 @@ export type BeliefReference = {
   readonly scopes?: readonly string[]
 }
 
-export async function findBelief(
-  { store }: Workshop,
-  { user, reference, scopes = [] }: BeliefReference,
-): Promise<Belief> {
+export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
   const exact = await store.get(user, wanted)
   if (exact !== null) return exact

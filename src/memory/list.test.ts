@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { about, agent, tell } from '../../test/memory/at-hand.ts'
-import { workshop } from '../../test/recall/beliefs-at-hand.ts'
-import { correct } from './correct.ts'
+import { ports } from '../../test/recall/beliefs-at-hand.ts'
+import { correct } from './change/correct.ts'
+import { resolve } from './change/resolve.ts'
 import { findBeliefs, type ListRequest, listBeliefs } from './list.ts'
-import { resolve } from './resolve.ts'
 
 const filled = async () => {
-  const memory = workshop()
+  const memory = ports()
   await tell(memory, 'db', 'MySQL', { pinned: true })
   await correct(memory, { ...about('db'), content: 'Postgres' })
   await tell(memory, 'db', 'Oracle', { author: agent })
@@ -49,7 +49,7 @@ describe('the list of beliefs', () => {
 
 describe('finding', () => {
   it('filters as a list does, and says what matched', async () => {
-    const memory = workshop()
+    const memory = ports()
     await tell(memory, 'redis', 'Sessions are cached.', { pinned: true })
     await tell(memory, 'kafka', 'Events, not sessions.')
     await tell(memory, 'sessions', 'Those of the website.', { scopes: ['project:web'] })

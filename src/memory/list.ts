@@ -2,14 +2,14 @@ import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
 import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import { everyHit, type SearchHit } from './search.ts'
-import type { Workshop } from './workshop.ts'
+import type { Ports } from './change/transaction.ts'
+import { everyHit, type SearchHit } from './recall/search.ts'
 
 export type ListRequest = BeliefFilter & { readonly limit?: number; readonly offset?: number }
 
 /** Most recently updated first. Default 50 at a time, at most 1000. */
 export async function listBeliefs(
-  { store }: Workshop,
+  { store }: Ports,
   { limit = 50, offset = 0, ...filter }: ListRequest,
 ): Promise<Page<Belief>> {
   requirePage({ limit, offset })
@@ -26,13 +26,13 @@ export type FindRequest = ListRequest & { readonly query: string }
  * is that scope alone, and what is retired is found too unless it asks for what is current.
  */
 export async function findBeliefs(
-  workshop: Workshop,
+  ports: Ports,
   { limit = 50, offset = 0, query, ...filter }: FindRequest,
 ): Promise<Page<SearchHit>> {
   requirePage({ limit, offset })
   const { user, scopes, types, statuses } = filter
   const inScopes = scopes === undefined ? null : parseScopes(scopes)
-  const hits = await everyHit(workshop, {
+  const hits = await everyHit(ports, {
     user,
     query,
     isUnfinished: true,

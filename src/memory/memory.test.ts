@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { agent } from '../../test/memory/at-hand.ts'
-import { person, workshop } from '../../test/recall/beliefs-at-hand.ts'
+import { person, ports } from '../../test/recall/beliefs-at-hand.ts'
 import { memoryFrom } from './memory.ts'
 
 const standpoint = { user: 'ann', scopes: ['project:ledger'], agent: null, author: person }
 
 describe('a memory', () => {
   it('is used from one standpoint: its user, its scopes, its author', async () => {
-    const memory = memoryFrom(workshop(), standpoint)
+    const memory = memoryFrom(ports(), standpoint)
     const { belief } = await memory.remember({ name: 'db', content: 'Postgres', sourceId: 's', model: 'm', key: 'k' })
 
     expect(belief).toMatchObject({ user: 'ann', scopes: ['project:ledger'], editedByPerson: true })
@@ -19,7 +19,7 @@ describe('a memory', () => {
   })
 
   it('does everything there is to do', async () => {
-    const shared = workshop()
+    const shared = ports()
     const memory = memoryFrom(shared, standpoint)
     const asAgent = memoryFrom(shared, { ...standpoint, author: agent })
     await memory.remember({ name: 'db', content: 'Postgres' })
@@ -52,7 +52,7 @@ describe('a memory', () => {
   })
 
   it('never takes another user, author or belief from what a call was given', async () => {
-    const shared = workshop()
+    const shared = ports()
     const bobs = memoryFrom(shared, { ...standpoint, user: 'bob' })
     await bobs.remember({ name: 'db', content: 'Secret' })
     await memoryFrom(shared, standpoint).remember({ name: 'db', content: 'Postgres' })

@@ -3,27 +3,27 @@ import type { BeliefFilter, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
-import type { Context } from './context.ts'
+import type { Corrected, CorrectRequest } from './change/correct.ts'
+import type { BeliefDraft } from './change/draft.ts'
+import type { Edited, Edits } from './change/edit.ts'
+import type { Receipt } from './change/forget.ts'
+import type { Proposal, ReviewCandidate } from './change/proposals.ts'
+import type { Remembered } from './change/remember.ts'
+import type { Resolved, ResolveRequest } from './change/resolve.ts'
+import type { Author, Ports } from './change/transaction.ts'
+import type { Undone } from './change/undo.ts'
 import type { ForgottenTurns, TurnSelection } from './conversation/forget-turns.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
 import type { EmbedRequest } from './conversation/meaning.ts'
-import type { Corrected, CorrectRequest } from './correct.ts'
-import type { BeliefDraft } from './draft.ts'
-import type { Edited, Edits } from './edit.ts'
-import type { Receipt } from './forget.ts'
-import type { History } from './history.ts'
-import type { Imported } from './import.ts'
+import type { History } from './explain/history.ts'
+import type { Remedies } from './explain/remedy.ts'
+import type { RemedyRequest } from './explain/remedy-candidate.ts'
+import type { Why } from './explain/why.ts'
 import type { Learned, LearnRequest } from './learn/learn.ts'
-import type { Proposal, ReviewCandidate } from './proposals.ts'
-import { type RecallRequest, recall } from './recall.ts'
-import type { Remedies } from './remedy.ts'
-import type { RemedyRequest } from './remedy-candidate.ts'
-import type { Remembered } from './remember.ts'
-import type { Resolved, ResolveRequest } from './resolve.ts'
-import type { SearchHit, SearchRequest, SearchResult } from './search.ts'
-import type { Undone } from './undo.ts'
-import type { Why } from './why.ts'
-import type { Author, Workshop } from './workshop.ts'
+import type { Context } from './recall/context.ts'
+import { type RecallRequest, recall } from './recall/recall.ts'
+import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
+import type { Imported } from './transfer/import.ts'
 
 /** Whose memory it is, where it is used, and who is using it. Each call may give its own scopes. */
 export type Standpoint = {
@@ -125,7 +125,7 @@ export type Memory = {
 const isList = (turns: HeardTurn | readonly HeardTurn[]): turns is readonly HeardTurn[] => Array.isArray(turns)
 
 /** Binds the use cases to a standpoint, which no option of a call can change: whose memory it is, and who is writing. */
-export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
+export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const { user, scopes, agent, author } = standpoint
   const view = { user, scopes, agent }
   const at = <Options extends object>(reference: string, options?: Options) => ({
@@ -139,7 +139,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
   const load = () => import('./use-cases.ts')
   return {
     remember: async ({ key, sourceId, model, ...draft }) =>
-      (await load()).remember(workshop, {
+      (await load()).remember(ports, {
         user,
         author,
         draft: { scopes, ...draft },
@@ -148,7 +148,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         ...(model === undefined ? {} : { model }),
       }),
     learn: async (text, options = {}) =>
-      (await import('./learn/learn.ts')).learn(workshop, {
+      (await import('./learn/learn.ts')).learn(ports, {
         scopes,
         ...options,
         user,
@@ -158,7 +158,7 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         text,
       }),
     hear: async (turns, options = {}) =>
-      (await import('./conversation/hear.ts')).hear(workshop, {
+      (await import('./conversation/hear.ts')).hear(ports, {
         scopes,
         ...options,
         user,
@@ -167,55 +167,53 @@ export function memoryFrom(workshop: Workshop, standpoint: Standpoint): Memory {
         view: scopes,
         turns: isList(turns) ? turns : [turns],
       }),
-    turns: async (options = {}) => (await load()).listTurns(workshop, { ...options, user }),
-    turn: async (id) => (await load()).getTurn(workshop, user, id),
-    conversations: async (options = {}) => (await load()).listConversations(workshop, { ...options, user }),
+    turns: async (options = {}) => (await load()).listTurns(ports, { ...options, user }),
+    turn: async (id) => (await load()).getTurn(ports, user, id),
+    conversations: async (options = {}) => (await load()).listConversations(ports, { ...options, user }),
     embedTurns: async (options = {}) =>
-      (await import('./conversation/meaning.ts')).embedTurns(workshop, { ...options, user }),
+      (await import('./conversation/meaning.ts')).embedTurns(ports, { ...options, user }),
     forgetTurns: async (selection, options) =>
-      (await load()).forgetTurns(workshop, { ...selection, ...options, user, author }),
-    recall: (message, options = {}) => recall(workshop, { ...view, ...options, user, message }),
-    search: async (query, options = {}) => (await load()).search(workshop, { agent, ...options, user, query }),
+      (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),
+    recall: (message, options = {}) => recall(ports, { ...view, ...options, user, message }),
+    search: async (query, options = {}) => (await load()).search(ports, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
-      (await load()).why(workshop, { ...view, ...options, user, message, reference }),
+      (await load()).why(ports, { ...view, ...options, user, message, reference }),
     remedies: async (message, reference, options) =>
-      (await load()).remedies(workshop, { ...view, ...options, user, message, reference }),
-    correct: async (reference, correction) => (await load()).correct(workshop, at(reference, correction)),
-    reinforce: async (reference, options) => (await load()).reinforce(workshop, at(reference, options)),
-    confirm: async (reference, options) => (await load()).confirm(workshop, at(reference, options)),
-    pin: async (reference, options) => (await load()).pin(workshop, at(reference, options)),
-    unpin: async (reference, options) => (await load()).unpin(workshop, at(reference, options)),
+      (await load()).remedies(ports, { ...view, ...options, user, message, reference }),
+    correct: async (reference, correction) => (await load()).correct(ports, at(reference, correction)),
+    reinforce: async (reference, options) => (await load()).reinforce(ports, at(reference, options)),
+    confirm: async (reference, options) => (await load()).confirm(ports, at(reference, options)),
+    pin: async (reference, options) => (await load()).pin(ports, at(reference, options)),
+    unpin: async (reference, options) => (await load()).unpin(ports, at(reference, options)),
     addAliases: async (reference, aliases, options) =>
-      (await load()).addAliases(workshop, { ...at(reference, options), aliases }),
+      (await load()).addAliases(ports, { ...at(reference, options), aliases }),
     removeAliases: async (reference, aliases, options) =>
-      (await load()).removeAliases(workshop, { ...at(reference, options), aliases }),
-    setWhy: async (reference, text, options) =>
-      (await load()).setWhy(workshop, { ...at(reference, options), why: text }),
-    edit: async (reference, edits, options) =>
-      (await load()).editBelief(workshop, { ...at(reference, options), edits }),
+      (await load()).removeAliases(ports, { ...at(reference, options), aliases }),
+    setWhy: async (reference, text, options) => (await load()).setWhy(ports, { ...at(reference, options), why: text }),
+    edit: async (reference, edits, options) => (await load()).editBelief(ports, { ...at(reference, options), edits }),
     resolve: async (question, by, options) =>
-      (await load()).resolve(workshop, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
-    forget: async (reference, options) => (await load()).forget(workshop, at(reference, options)),
+      (await load()).resolve(ports, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
+    forget: async (reference, options) => (await load()).forget(ports, at(reference, options)),
     undo: async (event, options = {}) =>
-      (await load()).undo(workshop, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
-    get: async (reference, options) => (await load()).findBelief(workshop, at(reference, options)),
-    list: async (options = {}) => (await load()).listBeliefs(workshop, { ...options, user }),
-    find: async (query, options = {}) => (await load()).findBeliefs(workshop, { ...options, user, query }),
-    history: async (reference) => (await load()).history(workshop, at(reference)),
-    events: async (options = {}) => (await load()).recentEvents(workshop, user, { limit: 50, ...options }),
-    scopes: () => workshop.store.scopes(user),
-    proposals: async () => (await load()).proposals(workshop, user),
-    candidates: async () => (await load()).candidates(workshop, user),
-    accept: async (proposal, options) => (await load()).accept(workshop, at(proposal, options)),
-    reject: async (proposal, options) => (await load()).reject(workshop, at(proposal, options)),
+      (await load()).undo(ports, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
+    get: async (reference, options) => (await load()).findBelief(ports, at(reference, options)),
+    list: async (options = {}) => (await load()).listBeliefs(ports, { ...options, user }),
+    find: async (query, options = {}) => (await load()).findBeliefs(ports, { ...options, user, query }),
+    history: async (reference) => (await load()).history(ports, at(reference)),
+    events: async (options = {}) => (await load()).recentEvents(ports, user, { limit: 50, ...options }),
+    scopes: () => ports.store.scopes(user),
+    proposals: async () => (await load()).proposals(ports, user),
+    candidates: async () => (await load()).candidates(ports, user),
+    accept: async (proposal, options) => (await load()).accept(ports, at(proposal, options)),
+    reject: async (proposal, options) => (await load()).reject(ports, at(proposal, options)),
     import: async (text, options = {}) =>
-      (await load()).importBeliefs(workshop, { source: 'import', scopes, ...options, user, author, text }),
+      (await load()).importBeliefs(ports, { source: 'import', scopes, ...options, user, author, text }),
     export: async function* (filter = {}) {
-      yield* (await load()).exportBeliefs(workshop, { ...filter, user })
+      yield* (await load()).exportBeliefs(ports, { ...filter, user })
     },
     exportTurns: async function* (filter = {}) {
-      yield* (await load()).exportTurns(workshop, { ...filter, user })
+      yield* (await load()).exportTurns(ports, { ...filter, user })
     },
-    close: () => workshop.store.close(),
+    close: () => ports.store.close(),
   }
 }

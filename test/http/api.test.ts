@@ -154,7 +154,7 @@ describe('a belief', () => {
 
   it('that was inferred, or written by an agent, becomes the person’s own word when they confirm it', async () => {
     const author = { actor: 'agent', origin: 'test-agent' } as const
-    const agent = memoryFrom(server.workshop, { user: 'local', scopes: ['project:ledger'], agent: null, author })
+    const agent = memoryFrom(server.ports, { user: 'local', scopes: ['project:ledger'], agent: null, author })
     const { belief: guessed } = await agent.remember({ name: 'guessed', content: 'Perhaps.', status: 'inferred' })
 
     const { body } = await send<'confirmBelief'>('POST', `/beliefs/${guessed.id}/confirm`)
@@ -203,7 +203,7 @@ describe('a belief', () => {
 
 describe('another user', () => {
   it('has nothing here that can be seen or changed', async () => {
-    const eve = memoryFrom(server.workshop, {
+    const eve = memoryFrom(server.ports, {
       user: 'eve',
       scopes: ['project:ledger'],
       agent: null,

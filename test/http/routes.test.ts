@@ -36,9 +36,9 @@ const freshId = async (more: object = {}): Promise<string> => {
 
 const freshProposal = async (): Promise<string> => {
   const target = await freshId()
-  const agent = { ...(await server.workshop.store.get('local', target)), id: `proposal-${made}`, proposedFor: target }
+  const agent = { ...(await server.ports.store.get('local', target)), id: `proposal-${made}`, proposedFor: target }
   const at = '2026-01-01T00:00:00.000Z'
-  await server.workshop.store.commit({
+  await server.ports.store.commit({
     user: 'local',
     kind: 'propose',
     actor: 'agent',

@@ -12,7 +12,7 @@ import type { ApiErrorBody } from '../../src/http/api/contract.ts'
 import type { Desk } from '../../src/http/api/handlers.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
-import { openWorkshop } from '../../src/open-memory.ts'
+import { openPorts } from '../../src/open-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 export const token = 'a-token-of-43-characters-0123456789-abcdefg'
@@ -58,11 +58,11 @@ export async function serverAtHand(
     },
     async () => {},
   )
-  const workshop = openWorkshop(dir)
-  await fillDemo(workshop, dir)
+  const ports = openPorts(dir)
+  await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []
-  const open = await openDesk(session, workshop, place, (line) => problems.push(line))
+  const open = await openDesk(session, ports, place, (line) => problems.push(line))
   const { app, close } = serverApp({
     token,
     hosts: loopbackNames,
@@ -110,7 +110,7 @@ export async function serverAtHand(
   return {
     dir,
     webDirectory,
-    workshop,
+    ports,
     session,
     desk: open.desk,
     app,

@@ -252,7 +252,7 @@ describe('candidates', () => {
 describe('another user', () => {
   it('has said nothing here that can be read, found or forgotten', async () => {
     const author = { actor: 'person', origin: 'test' } as const
-    const eve = memoryFrom(server.workshop, { user: 'eve', scopes: ['project:ledger'], agent: null, author })
+    const eve = memoryFrom(server.ports, { user: 'eve', scopes: ['project:ledger'], agent: null, author })
     const { turns } = await eve.hear({ text: 'The ibis of Eve nests in Trondheim.', session: 'eve' })
     const id = turns[0]?.turn?.id ?? ''
 

@@ -9,7 +9,7 @@ import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
 import type { CaseOutcome } from '../../src/eval/run/run.ts'
 import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { rulesExtractor } from '../../src/memory/learn/rules.ts'
-import { workshop } from '../recall/beliefs-at-hand.ts'
+import { ports } from '../recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const pack = 'packs/learning'
@@ -17,7 +17,7 @@ const load = (directory: string) => readLearningCases({ directory, manifest: man
 const cases = load(pack)
 
 const runOn = async (extractor: Extractor): Promise<readonly CaseOutcome[]> => {
-  const kind = learningKind({ open: async () => extractor, openWorkshop: workshop, version: '0', clock: () => 0 })
+  const kind = learningKind({ open: async () => extractor, openPorts: ports, version: '0', clock: () => 0 })
   const benchmark = await openBenchmark(pack, [kind])
   const wanted = new Set(cases.map(({ caseId }) => caseId))
   const outcomes: CaseOutcome[] = []

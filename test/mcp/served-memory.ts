@@ -4,8 +4,8 @@ import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { memoryMcp } from '../../src/mcp/memory-mcp.ts'
 import type { Standing } from '../../src/mcp/visit.ts'
+import type { Author } from '../../src/memory/change/transaction.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
-import type { Author } from '../../src/memory/workshop.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
 
 export const person: Author = { actor: 'person', origin: 'cli' }
@@ -44,7 +44,7 @@ export function servedMemory(given: Partial<Standing> = {}) {
   }
   let ids = 0
   let time = Date.parse('2026-01-01T00:00:00Z')
-  const workshop = {
+  const ports = {
     store: openMemoryStore({ random: randomBytes }),
     emptyStore: async () => openMemoryStore({ random: randomBytes }),
     // biome-ignore lint/suspicious/noAssignInExpressions: every look at the clock is a second later
@@ -52,7 +52,7 @@ export function servedMemory(given: Partial<Standing> = {}) {
     newId: () => `b-${String(++ids).padStart(4, '0')}`,
   }
   const memoryAs = (author: Author, user = standing.user) =>
-    memoryFrom(workshop, { user, scopes: standing.scopes, agent: standing.agent, author })
+    memoryFrom(ports, { user, scopes: standing.scopes, agent: standing.agent, author })
   const bugs: unknown[] = []
   const { fetch, close } = memoryMcp({
     version: '1.2.3',

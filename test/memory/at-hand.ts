@@ -1,8 +1,8 @@
 import type { Belief } from '../../src/beliefs/belief.ts'
-import type { BeliefDraft } from '../../src/memory/draft.ts'
+import type { BeliefDraft } from '../../src/memory/change/draft.ts'
+import { type Remembered, remember } from '../../src/memory/change/remember.ts'
+import type { Author, ChangeRequest, Ports } from '../../src/memory/change/transaction.ts'
 import type { BeliefReference } from '../../src/memory/find-belief.ts'
-import { type Remembered, remember } from '../../src/memory/remember.ts'
-import type { Author, ChangeRequest, Workshop } from '../../src/memory/workshop.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
 
 export const agent = { actor: 'agent', origin: 'codex' } as const
@@ -11,12 +11,12 @@ export const importer = { actor: 'import', origin: 'notes.jsonl' } as const
 
 /** Remembers a statement of Ann's memory about code, as the person unless told otherwise. */
 export const tell = (
-  workshop: Workshop,
+  ports: Ports,
   name: string,
   content: string,
   { author = person, key, ...draft }: Partial<BeliefDraft> & { author?: Author; key?: string } = {},
 ): Promise<Remembered> =>
-  remember(workshop, {
+  remember(ports, {
     user: 'ann',
     author,
     draft: { name, content, scopes: ['domain:code'], ...draft },
@@ -31,12 +31,12 @@ export const about = (reference: string, author: Author = person): ChangeRequest
 })
 
 /** Every belief of Ann's there is, retired ones and proposals too. */
-export async function everything({ store }: Workshop): Promise<readonly Belief[]> {
+export async function everything({ store }: Ports): Promise<readonly Belief[]> {
   return (await store.list({ user: 'ann' }, { limit: 100_000, offset: 0 })).items
 }
 
 /** The belief as it stands now. */
-export async function now({ store }: Workshop, { id }: { readonly id: string }): Promise<Belief> {
+export async function now({ store }: Ports, { id }: { readonly id: string }): Promise<Belief> {
   const belief = await store.get('ann', id)
   if (belief === null) throw new Error(`There is no belief ${id}.`)
   return belief

@@ -3,34 +3,34 @@ import { describe, expect, it } from 'vitest'
 import { authorityOf } from '../../src/beliefs/authority.ts'
 import { type Belief, isCurrent } from '../../src/beliefs/belief.ts'
 import { nameKey } from '../../src/beliefs/identity.ts'
-import { exportBeliefs } from '../../src/memory/export.ts'
-import { forget } from '../../src/memory/forget.ts'
-import { chainOf } from '../../src/memory/history.ts'
-import { importBeliefs } from '../../src/memory/import.ts'
-import { recall } from '../../src/memory/recall.ts'
-import { search } from '../../src/memory/search.ts'
-import { undo } from '../../src/memory/undo.ts'
-import type { Author, Workshop } from '../../src/memory/workshop.ts'
+import { forget } from '../../src/memory/change/forget.ts'
+import type { Author, Ports } from '../../src/memory/change/transaction.ts'
+import { undo } from '../../src/memory/change/undo.ts'
+import { chainOf } from '../../src/memory/explain/history.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import { search } from '../../src/memory/recall/search.ts'
+import { exportBeliefs } from '../../src/memory/transfer/export.ts'
+import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { formKeys } from '../../src/search/forms.ts'
-import { person, workshop } from '../recall/beliefs-at-hand.ts'
+import { person, ports } from '../recall/beliefs-at-hand.ts'
 import { agent, everything, importer, lasting, otherAgent } from './at-hand.ts'
 import { operation, operations, perform, performAll, pointedAt } from './operations.ts'
 
 const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1)
-const state = async (memory: Workshop) => (await everything(memory)).map(lasting).sort(byId)
-const fileOf = async (memory: Workshop): Promise<readonly string[]> => {
+const state = async (memory: Ports) => (await everything(memory)).map(lasting).sort(byId)
+const fileOf = async (memory: Ports): Promise<readonly string[]> => {
   const lines: string[] = []
   for await (const belief of exportBeliefs(memory, { user: 'ann' })) lines.push(JSON.stringify(belief))
   return lines
 }
-const take = (memory: Workshop, lines: readonly string[], author: Author = person) =>
+const take = (memory: Ports, lines: readonly string[], author: Author = person) =>
   importBeliefs(memory, { user: 'ann', author, source: 'file', scopes: ['domain:code'], text: lines.join('\n') })
 
 describe('identity', () => {
   it('gives every name in every scope at most one current holder', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
-        const memory = workshop()
+        const memory = ports()
         for (const one of all) {
           await perform(memory, one)
           const held = (await everything(memory))
@@ -49,7 +49,7 @@ describe('supersession', () => {
   it('has no circles, and one active head in every line, whatever is said, corrected and undone', async () => {
     await fc.assert(
       fc.asyncProperty(operations(['remember', 'correct', 'undo'], [person]), async (all) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, all)
         for (const belief of await everything(memory)) {
           const chain = await chainOf(memory, belief)
@@ -67,7 +67,7 @@ describe('supersession', () => {
   it('ends, and shows in the status, whatever is done', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, all)
         const beliefs = new Map((await everything(memory)).map((belief) => [belief.id, belief]))
         for (const belief of beliefs.values()) {
@@ -90,7 +90,7 @@ describe('undo', () => {
     let undone = 0
     await fc.assert(
       fc.asyncProperty(operations(), operation(), async (before, one) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, before)
         const earlier = await state(memory)
         const [last] = await memory.store.events('ann', { limit: 1 })
@@ -115,7 +115,7 @@ describe('undo', () => {
   it('repeated leads back to where anything that cannot be undone left off', async () => {
     await fc.assert(
       fc.asyncProperty(operations(['remember', 'correct', 'pin', 'addAlias', 'accept', 'undo']), async (all) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, all)
         for (let steps = 0; (await memory.store.lastUndoable('ann')) !== null; steps += 1) {
           expect(steps).toBeLessThan(all.length)
@@ -133,7 +133,7 @@ describe('authority', () => {
   it('protects all that a person wrote from whatever agents do, and recall with it', async () => {
     const lowly = [agent, otherAgent, { actor: 'tool', origin: 'ci' } as const]
     const untouched = ({ reinforcement: _reinforcement, ...belief }: ReturnType<typeof lasting>) => belief
-    const byPerson = async (memory: Workshop) =>
+    const byPerson = async (memory: Ports) =>
       (await everything(memory))
         .filter((belief) => authorityOf(belief) === 'person')
         .map(lasting)
@@ -141,7 +141,7 @@ describe('authority', () => {
         .sort(byId)
     await fc.assert(
       fc.asyncProperty(operations(), operations(undefined, lowly), async (before, after) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, before)
         const written = await byPerson(memory)
         await performAll(memory, after)
@@ -166,7 +166,7 @@ describe('authority', () => {
     ] as const) {
       await fc.assert(
         fc.asyncProperty(operations(), operations(undefined, below), async (before, after) => {
-          const memory = workshop()
+          const memory = ports()
           await performAll(memory, before)
           const written = kept(await everything(memory), above)
           await performAll(memory, after)
@@ -181,7 +181,7 @@ describe('authority', () => {
   it('keeps every proposal out of every tier of recall', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, all)
         const message = 'db cache tone of voice pg storage'
         const scopes = ['domain:code', 'project:ledger', 'user:universal']
@@ -205,7 +205,7 @@ describe('forgetting', () => {
   it('leaves nothing of a belief in any read path', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), fc.nat(20), async (all, nth) => {
-        const memory = workshop()
+        const memory = ports()
         const { store } = memory
         await performAll(memory, all)
         const beliefs = await everything(memory)
@@ -247,7 +247,7 @@ describe('forgetting', () => {
     const kinds = ['correct', 'pin', 'unpin', 'addAlias', 'setWhy', 'accept', 'reinforce'] as const
     await fc.assert(
       fc.asyncProperty(operations(kinds), fc.nat(20), async (all, nth) => {
-        const memory = workshop()
+        const memory = ports()
         const unique = all.map((one, index) => ({ ...one, content: `statement ${index} of many` }))
         await performAll(memory, unique)
         const beliefs = (await everything(memory)).filter(({ proposedFor }) => proposedFor === null)
@@ -271,7 +271,7 @@ describe('a key', () => {
     let repeated = 0
     await fc.assert(
       fc.asyncProperty(operations(), operation(kinds), operation(kinds), async (before, one, other) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, before)
         const [latest] = await memory.store.events('ann', { limit: 1 })
         const keyed = { key: 'k', reference: await pointedAt(memory, one) }
@@ -300,11 +300,11 @@ describe('an export', () => {
   it('imported into an empty memory is the same memory, and imported again changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, all)
         const lines = await fileOf(memory)
         fc.pre(lines.length > 0)
-        const copy = workshop()
+        const copy = ports()
 
         expect(await take(copy, lines)).toMatchObject({ added: lines.length, warnings: [] })
         const timeless = (belief: Belief) => ({ ...belief, version: 0 })
@@ -320,7 +320,7 @@ describe('an export', () => {
   it('imported where it came from changes nothing, whoever does it', async () => {
     await fc.assert(
       fc.asyncProperty(operations(), fc.constantFrom(person, importer, agent), async (all, author) => {
-        const memory = workshop()
+        const memory = ports()
         await performAll(memory, all)
         const lines = await fileOf(memory)
         fc.pre(lines.length > 0)
@@ -338,7 +338,7 @@ describe('an export', () => {
         operations(),
         fc.constantFrom(person, importer, agent),
         async (one, two, author) => {
-          const memory = workshop()
+          const memory = ports()
           await performAll(memory, one)
           const lines = await fileOf(memory)
           await performAll(memory, two)

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
-import { correct } from '../../src/memory/correct.ts'
-import { addAliases, pin, reinforce, removeAliases, setWhy, unpin } from '../../src/memory/edit.ts'
-import { forget } from '../../src/memory/forget.ts'
-import { importBeliefs } from '../../src/memory/import.ts'
-import { accept, reject } from '../../src/memory/proposals.ts'
-import { remember } from '../../src/memory/remember.ts'
-import { resolve } from '../../src/memory/resolve.ts'
-import { undo } from '../../src/memory/undo.ts'
-import type { Author, Workshop } from '../../src/memory/workshop.ts'
+import { correct } from '../../src/memory/change/correct.ts'
+import { addAliases, pin, reinforce, removeAliases, setWhy, unpin } from '../../src/memory/change/edit.ts'
+import { forget } from '../../src/memory/change/forget.ts'
+import { accept, reject } from '../../src/memory/change/proposals.ts'
+import { remember } from '../../src/memory/change/remember.ts'
+import { resolve } from '../../src/memory/change/resolve.ts'
+import type { Author, Ports } from '../../src/memory/change/transaction.ts'
+import { undo } from '../../src/memory/change/undo.ts'
+import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
 import { agent, everything, importer, otherAgent } from './at-hand.ts'
 
@@ -36,13 +36,13 @@ const contents = ['alpha', 'Beta.', 'gamma rays']
 const aliases = ['pg', 'storage', 'DB', 'cache']
 const places = ['domain:code', 'project:ledger', 'user:universal']
 
-type Step = (memory: Workshop, operation: Operation) => Promise<unknown>
+type Step = (memory: Ports, operation: Operation) => Promise<unknown>
 
 const request = ({ author, key }: Operation) => ({ user: 'ann', author, ...(key === undefined ? {} : { key }) })
 
 /** The belief an operation points at: any there is, retired and proposed ones too. */
 export async function pointedAt(
-  memory: Workshop,
+  memory: Ports,
   { nth, reference }: Operation,
   among: (belief: Belief) => boolean = () => true,
 ): Promise<string> {
@@ -51,7 +51,7 @@ export async function pointedAt(
   return beliefs[nth % beliefs.length]?.id ?? 'nothing-at-all'
 }
 
-const about = async (memory: Workshop, operation: Operation) => ({
+const about = async (memory: Ports, operation: Operation) => ({
   ...request(operation),
   reference: await pointedAt(memory, operation),
 })
@@ -131,7 +131,7 @@ export const operations = (...args: Parameters<typeof operation>): fc.Arbitrary<
  * Carries an operation out. Being refused is an answer; anything else that goes wrong is not, nor is giving up because
  * the memory "kept changing" while nobody else was there. Returns the code of the refusal, or null.
  */
-export async function perform(memory: Workshop, one: Operation): Promise<string | null> {
+export async function perform(memory: Ports, one: Operation): Promise<string | null> {
   try {
     const step: Step = steps[one.kind]
     await step(memory, one)
@@ -142,6 +142,6 @@ export async function perform(memory: Workshop, one: Operation): Promise<string 
   }
 }
 
-export async function performAll(memory: Workshop, all: readonly Operation[]): Promise<void> {
+export async function performAll(memory: Ports, all: readonly Operation[]): Promise<void> {
   for (const one of all) await perform(memory, one)
 }

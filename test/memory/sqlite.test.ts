@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { examine, rebuild } from '../../src/memory/doctor.ts'
+import type { Ports } from '../../src/memory/change/transaction.ts'
+import { examine, rebuild } from '../../src/memory/explain/doctor.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
-import { recall } from '../../src/memory/recall.ts'
-import { search } from '../../src/memory/search.ts'
-import type { Workshop } from '../../src/memory/workshop.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import { search } from '../../src/memory/recall/search.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { person, workshop } from '../recall/beliefs-at-hand.ts'
+import { person, ports } from '../recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { agent, everything } from './at-hand.ts'
 import { operations, perform } from './operations.ts'
@@ -22,7 +22,7 @@ const standpoint = { user: 'ann', scopes: ['domain:code'], agent: null, author: 
 describe('a memory on disk', () => {
   it('goes through everything that can happen to a belief, and is the same when opened again', async () => {
     using directory = temporaryDirectory()
-    const made = workshop()
+    const made = ports()
     const store = openIn(directory.path)
     const memory = memoryFrom({ ...made, store }, standpoint)
     const asAgent = memoryFrom({ ...made, store }, { ...standpoint, author: agent })
@@ -74,16 +74,16 @@ describe('a memory on disk', () => {
   it('gives two programs that remember the same name one belief', async () => {
     using directory = temporaryDirectory()
     const stores = [openIn(directory.path), openIn(directory.path)]
-    const workshops = stores.map((store, at): Workshop => {
-      const made = workshop()
+    const ports = stores.map((store, at): Ports => {
+      const made = ports()
       return { ...made, store, newId: () => `${at}-${made.newId()}` }
     })
-    const memories = workshops.map((one) => memoryFrom(one, standpoint))
+    const memories = ports.map((one) => memoryFrom(one, standpoint))
     await Promise.all(
       Array.from({ length: 20 }, (_, at) => memories[at % 2]?.remember({ name: 'db', content: `word ${at % 4}` })),
     )
 
-    const heads = (await everything(workshops[0] as Workshop)).filter(({ supersededBy }) => supersededBy === null)
+    const heads = (await everything(ports[0] as Ports)).filter(({ supersededBy }) => supersededBy === null)
     expect(heads).toHaveLength(1)
     expect((await memories[1]?.history('db'))?.chain.at(-1)).toEqual(heads[0])
     await Promise.all(stores.map((store) => store.close()))
@@ -95,14 +95,14 @@ describe('a memory on disk', () => {
     await fc.assert(
       fc.asyncProperty(operations(), async (all) => {
         run += 1
-        const onDisk: Workshop = {
-          ...workshop(),
+        const onDisk: Ports = {
+          ...ports(),
           store: openSqliteStore({ file: join(directory.path, `${run}`, 'credence.db'), random }),
         }
-        const inMemory: Workshop = { ...workshop(), store: openMemoryStore({ random }) }
+        const inMemory: Ports = { ...ports(), store: openMemoryStore({ random }) }
         for (const one of all) expect(await perform(onDisk, one)).toBe(await perform(inMemory, one))
 
-        const answers = async (memory: Workshop) => ({
+        const answers = async (memory: Ports) => ({
           beliefs: await everything(memory),
           events: await memory.store.events('ann', { limit: 100 }),
           context: await recall(memory, {

@@ -1,11 +1,11 @@
 import type { Belief } from '../../src/beliefs/belief.ts'
-import { exportBeliefs } from '../../src/memory/export.ts'
-import { importBeliefs } from '../../src/memory/import.ts'
-import type { Author, Workshop } from '../../src/memory/workshop.ts'
+import type { Author, Ports } from '../../src/memory/change/transaction.ts'
+import { exportBeliefs } from '../../src/memory/transfer/export.ts'
+import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
 
 /** Imports records, or the text of a file of them. */
-export const take = (memory: Workshop, records: string | readonly object[], author: Author = person) =>
+export const take = (memory: Ports, records: string | readonly object[], author: Author = person) =>
   importBeliefs(memory, {
     user: 'ann',
     author,
@@ -14,7 +14,7 @@ export const take = (memory: Workshop, records: string | readonly object[], auth
     text: typeof records === 'string' ? records : records.map((record) => JSON.stringify(record)).join('\n'),
   })
 /** Everything of one user, as an export has it. */
-export const exported = async (memory: Workshop, user = 'ann') => {
+export const exported = async (memory: Ports, user = 'ann') => {
   const beliefs: Belief[] = []
   for await (const one of exportBeliefs(memory, { user })) beliefs.push(one)
   return beliefs

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { keepInStep } from '../../src/memory/mirror/keep-in-step.ts'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
-import { openWorkshop } from '../../src/open-memory.ts'
+import { openPorts } from '../../src/open-memory.ts'
 import { mirroredMemory } from './mirrored-memory.ts'
 
 it('writes the file for many changes at once in a few goes, and each is in it when its call returns', async () => {
   await using mirrored = mirroredMemory()
   await mirrored.memory.remember({ name: 'first', content: 'There is a file.' })
-  const opened = openWorkshop(mirrored.dir)
+  const opened = openPorts(mirrored.dir)
   let looks = 0
   // Every sync looks at the journal for what has happened since.
   const events: typeof opened.store.events = (user, page) => {
@@ -16,10 +16,10 @@ it('writes the file for many changes at once in a few goes, and each is in it wh
     return opened.store.events(user, page)
   }
   const options = { dir: mirrored.dir, user: 'local', make: false, onProblem: () => {} }
-  const workshop = keepInStep({ ...opened, store: { ...opened.store, events } }, options)
+  const ports = keepInStep({ ...opened, store: { ...opened.store, events } }, options)
   const author = { actor: 'person', origin: 'test' } as const
-  const memory = memoryFrom(workshop, { user: 'local', scopes: ['user:universal'], agent: null, author })
-  await syncMirror(workshop, { dir: mirrored.dir, user: 'local' })
+  const memory = memoryFrom(ports, { user: 'local', scopes: ['user:universal'], agent: null, author })
+  await syncMirror(ports, { dir: mirrored.dir, user: 'local' })
   const before = looks
   await memory.remember({ name: 'alone', content: 'One change.' })
   const looksForOne = looks - before
@@ -33,7 +33,7 @@ it('writes the file for many changes at once in a few goes, and each is in it wh
 
   expect(isThere).toEqual(isThere.map(() => true))
   expect(looks - before - looksForOne).toBeLessThan(10 * looksForOne)
-  await workshop.store.close()
+  await ports.store.close()
 })
 
 it('lets a program that makes many changes in a row handle its events', async () => {

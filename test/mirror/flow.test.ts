@@ -98,7 +98,7 @@ correction, a new line a new belief, a line taken out is retired. Words outside 
 
     expect(readFileSync(path(), 'utf8')).toContain('# Memory')
     expect(dir).not.toBe('')
-    await place.workshop.store.close()
+    await place.ports.store.close()
     rmSync(dir, { recursive: true })
   })
 })

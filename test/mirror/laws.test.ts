@@ -112,8 +112,8 @@ const textsIn = (dir: string): string =>
     .join('')
 
 /** Everything the journal still knows. */
-async function historyText({ memory, workshop }: Place): Promise<string> {
+async function historyText({ memory, ports }: Place): Promise<string> {
   const events = await memory.events({ limit: 1_000 })
-  const revisions = await Promise.all(events.map(({ number }) => workshop.store.revisions('local', number)))
+  const revisions = await Promise.all(events.map(({ number }) => ports.store.revisions('local', number)))
   return JSON.stringify(revisions)
 }

@@ -5,7 +5,7 @@ import type { Memory } from '../../src/memory/memory.ts'
 import { mirrorPaths } from '../../src/memory/mirror/state/state.ts'
 import { mirrorStatus } from '../../src/memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../src/memory/mirror/sync.ts'
-import { type MemoryOptions, openMemory, openWorkshop } from '../../src/open-memory.ts'
+import { type MemoryOptions, openMemory, openPorts } from '../../src/open-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 /** A memory in a directory of its own, with its mirror, and ways to edit the file as others do. */
@@ -17,13 +17,13 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
     problems.push(problem.message)
   }
   const memory: Memory = openMemory({ dir, mirror: true, onMirrorProblem, ...options })
-  const workshop = openWorkshop(dir)
+  const ports = openPorts(dir)
   const path = (name = 'MEMORY.md'): string => join(dir, name)
   const text = (name?: string): string => readFileSync(path(name), 'utf8')
   return {
     dir,
     memory,
-    workshop,
+    ports,
     problems,
     path,
     text,
@@ -40,13 +40,13 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
      * and would otherwise take in the next edit before the next call does.
      */
     sync: async (request: Partial<MirrorRequest> = {}) => {
-      const synced = await syncMirror(workshop, { dir, user: 'local', settle: true, ...request })
+      const synced = await syncMirror(ports, { dir, user: 'local', settle: true, ...request })
       const release = await takeLock(mirrorPaths(dir).lock, 'The mirror', 10_000)
       release()
       return synced
     },
     status: async () => {
-      const status = await mirrorStatus(workshop, dir)
+      const status = await mirrorStatus(ports, dir)
       if (!status.exists) throw new Error('There is no mirror.')
       return status
     },
@@ -57,7 +57,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
     },
     [Symbol.asyncDispose]: async () => {
       await memory.close()
-      await workshop.store.close()
+      await ports.store.close()
       directory[Symbol.dispose]()
     },
   }

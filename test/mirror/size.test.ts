@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { remember } from '../../src/memory/remember.ts'
+import { remember } from '../../src/memory/change/remember.ts'
 import { mirroredMemory, withoutLine } from './mirrored-memory.ts'
 
 const person = { actor: 'person', origin: 'test' } as const
@@ -8,10 +8,10 @@ const person = { actor: 'person', origin: 'test' } as const
 type Place = ReturnType<typeof mirroredMemory>
 
 /** Remembers without the mirror looking on, so that it has much to catch up with. */
-async function fill({ workshop }: Place, count: number, scopes: readonly string[], length = 60): Promise<void> {
+async function fill({ ports }: Place, count: number, scopes: readonly string[], length = 60): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const draft = { name: `fact ${scopes[0]} ${index}`, content: `${index} ${'x'.repeat(length)}`, scopes }
-    await remember(workshop, { user: 'local', author: person, draft })
+    await remember(ports, { user: 'local', author: person, draft })
   }
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Belief } from '../../src/beliefs/belief.ts'
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
-import { importRecords } from '../../src/memory/import.ts'
-import type { Workshop } from '../../src/memory/workshop.ts'
+import type { Ports } from '../../src/memory/change/transaction.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
+import { importRecords } from '../../src/memory/transfer/import.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
 import { sample } from '../../src/store/sample-beliefs.contract.ts'
 
@@ -21,8 +21,8 @@ export function belief(fields: Partial<Belief> & Pick<Belief, 'name'>): BeliefRe
   return record
 }
 
-/** A workshop on an in-memory store, with a clock that ticks a second a call and ids that count. */
-export function workshop(): Workshop {
+/** A ports on an in-memory store, with a clock that ticks a second a call and ids that count. */
+export function ports(): Ports {
   let ids = 0
   let ticks = 0
   return {
@@ -38,9 +38,9 @@ export function workshop(): Workshop {
   }
 }
 
-/** A workshop that holds these beliefs already. */
-export async function workshopWith(...beliefs: readonly BeliefRecord[]): Promise<Workshop> {
-  const made = workshop()
+/** A ports that holds these beliefs already. */
+export async function portsWith(...beliefs: readonly BeliefRecord[]): Promise<Ports> {
+  const made = ports()
   const placed = beliefs.map((record, index) => ({ place: `belief ${index}`, record }))
   await importRecords(made, { user: 'ann', author: person }, placed)
   return made

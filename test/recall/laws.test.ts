@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BeliefRecord } from '../../src/memory/belief-record.ts'
-import { recall } from '../../src/memory/recall.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 import { recompute } from '../../src/search/explanation.ts'
 import { isOrdinaryWord } from '../../src/search/ordinary-words.ts'
-import { belief, workshopWith } from './beliefs-at-hand.ts'
+import { belief, portsWith } from './beliefs-at-hand.ts'
 
 const vocabulary = [
   'redis',
@@ -53,7 +53,7 @@ const beliefs = fc
 const view = { user: 'ann', scopes: ['domain:code'] }
 const budget = { maxBeliefs: 1_000 }
 const found = async (store: readonly BeliefRecord[], text: string) => {
-  const { relevant } = await recall(await workshopWith(...store), { ...view, message: text, budget })
+  const { relevant } = await recall(await portsWith(...store), { ...view, message: text, budget })
   return relevant.map(({ belief: { name }, score }) => ({ name, score }))
 }
 
@@ -61,7 +61,7 @@ describe('recall', () => {
   it('gives every score as the sum of its explanation', async () => {
     await fc.assert(
       fc.asyncProperty(beliefs, message, async (store, text) => {
-        const { relevant } = await recall(await workshopWith(...store), { ...view, message: text, budget })
+        const { relevant } = await recall(await portsWith(...store), { ...view, message: text, budget })
 
         for (const { score, explanation, matches } of relevant) {
           expect(recompute(explanation)).toBe(score)
@@ -188,7 +188,7 @@ describe('recall', () => {
   })
 
   it('stays silent, without an error, on an empty store and an empty message', async () => {
-    const empty = await recall(await workshopWith(), { ...view, message: 'anything?' })
+    const empty = await recall(await portsWith(), { ...view, message: 'anything?' })
 
     expect(empty).toEqual({
       user: 'ann',

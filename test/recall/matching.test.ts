@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { recall } from '../../src/memory/recall.ts'
-import { belief, workshopWith } from './beliefs-at-hand.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import { belief, portsWith } from './beliefs-at-hand.ts'
 
 const found = async (form: string, message: string): Promise<boolean> => {
-  const workshop = await workshopWith(belief({ id: 'target', name: 'unmentioned thing', aliases: [form] }))
-  const { relevant } = await recall(workshop, { user: 'ann', scopes: ['domain:code'], message })
+  const ports = await portsWith(belief({ id: 'target', name: 'unmentioned thing', aliases: [form] }))
+  const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message })
   return relevant.some(({ belief: { id } }) => id === 'target')
 }
 
@@ -167,8 +167,8 @@ it.each([
 
 it('does not lower a score by an alias for the slip', async () => {
   const score = async (aliases: readonly string[]) => {
-    const workshop = await workshopWith(belief({ name: 'Nethyl', aliases }))
-    const { relevant } = await recall(workshop, { user: 'ann', scopes: ['domain:code'], message: 'Nethy' })
+    const ports = await portsWith(belief({ name: 'Nethyl', aliases }))
+    const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message: 'Nethy' })
     return relevant[0]?.score ?? 0
   }
 
@@ -176,8 +176,8 @@ it('does not lower a score by an alias for the slip', async () => {
 })
 
 it('does not take a word that is itself a form for a slip for another', async () => {
-  const workshop = await workshopWith(belief({ name: 'reddis' }), belief({ name: 'redis' }))
-  const { relevant } = await recall(workshop, { user: 'ann', scopes: ['domain:code'], message: 'reddis?' })
+  const ports = await portsWith(belief({ name: 'reddis' }), belief({ name: 'redis' }))
+  const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message: 'reddis?' })
 
   expect(relevant.map(({ belief: { name } }) => name)).toEqual(['reddis'])
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { recall } from '../../src/memory/recall.ts'
-import { belief, workshopWith } from './beliefs-at-hand.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import { belief, portsWith } from './beliefs-at-hand.ts'
 
 const page = readFileSync(new URL('../../docs/scoring.md', import.meta.url), 'utf8')
 
@@ -23,7 +23,7 @@ it('scores the worked example of docs/scoring.md as the table there says', async
     belief({ name: name as string, aliases: (aliases as string).split(', ') }),
   )
   const message = /^> (.+)$/mu.exec(page)?.[1] ?? ''
-  const { relevant } = await recall(await workshopWith(...beliefs), { user: 'ann', scopes: ['domain:code'], message })
+  const { relevant } = await recall(await portsWith(...beliefs), { user: 'ann', scopes: ['domain:code'], message })
 
   const rows = relevant.flatMap(({ belief: { name }, matches }) =>
     matches.map(({ field, form, explanation }) => [

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { RecallRequest } from '../../src/memory/recall.ts'
-import { recall } from '../../src/memory/recall.ts'
-import type { Workshop } from '../../src/memory/workshop.ts'
-import { belief, workshopWith } from './beliefs-at-hand.ts'
+import type { Ports } from '../../src/memory/change/transaction.ts'
+import type { RecallRequest } from '../../src/memory/recall/recall.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+import { belief, portsWith } from './beliefs-at-hand.ts'
 
-const ask = async (workshop: Workshop, message: string, options: Partial<RecallRequest> = {}) => {
-  const context = await recall(workshop, {
+const ask = async (ports: Ports, message: string, options: Partial<RecallRequest> = {}) => {
+  const context = await recall(ports, {
     user: 'ann',
     scopes: ['domain:code'],
     message,
@@ -24,19 +24,19 @@ const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:0
 
 describe('pinned beliefs', () => {
   it('are there whatever the message says: person-edited first, then most recently reinforced', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'old', pinned: true, reinforcement: { count: 1, at: day(1) } }),
       belief({ name: 'new', pinned: true, reinforcement: { count: 1, at: day(9) } }),
       belief({ name: 'edited', pinned: true, editedByPerson: true, reinforcement: { count: 1, at: day(2) } }),
     )
 
-    expect((await ask(workshop, 'hello')).pinned).toEqual(['edited', 'new', 'old'])
+    expect((await ask(ports, 'hello')).pinned).toEqual(['edited', 'new', 'old'])
   })
 
   it('are never relevant as well, and say so when the message names them', async () => {
-    const workshop = await workshopWith(belief({ name: 'redis', pinned: true }))
+    const ports = await portsWith(belief({ name: 'redis', pinned: true }))
 
-    expect(await ask(workshop, 'redis?')).toMatchObject({
+    expect(await ask(ports, 'redis?')).toMatchObject({
       pinned: ['redis'],
       relevant: [],
       missed: { redis: 'pinned-already' },
@@ -44,18 +44,18 @@ describe('pinned beliefs', () => {
   })
 
   it('stay in their scope even when a person edited them, unless asked for everywhere', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'tone', pinned: true, editedByPerson: true, scopes: ['domain:writing'] }),
     )
 
-    expect((await ask(workshop, '')).pinned).toEqual([])
-    expect((await ask(workshop, '', { editedPins: 'everywhere' })).pinned).toEqual(['tone'])
+    expect((await ask(ports, '')).pinned).toEqual([])
+    expect((await ask(ports, '', { editedPins: 'everywhere' })).pinned).toEqual(['tone'])
   })
 })
 
 describe('relevant beliefs', () => {
   it('are ranked: a name over an alias, a rare form over a common one, and ties by reinforcement, then name', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'by alias', aliases: ['redis'] }),
       belief({ name: 'redis' }),
       belief({ name: 'second', aliases: ['shared'], reinforcement: { count: 0, at: day(3) } }),
@@ -64,7 +64,7 @@ describe('relevant beliefs', () => {
       belief({ name: 'a third', aliases: ['shared'], reinforcement: { count: 0, at: day(1) } }),
     )
 
-    expect((await ask(workshop, 'redis and shared')).relevant).toEqual([
+    expect((await ask(ports, 'redis and shared')).relevant).toEqual([
       'redis',
       'by alias',
       'first',
@@ -75,12 +75,12 @@ describe('relevant beliefs', () => {
   })
 
   it('leave out questions and expertise, and say why', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'auth strategy', aliases: ['JWT'], type: 'open_question' }),
       belief({ name: 'rust depth', aliases: ['rust'], type: 'preference', subtype: 'expertise' }),
     )
 
-    expect(await ask(workshop, 'JWT in rust')).toMatchObject({
+    expect(await ask(ports, 'JWT in rust')).toMatchObject({
       relevant: [],
       questions: [],
       missed: { 'auth strategy': 'open-question', 'rust depth': 'expertise' },
@@ -88,7 +88,7 @@ describe('relevant beliefs', () => {
   })
 
   it('come with what was left out and why', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ id: 'new', name: 'biome' }),
       belief({ name: 'eslint', status: 'superseded', supersededBy: 'new' }),
       belief({ name: 'hosting', type: 'open_question', resolvedAt: day(2) }),
@@ -97,7 +97,7 @@ describe('relevant beliefs', () => {
       belief({ name: 'a proposal', aliases: ['tabs'], proposedFor: 'new', status: 'exploratory' }),
     )
 
-    expect(await ask(workshop, 'eslint, hosting, redis, vault and tabs')).toMatchObject({
+    expect(await ask(ports, 'eslint, hosting, redis, vault and tabs')).toMatchObject({
       relevant: [],
       missed: {
         eslint: 'superseded',
@@ -110,23 +110,23 @@ describe('relevant beliefs', () => {
   })
 
   it('belong to everyone or to the agent that asks', async () => {
-    const workshop = await workshopWith(belief({ name: 'vault', agent: 'codex' }), belief({ name: 'redis' }))
+    const ports = await portsWith(belief({ name: 'vault', agent: 'codex' }), belief({ name: 'redis' }))
 
-    expect((await ask(workshop, 'vault and redis')).relevant).toEqual(['redis'])
-    expect((await ask(workshop, 'vault and redis', { agent: 'codex' })).relevant.sort()).toEqual(['redis', 'vault'])
-    expect((await ask(workshop, 'vault and redis', { agent: 'cursor' })).relevant).toEqual(['redis'])
+    expect((await ask(ports, 'vault and redis')).relevant).toEqual(['redis'])
+    expect((await ask(ports, 'vault and redis', { agent: 'codex' })).relevant.sort()).toEqual(['redis', 'vault'])
+    expect((await ask(ports, 'vault and redis', { agent: 'cursor' })).relevant).toEqual(['redis'])
   })
 
   it('are those of the active scopes and their ancestors, never of scopes below or beside', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'upper', aliases: ['redis'], scopes: ['domain:code'] }),
       belief({ name: 'lower', aliases: ['redis'], scopes: ['domain:code/typescript'] }),
       belief({ name: 'sibling', aliases: ['redis'], scopes: ['domain:code/python'] }),
       belief({ name: 'lookalike', aliases: ['redis'], scopes: ['domain:codecs'] }),
     )
 
-    expect((await ask(workshop, 'redis')).relevant).toEqual(['upper'])
-    expect((await ask(workshop, 'redis', { scopes: ['domain:code/typescript'] })).relevant.sort()).toEqual([
+    expect((await ask(ports, 'redis')).relevant).toEqual(['upper'])
+    expect((await ask(ports, 'redis', { scopes: ['domain:code/typescript'] })).relevant.sort()).toEqual([
       'lower',
       'upper',
     ])
@@ -135,7 +135,7 @@ describe('relevant beliefs', () => {
 
 describe('relations', () => {
   it('bring their participants along after everything named, one hop, never questions, retired or out of scope', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({
         name: 'auth uses redis',
         aliases: ['auth stack'],
@@ -151,7 +151,7 @@ describe('relations', () => {
       belief({ id: 'p7', name: 'sessions', aliases: ['token store'] }),
       belief({ name: 'docker' }),
     )
-    const { context, relevant } = await ask(workshop, 'is docker part of the auth stack?')
+    const { context, relevant } = await ask(ports, 'is docker part of the auth stack?')
 
     expect(relevant).toEqual(['docker', 'auth uses redis', 'auth service', 'second hop', 'sessions'])
     expect(context.relevant.at(-1)).toMatchObject({ score: 0, through: 'id-auth-uses-redis' })
@@ -159,7 +159,7 @@ describe('relations', () => {
 })
 
 it('follows a participant to what corrected it, as long as that answers to its name', async () => {
-  const workshop = await workshopWith(
+  const ports = await portsWith(
     belief({ name: 'quill link', type: 'relation', participants: ['k1', 'k3'] }),
     belief({ id: 'k1', name: 'quill', status: 'superseded', supersededBy: 'k2' }),
     belief({ id: 'k2', name: 'quill 2', aliases: ['quill'] }),
@@ -167,47 +167,47 @@ it('follows a participant to what corrected it, as long as that answers to its n
     belief({ id: 'k4', name: 'biro' }),
   )
 
-  expect((await ask(workshop, 'the quill link')).relevant).toEqual(['quill link', 'quill 2'])
+  expect((await ask(ports, 'the quill link')).relevant).toEqual(['quill link', 'quill 2'])
 })
 
 describe('questions', () => {
   it('are the pinned open ones of the scope', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'pinned', type: 'open_question', pinned: true }),
       belief({ name: 'not pinned', type: 'open_question' }),
       belief({ name: 'elsewhere', type: 'open_question', pinned: true, scopes: ['domain:writing'] }),
       belief({ name: 'closed', type: 'open_question', pinned: true, resolvedAt: day(1) }),
     )
 
-    expect(await ask(workshop, 'anything open?')).toMatchObject({ questions: ['pinned'], pinned: [], relevant: [] })
+    expect(await ask(ports, 'anything open?')).toMatchObject({ questions: ['pinned'], pinned: [], relevant: [] })
   })
 })
 
 describe('the budget', () => {
   it('goes to pinned beliefs first, then to relevant ones by score', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'always', pinned: true }),
       belief({ name: 'redis' }),
       belief({ name: 'by alias', aliases: ['redis'] }),
     )
 
-    expect(await ask(workshop, 'redis', { budget: { maxBeliefs: 2 } })).toMatchObject({
+    expect(await ask(ports, 'redis', { budget: { maxBeliefs: 2 } })).toMatchObject({
       pinned: ['always'],
       relevant: ['redis'],
       missed: { 'by alias': 'over-budget' },
     })
-    expect(await ask(workshop, 'redis', { budget: { maxBeliefs: 0 } })).toMatchObject({ pinned: [], relevant: [] })
-    expect(await ask(workshop, 'redis', { budget: { maxCharacters: 60 } })).toMatchObject({
+    expect(await ask(ports, 'redis', { budget: { maxBeliefs: 0 } })).toMatchObject({ pinned: [], relevant: [] })
+    expect(await ask(ports, 'redis', { budget: { maxCharacters: 60 } })).toMatchObject({
       pinned: ['always'],
       relevant: ['redis'],
     })
   })
 
   it('is refused when it makes no sense', async () => {
-    const workshop = await workshopWith()
+    const ports = await portsWith()
 
-    await expect(ask(workshop, '', { budget: { maxBeliefs: -1 } })).rejects.toMatchObject({ code: 'invalid' })
-    await expect(ask(workshop, '', { budget: { maxBelief: 1 } as never })).rejects.toThrow(
+    await expect(ask(ports, '', { budget: { maxBeliefs: -1 } })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(ask(ports, '', { budget: { maxBelief: 1 } as never })).rejects.toThrow(
       '"maxBelief" is not part of a budget',
     )
   })
@@ -216,7 +216,7 @@ describe('the budget', () => {
 describe('the prelude', () => {
   it('holds instructions in view and preferences that hold everywhere, tendencies as such', async () => {
     const universal = { scopes: ['user:universal'] }
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'plain', content: 'Lives in Lisbon', ...universal }),
       belief({
         name: 'style',
@@ -232,7 +232,7 @@ describe('the prelude', () => {
       belief({ name: 'rule', type: 'preference', subtype: 'instruction', content: 'Never push to main' }),
       belief({ name: 'asked', type: 'open_question', content: 'Which car?', ...universal }),
     )
-    const { context } = await ask(workshop, 'plain style')
+    const { context } = await ask(ports, 'plain style')
 
     expect(context.prelude?.text).toBe(
       'Never push to main.\nKnows Rust deeply.\nTends to: works at night.\nLikes short answers. Skip preambles.',
@@ -241,14 +241,14 @@ describe('the prelude', () => {
   })
 
   it('keeps statements before reasons when room is short, and is null without preferences', async () => {
-    const workshop = await workshopWith(
+    const ports = await portsWith(
       belief({ name: 'one', type: 'preference', content: 'Likes tea', why: 'Offer tea', scopes: ['user:universal'] }),
       belief({ name: 'two', type: 'preference', content: 'Likes cake', why: 'Offer cake', scopes: ['user:universal'] }),
     )
 
-    expect((await ask(workshop, '', { budget: { maxPrelude: 34 } })).context.prelude?.text).toBe(
+    expect((await ask(ports, '', { budget: { maxPrelude: 34 } })).context.prelude?.text).toBe(
       'Likes tea. Offer tea.\nLikes cake.',
     )
-    expect((await ask(workshop, '', { user: 'nobody' })).context.prelude).toBeNull()
+    expect((await ask(ports, '', { user: 'nobody' })).context.prelude).toBeNull()
   })
 })

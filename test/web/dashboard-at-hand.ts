@@ -5,8 +5,8 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { build } from 'vite'
 import { expect } from 'vitest'
 import { listen } from '../../src/http/listen.ts'
+import type { Author } from '../../src/memory/change/transaction.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
-import type { Author } from '../../src/memory/workshop.ts'
 import { serverAtHand, token } from '../http/server-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -64,7 +64,7 @@ export async function dashboardAtHand() {
     problems,
     /** The memory as somebody else sees it, who writes at the same time. */
     memoryAs: (author: Author = { actor: 'person', origin: 'elsewhere' }) =>
-      memoryFrom(server.workshop, { user: 'local', scopes: server.desk.scopes, agent: null, author }),
+      memoryFrom(server.ports, { user: 'local', scopes: server.desk.scopes, agent: null, author }),
     /** A window of its own, signed in, at a path. */
     window: async (path = '/beliefs', options: BrowserContextOptions = {}): Promise<Page> => {
       const page = await blankWindow(browser, problems, options)

@@ -1,8 +1,8 @@
 import { MemoryError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
-import type { Budget, Context } from '../../memory/context.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
+import type { Budget, Context } from '../../memory/recall/context.ts'
 import { write } from '../output.ts'
 import type { Place, Session, StandpointOptions } from '../session.ts'
 import { type HookEvent, type HookHost, hookAnswer } from './hook-event.ts'
@@ -173,7 +173,7 @@ const askedIn = (prompt: string): string =>
     : `${prompt.slice(0, longestPrompt / 2)}\n${prompt.slice(-longestPrompt / 2)}`.toWellFormed()
 
 const rendered = async (context: Context): Promise<string> =>
-  (await import('../../memory/render.ts')).renderContext(context)
+  (await import('../../memory/recall/render.ts')).renderContext(context)
 
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
   (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length

@@ -1,19 +1,16 @@
 import type { Answer } from '../../http/api/contract.ts'
 import type { MirrorDesk } from '../../http/api/handlers.ts'
+import type { Ports } from '../../memory/change/transaction.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
-import type { Workshop } from '../../memory/workshop.ts'
 
 /** The mirror of a directory as a page shows it. */
-export function mirrorDesk(
-  workshop: Workshop,
-  { dir, user }: { readonly dir: string; readonly user: string },
-): MirrorDesk {
-  const status = async () => described(await mirrorStatus(workshop, dir))
+export function mirrorDesk(ports: Ports, { dir, user }: { readonly dir: string; readonly user: string }): MirrorDesk {
+  const status = async () => described(await mirrorStatus(ports, dir))
   return {
     status,
     sync: async () => {
-      await syncMirror(workshop, { dir, user })
+      await syncMirror(ports, { dir, user })
       return status()
     },
   }

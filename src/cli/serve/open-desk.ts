@@ -4,10 +4,10 @@ import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow-memory.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
 import type { Desk } from '../../http/api/handlers.ts'
+import type { Author, Ports } from '../../memory/change/transaction.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
 import type { Store } from '../../memory/store.ts'
-import type { Author, Workshop } from '../../memory/workshop.ts'
 import type { Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
 import { mirrorDesk } from './mirror-desk.ts'
@@ -35,19 +35,19 @@ const mostAuthors = 100
 /** Builds what the server works with, on a store that is open already. */
 export async function openDesk(
   session: Session,
-  opened: Workshop & { readonly store: Store & StoreCare },
+  opened: Ports & { readonly store: Store & StoreCare },
   place: ServedPlace,
   onProblem: (line: string) => void,
 ): Promise<OpenDesk> {
   const { dir, user, scopes, homeScopes, isDemo } = place
-  const workshop = keepInStep(opened, { dir, user, make: false, onProblem: ({ message }) => onProblem(message) })
+  const ports = keepInStep(opened, { dir, user, make: false, onProblem: ({ message }) => onProblem(message) })
   const settings = session.settings({ dir })
   const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? join(dir, 'state', 'evals')
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
   /** By author: agents come and go, and each has an origin of its own. */
   const watched = new Map<string, Memory>()
   const plain = (author: Author): Memory => ({
-    ...memoryFrom(workshop, { user, scopes, agent: null, author }),
+    ...memoryFrom(ports, { user, scopes, agent: null, author }),
     // All of them share one store, which is closed once.
     close: async () => {},
   })
@@ -86,10 +86,10 @@ export async function openDesk(
       dashboard: plain({ actor: 'person', origin: 'dashboard' }),
       http: memoryAs({ actor: 'person', origin: 'http' }),
     },
-    store: workshop.store,
+    store: ports.store,
     storeFile: () => ({ file: storeFile, bytes: sizeOf(storeFile), logBytes: sizeOf(`${storeFile}-wal`) }),
     mirror: mirrorDesk(opened, place),
-    catchUp: workshop.catchUp,
+    catchUp: ports.catchUp,
     evalRoot,
     shippedPacks: evaluation.packsDirectory,
     isRecordingShadows,
@@ -106,7 +106,7 @@ export async function openDesk(
     close: async () => {
       await work.stop()
       for (const memory of watched.values()) await memory.close()
-      await workshop.store.close()
+      await ports.store.close()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../memory/read-records.ts'
+import { readRecords } from '../../memory/transfer/read-records.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
 import { checkPack } from './check-pack.ts'

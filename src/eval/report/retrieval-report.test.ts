@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
 import { MemoryError } from '../../errors.ts'
-import { readRecords } from '../../memory/read-records.ts'
+import { readRecords } from '../../memory/transfer/read-records.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import { explainCase } from '../kinds/retrieval/explain-case.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'

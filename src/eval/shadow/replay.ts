@@ -1,4 +1,4 @@
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { mean, percentile } from '../score/statistics.ts'
 import type { Subject } from '../system/subject.ts'
 import type { Answer } from '../system/system.ts'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { defaultBudget } from '../../memory/context.ts'
 import type { Memory } from '../../memory/memory.ts'
+import { defaultBudget } from '../../memory/recall/context.ts'
 import {
   newTraceId,
   type Observation,

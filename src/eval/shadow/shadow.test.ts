@@ -16,13 +16,13 @@ const message = 'Shall we take the Albatross out on Sunday?'
 
 async function aMemory() {
   let ids = 0
-  const workshop = {
+  const ports = {
     store: openMemoryStore({ random: randomBytes }),
     now: () => new Date('2026-03-06T10:00:00Z'),
     newId: () => `b-${++ids}`,
   }
   const scopes = ['domain:sea']
-  const memory = memoryFrom(workshop, {
+  const memory = memoryFrom(ports, {
     user: 'local',
     scopes,
     agent: null,

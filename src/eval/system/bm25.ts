@@ -1,9 +1,9 @@
 import { MemoryError } from '../../errors.ts'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
-import type { Context, MatchedForm, NearMissReason } from '../../memory/context.ts'
-import { importRecords } from '../../memory/import.ts'
-import { recall } from '../../memory/recall.ts'
+import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
+import { recall } from '../../memory/recall/recall.ts'
 import type { Store } from '../../memory/store.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
+import { importRecords } from '../../memory/transfer/import.ts'
 import { Corpus } from './corpus.ts'
 import type { Answer, AnswerClause, System } from './system.ts'
 
@@ -24,10 +24,10 @@ export function bm25System({ openStore, version }: Bm25Options): System {
     store ??= openStore()
     return store
   }
-  const workshop = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
+  const ports = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
   const takeIn = (beliefs: readonly BeliefRecord[]) =>
     importRecords(
-      workshop(),
+      ports(),
       { user: '', author },
       beliefs.map((record) => ({ place: `belief ${record.id}`, record })),
     )
@@ -59,7 +59,7 @@ export function bm25System({ openStore, version }: Bm25Options): System {
     },
     recall: async ({ user, scopes, message, budget, recall: options, explain = false }) => {
       const request = { user, scopes, message, budget, nearMisses: explain, ...options }
-      return answerOf(await recall(workshop(), request), explain)
+      return answerOf(await recall(ports(), request), explain)
     },
     close: reset,
   }

@@ -1,4 +1,4 @@
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { Corpus } from './corpus.ts'
 import type { System, SystemQuery } from './system.ts'
 

@@ -2,7 +2,7 @@ import { isCurrent } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { BeliefUpdate, SystemQuery } from './system.ts'
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Answer, BeliefUpdate } from './system.ts'
 
 /** Turns ids of a case file into ids that tell nothing, and back. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../memory/read-records.ts'
+import { readRecords } from '../../memory/transfer/read-records.ts'
 import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
 import type { Pack } from '../kinds/retrieval/pack.ts'
 import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'

@@ -1,5 +1,5 @@
-import type { BeliefRecord } from '../../memory/belief-record.ts'
-import { type Budget, defaultBudget } from '../../memory/context.ts'
+import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
 import { opaqueIds } from './opaque-ids.ts'

@@ -1,6 +1,6 @@
-import type { BeliefRecord } from '../../memory/belief-record.ts'
-import type { Budget } from '../../memory/context.ts'
-import type { RecallRequest } from '../../memory/recall.ts'
+import type { Budget } from '../../memory/recall/context.ts'
+import type { RecallRequest } from '../../memory/recall/recall.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Explanation } from '../../search/explanation.ts'
 
 /** What a pack or the command line may change about recall itself. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../memory/read-records.ts'
+import { readRecords } from '../../memory/transfer/read-records.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm.ts'
 import { bm25System } from './bm25.ts'

@@ -1,4 +1,4 @@
-import type { BeliefRecord } from '../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { cosine } from '../../search/vectors.ts'
 import { Corpus } from './corpus.ts'

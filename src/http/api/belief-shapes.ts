@@ -2,9 +2,9 @@ import { z } from 'zod'
 import * as belief from '../../beliefs/belief.ts'
 import { eventKinds } from '../../beliefs/journal.ts'
 import { turnRoles } from '../../beliefs/turn.ts'
-import type * as context from '../../memory/context.ts'
-import type { Highlight as FieldHighlight } from '../../memory/search.ts'
-import type { Verdict as MemoryVerdict } from '../../memory/why.ts'
+import type { Verdict as MemoryVerdict } from '../../memory/explain/why.ts'
+import type * as context from '../../memory/recall/context.ts'
+import type { Highlight as FieldHighlight } from '../../memory/recall/search.ts'
 import type * as explanation from '../../search/explanation.ts'
 
 /** The domain's own values, as schemas. `satisfies` keeps them the same as the types they describe. */

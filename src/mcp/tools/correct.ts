@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { given } from '../../given.ts'
-import { limits } from '../../memory/draft.ts'
+import { limits } from '../../memory/change/draft.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import {
   aliasesArgument,
   confidenceArgument,
@@ -40,7 +40,7 @@ export const correctTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   async run({ id, scope, ...correction }, visit) {
     const target = await beliefInView(visit, id, scope)
-    const { outcome, belief, replaced } = await visit.memory.correct(target.id, given(correction))
+    const { outcome, belief, replaced } = await visit.memory.correct(target.id, omitUndefined(correction))
     return { outcome, belief: answerWith(belief), replaced: replaced.map((old) => old.id) }
   },
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { given } from '../../given.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { idArgument, keyArgument, scopeArgument } from '../arguments.ts'
 import { defineTool } from '../tool.ts'
 import { beliefInView } from '../visit.ts'
@@ -26,7 +26,7 @@ export const forgetTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   async run({ id, scope, key }, visit) {
     const belief = await beliefInView(visit, id, scope)
-    const { beliefIds, at } = await visit.memory.forget(belief.id, given({ key }))
+    const { beliefIds, at } = await visit.memory.forget(belief.id, omitUndefined({ key }))
     return { forgotten: [...beliefIds], at }
   },
 })

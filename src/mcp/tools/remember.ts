@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
-import { given } from '../../given.ts'
-import { limits } from '../../memory/draft.ts'
+import { limits } from '../../memory/change/draft.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import {
   aliasesArgument,
   confidenceArgument,
@@ -66,7 +66,10 @@ export const rememberTool = defineTool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   async run({ scope, ...draft }, visit) {
-    const { outcome, belief, replaced } = await visit.memory.remember({ ...given(draft), scopes: homeOf(visit, scope) })
+    const { outcome, belief, replaced } = await visit.memory.remember({
+      ...omitUndefined(draft),
+      scopes: homeOf(visit, scope),
+    })
     return { outcome, belief: answerWith(belief), replaced: replaced.map(({ id }) => id) }
   },
 })

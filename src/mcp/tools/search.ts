@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import { turnRoles } from '../../beliefs/turn.ts'
-import { given } from '../../given.ts'
-import type { RelevantBelief } from '../../memory/context.ts'
-import { type SearchHit, searchPlaces } from '../../memory/search.ts'
+import type { RelevantBelief } from '../../memory/recall/context.ts'
+import { type SearchHit, searchPlaces } from '../../memory/recall/search.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { type Strength, strengths } from '../../search/turns/strength.ts'
 import { scopeArgument } from '../arguments.ts'
 import { answerWith, type BeliefAnswer, beliefAnswer, cut, longestText, notice, noticeField } from '../belief-answer.ts'
@@ -82,8 +82,13 @@ export const searchTool = defineTool({
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   async run({ query, in: place = 'both', scope, limit = usualLimit, as_of: asOf, since, until }, visit) {
     const scopes = scopesOf(visit, scope)
-    const view = { scopes, agent: visit.standing.agent, ...given({ asOf }) }
-    const found = await visit.memory.search(query, { ...view, ...given({ since, until }), in: place, limit: 100 })
+    const view = { scopes, agent: visit.standing.agent, ...omitUndefined({ asOf }) }
+    const found = await visit.memory.search(query, {
+      ...view,
+      ...omitUndefined({ since, until }),
+      in: place,
+      limit: 100,
+    })
     const relevant =
       place === 'turns' ? [] : (await visit.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
     const named = new Set(relevant.map(({ belief }) => belief.id))

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { workshop } from '../../../test/recall/beliefs-at-hand.ts'
+import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
 import { fixedRandom } from '../../store/sample-beliefs.contract.ts'
+import type { Author } from '../change/transaction.ts'
 import { memoryFrom } from '../memory.ts'
-import { renderContext } from '../render.ts'
-import type { Author } from '../workshop.ts'
+import { renderContext } from '../recall/render.ts'
 
 const person: Author = { actor: 'person', origin: 'test' }
 const agent: Author = { actor: 'agent', origin: 'robot' }
 
 /** A memory of ann's, and the same memory as an agent has it. */
 function memories() {
-  const shop = { ...workshop(), emptyStore: async () => openMemoryStore({ random: fixedRandom }) }
+  const shop = { ...ports(), emptyStore: async () => openMemoryStore({ random: fixedRandom }) }
   const scopes = ['project:ledger', 'user:universal']
   const as = (author: Author, user = 'ann') => memoryFrom(shop, { user, scopes, agent: null, author })
   return { memory: as(person), robot: as(agent), bob: as(person, 'bob'), store: shop.store }

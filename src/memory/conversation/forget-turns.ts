@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
-import { type ChangeRequest, change, erased, type Workshop } from '../workshop.ts'
+import { type ChangeRequest, change, erased, type Ports } from '../change/transaction.ts'
 import { getTurn, parseTurnFilter } from './list-turns.ts'
 
 /** Which turns to forget: those that everything given holds for. At least one part must be given. */
@@ -35,7 +35,7 @@ const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
 const mostExamples = 10
 
 /** Removes every text of turns for good, and with `containing` also that of the beliefs that hold the words. */
-export async function forgetTurns(workshop: Workshop, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
+export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false } = request
   if (author.actor !== 'person')
     throw new MemoryError('forbidden', `"${author.origin}" may not forget what was said.`, {
@@ -43,12 +43,12 @@ export async function forgetTurns(workshop: Workshop, request: ForgetTurnsReques
     })
   requireSelection(request)
   return change<ForgottenTurns>(
-    workshop,
+    ports,
     { ...request, operation: 'forget turns' },
     async () => {
-      const turns = await selected(workshop, request)
+      const turns = await selected(ports, request)
       const ids = new Set(turns.map(({ id }) => id))
-      const { doomed, from } = await beliefsConcerned(workshop, request, ids)
+      const { doomed, from } = await beliefsConcerned(ports, request, ids)
       const counts = { turns: turns.length, beliefs: doomed.length, beliefsFromThem: from.map(({ id }) => id) }
       if (dryRun || turns.length + doomed.length === 0) {
         const result = { ...counts, examples: turns.slice(0, mostExamples), event: null, at: null, hash: null }
@@ -72,7 +72,7 @@ export async function forgetTurns(workshop: Workshop, request: ForgetTurnsReques
   )
 }
 
-async function selected({ store }: Workshop, { user, ...selection }: ForgetTurnsRequest): Promise<readonly Turn[]> {
+async function selected({ store }: Ports, { user, ...selection }: ForgetTurnsRequest): Promise<readonly Turn[]> {
   const { turn: id, session, since, until, containing } = selection
   const one = id === undefined ? null : await getTurn({ store }, user, id)
   const filter = {
@@ -97,7 +97,7 @@ function requireSelection({ turn, session, since, until, containing }: TurnSelec
 }
 
 async function beliefsConcerned(
-  { store }: Workshop,
+  { store }: Ports,
   { user, turn, session, since, until, containing }: ForgetTurnsRequest,
   turnIds: ReadonlySet<string>,
 ): Promise<{ readonly doomed: readonly Belief[]; readonly from: readonly Belief[] }> {

@@ -1,11 +1,11 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
+import { type Author, change, type Ports } from '../change/transaction.ts'
 import type { Extraction } from '../learn/extraction.ts'
 import type { Learned } from '../learn/learn.ts'
 import { findStatements, offTheRecord } from '../learn/rules.ts'
 import { masked } from '../learn/secrets.ts'
-import { type Author, change, type Workshop } from '../workshop.ts'
 
 /** A turn as it is told to the memory. Everything but the text has a default. */
 export type HeardTurn = {
@@ -70,13 +70,13 @@ const batchSize = 500
  * Keeps what was said, word for word but for secrets, and learns from what the person says in the same change. A turn that
  * is known already is not kept again, and nothing is learned from it a second time.
  */
-export async function hear(workshop: Workshop, request: HearRequest): Promise<Heard> {
+export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   const { onProgress = () => {}, signal } = request
   let result: Heard = { turns: [], taken: [], refused: [] }
-  const prepared = request.turns.map((turn) => prepare(workshop, request, turn))
+  const prepared = request.turns.map((turn) => prepare(ports, request, turn))
   for (const batch of batchesOf(prepared)) {
     signal?.throwIfAborted()
-    const heard = await keep(workshop, request, batch)
+    const heard = await keep(ports, request, batch)
     result = {
       turns: [...result.turns, ...heard.turns],
       taken: [...result.taken, ...heard.taken],
@@ -93,7 +93,7 @@ type Prepared =
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
 
 /** Masks secrets before anything else sees the text, and fills in what was not said. */
-function prepare(workshop: Workshop, request: HearRequest, heard: HeardTurn): Prepared {
+function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared {
   const { maxTurnCharacters = defaultMaxTurnCharacters, author, user } = request
   const { text, role = 'user', speaker, index, messageId, session } = heard
   if (typeof text !== 'string' || !/\S/u.test(text)) return { outcome: 'refused', reason: 'The turn has no text.' }
@@ -104,10 +104,10 @@ function prepare(workshop: Workshop, request: HearRequest, heard: HeardTurn): Pr
   if (!turnRoles.includes(role))
     throw new MemoryError('invalid', `Unknown role "${role}".`, { hint: `Use ${turnRoles.join(', ')}.` })
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
-  const at = timeOf(heard.at, workshop)
+  const at = timeOf(heard.at, ports)
   const host = heard.host ?? author.origin
   const turn: NewTurn = {
-    id: `t-${workshop.newId().replace(/^b-/u, '')}`,
+    id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,
     session: nameOf('session', session) ?? `${host}-${at.slice(0, 10)}`,
     index: index ?? null,
@@ -144,7 +144,7 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   return actor === 'agent' || actor === 'tool' ? actor : 'person'
 }
 
-function timeOf(given: string | undefined, { now }: Workshop): string {
+function timeOf(given: string | undefined, { now }: Ports): string {
   if (given === undefined) return now().toISOString()
   const time = Date.parse(given)
   if (!Number.isNaN(time)) return new Date(time).toISOString()
@@ -177,16 +177,16 @@ function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[
   if (batch.length > 0) yield batch
 }
 
-async function keep(workshop: Workshop, request: HearRequest, batch: readonly Prepared[]): Promise<Heard> {
+async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared[]): Promise<Heard> {
   const { user, author } = request
   return change<Heard>(
-    workshop,
+    ports,
     { user, author, operation: 'hear' },
     async (at) => {
-      const outcomes = await outcomesOf(workshop, user, batch)
+      const outcomes = await outcomesOf(ports, user, batch)
       const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
       const [lesson] = fresh.filter(({ found }) => found !== null)
-      const plan = lesson === undefined ? nothingLearned : await planFor(workshop, request, lesson, at)
+      const plan = lesson === undefined ? nothingLearned : await planFor(ports, request, lesson, at)
       const { changes, taken, refused } = plan
       const result = { turns: outcomes, taken, refused }
       if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
@@ -198,7 +198,7 @@ async function keep(workshop: Workshop, request: HearRequest, batch: readonly Pr
 }
 
 /** What becomes of each turn, as things stand. */
-async function outcomesOf({ store }: Workshop, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {
+async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
   const known = await store.knownTurns(user, turns)
   const messages = new Set<string>()
@@ -218,16 +218,12 @@ async function outcomesOf({ store }: Workshop, user: string, batch: readonly Pre
 const nothingLearned = { changes: [], taken: [], refused: [] } as const
 
 async function planFor(
-  workshop: Workshop,
+  ports: Ports,
   { user, author, agent, view, scopes }: HearRequest,
   { turn, found }: { readonly turn: NewTurn; readonly found: Extraction | null },
   at: string,
 ) {
   const { planLearning } = await import('../learn/learn.ts')
   const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id }
-  return planLearning(
-    workshop,
-    { user, author, agent, view, scopes, ...said, ...(found === null ? {} : { found }) },
-    at,
-  )
+  return planLearning(ports, { user, author, agent, view, scopes, ...said, ...(found === null ? {} : { found }) }, at)
 }

@@ -3,14 +3,14 @@ import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
+import type { Ports } from '../change/transaction.ts'
 import { requirePage } from '../list.ts'
-import { parseTime } from '../parse-time.ts'
-import type { Workshop } from '../workshop.ts'
+import { parseTime } from '../recall/parse-time.ts'
 
 type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }
 
 export async function listTurns(
-  { store }: Workshop,
+  { store }: Ports,
   { limit = 50, offset = 0, ...filter }: TurnList,
 ): Promise<Page<Turn>> {
   requirePage({ limit, offset })
@@ -18,14 +18,14 @@ export async function listTurns(
 }
 
 export async function listConversations(
-  { store }: Workshop,
+  { store }: Ports,
   { limit = 50, offset = 0, ...filter }: TurnList,
 ): Promise<Page<SessionSummary>> {
   requirePage({ limit, offset })
   return store.listSessions(parseTurnFilter(filter), { limit, offset })
 }
 
-export async function getTurn({ store }: Pick<Workshop, 'store'>, user: string, id: string): Promise<Turn> {
+export async function getTurn({ store }: Pick<Ports, 'store'>, user: string, id: string): Promise<Turn> {
   const turn = await store.getTurn(user, id)
   if (turn !== null) return turn
   throw new MemoryError('not_found', `There is no turn ${id.slice(0, 80)}.`, {

@@ -1,8 +1,8 @@
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { Nearness } from '../../search/turns/rank.ts'
+import type { Ports } from '../change/transaction.ts'
 import type { Store } from '../store.ts'
-import type { Workshop } from '../workshop.ts'
 
 /** What is read of a turn: the first sentences of its beginning. The rest of a long one is mostly pasted. */
 const longestText = 4_000
@@ -27,7 +27,7 @@ const batchSize = 32
  * at any time, and several processes may do it at once.
  */
 export async function embedTurns(
-  { store, embedder }: Pick<Workshop, 'store' | 'embedder'>,
+  { store, embedder }: Pick<Ports, 'store' | 'embedder'>,
   { user, limit = Number.POSITIVE_INFINITY, signal, onProgress = () => {} }: EmbedRequest,
 ): Promise<{ readonly embedded: number }> {
   const model = await embedder?.()

@@ -9,8 +9,8 @@ import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
-import { parseTime } from '../parse-time.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
+import { parseTime } from '../recall/parse-time.ts'
 
 /** Which turns a search looks at. */
 export type TurnSearch = {
@@ -53,7 +53,7 @@ const groupShare = 0.5
 
 /** What was said that answers a question best, best first; of what speaks of the same thing, the newest first. */
 export async function searchTurns(
-  { store, now, embedder }: Pick<Workshop, 'store' | 'now' | 'embedder'>,
+  { store, now, embedder }: Pick<Ports, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
 ): Promise<readonly QuoteHit[]> {
   const view = viewOf(request)

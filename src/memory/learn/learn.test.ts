@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { belief, person, workshop, workshopWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import { isCurrent } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
-import { recall } from '../recall.ts'
-import { undo } from '../undo.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
+import { undo } from '../change/undo.ts'
+import { recall } from '../recall/recall.ts'
 import type { Extractor } from './extraction.ts'
 import { type LearnRequest, learn, planLearning } from './learn.ts'
 
@@ -19,8 +19,8 @@ const said = (text: string, more: Partial<LearnRequest> = {}): LearnRequest => (
   text,
   ...more,
 })
-const all = async ({ store }: Workshop) => (await store.list({ user: 'ann' }, { limit: 100, offset: 0 })).items
-const current = async (memory: Workshop) =>
+const all = async ({ store }: Ports) => (await store.list({ user: 'ann' }, { limit: 100, offset: 0 })).items
+const current = async (memory: Ports) =>
   (await all(memory))
     .filter(isCurrent)
     .map(({ content }) => content)
@@ -28,7 +28,7 @@ const current = async (memory: Workshop) =>
 
 describe('learning from a message', () => {
   it('keeps what is asked for in the person’s words, and says where', async () => {
-    const memory = workshop()
+    const memory = ports()
 
     const { taken } = await learn(memory, said('Hi! Remember that our staging port is 5433. Is it up?'))
 
@@ -42,7 +42,7 @@ describe('learning from a message', () => {
   })
 
   it('keeps what is about the person for the person', async () => {
-    const memory = workshop()
+    const memory = ports()
 
     await learn(memory, said("Remember that I'm allergic to nuts. Always answer me in English. Never push to main."))
 
@@ -55,7 +55,7 @@ describe('learning from a message', () => {
   })
 
   it('makes standing instructions part of every context of their scope', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Never push to main. Call me Sam.'))
 
     const inside = await recall(memory, { user: 'ann', scopes: here, message: 'hello' })
@@ -66,7 +66,7 @@ describe('learning from a message', () => {
   })
 
   it('keeps what a person said through an agent for every agent', async () => {
-    const memory = workshop()
+    const memory = ports()
 
     await learn(memory, said('Call me Sam.', { agent: 'codex' }))
 
@@ -74,7 +74,7 @@ describe('learning from a message', () => {
   })
 
   it('is one event, which one undo takes back whole', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Remember that Ana has the key. Remember that Bo has the map. Call me Sam.'))
 
     const events = await memory.store.events('ann', { limit: 5 })
@@ -85,7 +85,7 @@ describe('learning from a message', () => {
   })
 
   it('resolves dates by the time of the message', async () => {
-    const memory = workshop()
+    const memory = ports()
     const saidAt = '2026-05-03T22:00:00.000Z'
 
     await learn(memory, said('Remember that the Heron demo is tomorrow.', { saidAt }))
@@ -94,7 +94,7 @@ describe('learning from a message', () => {
   })
 
   it('changes nothing on a dry run or by planning', async () => {
-    const memory = workshop()
+    const memory = ports()
 
     const { taken } = await learn(memory, said('Call me Sam.', { dryRun: true }))
     const plan = await planLearning(memory, said('Call me Sam.'), '2026-05-03T10:00:00.000Z')
@@ -106,7 +106,7 @@ describe('learning from a message', () => {
 
 describe('nothing is replaced but', () => {
   it('the old value of a slot', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('My name is Ana.'))
 
     const { taken } = await learn(memory, said('My name is Anita. Call me Nita.'))
@@ -116,7 +116,7 @@ describe('nothing is replaced but', () => {
   })
 
   it('what an explicit correction names', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Remember that the staging port is 5432. Remember that the mail port is 25.'))
 
     const { taken } = await learn(memory, said('Actually the staging port is 5433, not 5432.'))
@@ -126,7 +126,7 @@ describe('nothing is replaced but', () => {
   })
 
   it('and never by a name that is taken', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Remember that the release train leaves on Wednesdays.'))
     await learn(memory, said('Remember that the release train is late. Remember that the release train is red.'))
 
@@ -139,7 +139,7 @@ describe('nothing is replaced but', () => {
   })
 
   it.each(['No, three approvals.', "It's three, not two approvals."])('not by a fragment: %s', async (text) => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Remember that PRs need two approvals.'))
 
     const { taken, refused } = await learn(memory, said(text))
@@ -152,7 +152,7 @@ describe('nothing is replaced but', () => {
   })
 
   it('not in another scope, for another user, or by what only looks alike', async () => {
-    const memory = await workshopWith(
+    const memory = await portsWith(
       belief({ name: 'law port', content: 'The port is 5432.', scopes: ['domain:law'] }),
       belief({ name: 'pin', content: 'The pin is 54321.' }),
     )
@@ -167,7 +167,7 @@ describe('a stated preference', () => {
   const text = 'I prefer window seats.'
 
   it('is a candidate: not recalled, not in the prelude', async () => {
-    const memory = workshop()
+    const memory = ports()
 
     const { taken } = await learn(memory, said(text))
 
@@ -177,7 +177,7 @@ describe('a stated preference', () => {
   })
 
   it('becomes active when it is said again', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said(text))
 
     const { taken } = await learn(memory, said(`By the way, ${text}`, { sourceId: 'another session' }))
@@ -197,7 +197,7 @@ describe('what a model finds', () => {
   })
 
   it('is a candidate of an agent and replaces nothing', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Remember that the staging port is 5432.'))
 
     await learn(
@@ -212,7 +212,7 @@ describe('what a model finds', () => {
   })
 
   it('does not reinforce what is known', async () => {
-    const memory = workshop()
+    const memory = ports()
     await learn(memory, said('Remember that the staging port is 5432.'))
     const before = await all(memory)
 
@@ -230,7 +230,7 @@ describe('a message may hold anything', () => {
     ['another script', 'Remember that 「猫」はかわいい。 Call me Sam.'],
     ['nothing to find it by', 'Remember that — … Call me Sam.'],
   ])('%s', async (_what, text) => {
-    const memory = workshop()
+    const memory = ports()
 
     await learn(memory, said(text))
 
@@ -252,7 +252,7 @@ describe('a message may hold anything', () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(piece, { maxLength: 12 }), { maxLength: 4 }), async (messages) => {
-        const memory = workshop()
+        const memory = ports()
         for (const [index, pieces] of messages.entries()) {
           try {
             await learn(memory, said(pieces.join('')))

@@ -5,9 +5,9 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
-import { parseDraft } from '../draft.ts'
-import { inherit, newBelief, superseded } from '../remember.ts'
-import { type Author, change, created, revised, type Workshop } from '../workshop.ts'
+import { parseDraft } from '../change/draft.ts'
+import { inherit, newBelief, superseded } from '../change/remember.ts'
+import { type Author, change, created, type Ports, revised } from '../change/transaction.ts'
 import { datedWords } from './dated-words.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { nameOf, openingOf } from './name-of.ts'
@@ -59,16 +59,15 @@ export type Learned = { readonly taken: readonly Taken[]; readonly refused: read
 export type LearningPlan = Learned & { readonly changes: readonly BeliefChange[] }
 
 /** Learns from what a person says in a conversation. A message is learned whole, in one commit, or not at all. */
-export async function learn(workshop: Workshop, request: LearnRequest): Promise<Learned> {
+export async function learn(ports: Ports, request: LearnRequest): Promise<Learned> {
   const { text, earlier = [], extractor } = request
   const found =
     extractor === undefined ? findStatements(text) : await extractor.extract({ text, earlier }, request.signal)
   const author = authorOf(request)
-  const plan = (at: string) =>
-    planLearning(workshop, { ...request, author, found, model: extractor?.model ?? null }, at)
-  if (request.dryRun === true) return withoutChanges(await plan(workshop.now().toISOString()))
+  const plan = (at: string) => planLearning(ports, { ...request, author, found, model: extractor?.model ?? null }, at)
+  if (request.dryRun === true) return withoutChanges(await plan(ports.now().toISOString()))
   return change<Learned>(
-    workshop,
+    ports,
     { user: request.user, author, operation: 'learn' },
     async (at) => {
       const planned = await plan(at)
@@ -97,9 +96,9 @@ export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' |
  * Works out what one message changes, and changes nothing. Only a person's own statement becomes an active belief, and
  * nothing is superseded but by an explicit correction that names it or by another value of the same slot.
  */
-export async function planLearning(workshop: Workshop, request: PlanRequest, at: string): Promise<LearningPlan> {
+export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
   const { findings, refused } = request.found ?? findStatements(request.text)
-  const plan = new Plan(workshop, request, at)
+  const plan = new Plan(ports, request, at)
   const refusals = [...refused]
   for (const [index, finding] of findings.entries()) {
     const isRepeated = findings.slice(index + 1).some((later) => isSameFinding(finding, later))
@@ -126,15 +125,15 @@ type Refused = Pick<Refusal, 'reason' | 'explanation'>
 
 /** The changes of one message, each belief at most once. */
 class Plan {
-  readonly #workshop: Workshop
+  readonly #ports: Ports
   readonly #request: PlanRequest
   readonly #at: string
   readonly #isPerson: boolean
   readonly #changes = new Map<string, BeliefChange & { readonly after: Belief }>()
   taken: readonly Taken[] = []
 
-  constructor(workshop: Workshop, request: PlanRequest, at: string) {
-    this.#workshop = workshop
+  constructor(ports: Ports, request: PlanRequest, at: string) {
+    this.#ports = ports
     this.#request = request
     this.#at = at
     this.#isPerson = request.author.actor === 'person'
@@ -171,13 +170,13 @@ class Plan {
       status: isCandidate ? 'inferred' : 'active',
     })
     const provenance = { ...author, sourceId, model, at: this.#at }
-    const belief = newBelief(this.#workshop, { user, statement, provenance })
+    const belief = newBelief(this.#ports, { user, statement, provenance })
     return { ...belief, candidate: isCandidate, editedByPerson: belief.editedByPerson && !isCandidate }
   }
 
   /** A current belief or a candidate that says the same and is found by the same name. */
   async #saying(belief: Belief): Promise<Belief | null> {
-    const { store } = this.#workshop
+    const { store } = this.#ports
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
     const isSame = (known: Belief): boolean =>
@@ -204,7 +203,7 @@ class Plan {
 
   /** Another value takes the place of the one before. */
   async #fillSlot(finding: Finding, belief: Belief): Promise<void> {
-    const held = await this.#workshop.store.holders(belief.user, belief.name, belief.scopes)
+    const held = await this.#ports.store.holders(belief.user, belief.name, belief.scopes)
     this.#changes.set(belief.id, { ...created(belief), after: belief })
     for (const old of held) this.#changes.set(old.id, superseded(old, belief, this.#at))
     this.#take(finding, held.length === 0 ? 'remembered' : 'corrected', belief, held)
@@ -223,7 +222,7 @@ class Plan {
     )
     for (let number = 1; ; number += 1) {
       const name = number === 1 ? belief.name : `${belief.name} (${number})`
-      const held = await this.#workshop.store.holders(belief.user, name, belief.scopes)
+      const held = await this.#ports.store.holders(belief.user, name, belief.scopes)
       if (held.length === 0 && !planned.has(nameKey(name)))
         return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
     }
@@ -276,7 +275,7 @@ class Plan {
     const { user, agent, view, scopes } = this.#request
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
-    const { store } = this.#workshop
+    const { store } = this.#ports
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
     const ids = hits.map(({ beliefId }) => beliefId)
     const known = await store.getMany(user, ids)

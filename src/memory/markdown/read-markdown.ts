@@ -3,9 +3,9 @@ import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
-import { parseRecord } from '../belief-record.ts'
-import type { PlacedRecord, ReadRequest } from '../read-records.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
+import { parseRecord } from '../transfer/belief-record.ts'
+import type { PlacedRecord, ReadRequest } from '../transfer/read-records.ts'
 import { nameStatement } from './name-statement.ts'
 import { refuseSecret } from './refuse-secret.ts'
 import { sameStatement } from './same-statement.ts'
@@ -33,7 +33,7 @@ const mostBelowHeading = 3
  * nothing. What cannot be a belief is left out with a warning.
  */
 export async function readMarkdown(
-  workshop: Workshop,
+  ports: Ports,
   { text, source, user, scopes }: ReadRequest,
 ): Promise<{ readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] }> {
   const statements = statementsIn(text)
@@ -46,8 +46,8 @@ export async function readMarkdown(
     user,
     scopes: parseScopes(scopes),
     origin: source,
-    at: workshop.now().toISOString(),
-    newId: workshop.newId,
+    at: ports.now().toISOString(),
+    newId: ports.newId,
   }
   const taken = new Map<string, string>()
   for (const draft of drafts) {
@@ -55,7 +55,7 @@ export async function readMarkdown(
     const where = draft.statement.scopes ?? defaults.scopes
     try {
       refuseSecret({ ...draft, why: draft.statement.why })
-      const name = await freeName(workshop, user, where, draft, taken)
+      const name = await freeName(ports, user, where, draft, taken)
       if (name === null) continue
       const { why, type } = draft.statement
       const value = {
@@ -108,14 +108,14 @@ function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
 
 /** A name nobody has for something else; null when the document has said the same before. */
 async function freeName(
-  workshop: Workshop,
+  ports: Ports,
   user: string,
   scopes: readonly string[],
   { name, content, isGiven }: Draft,
   taken: Map<string, string>,
 ): Promise<string | null> {
-  const { store } = workshop
-  const same = isGiven ? null : await sameStatement(workshop, { user, scopes, content })
+  const { store } = ports
+  const same = isGiven ? null : await sameStatement(ports, { user, scopes, content })
   if (same !== null && !taken.has(keyOf(same.name, scopes))) {
     taken.set(keyOf(same.name, scopes), content)
     return same.name

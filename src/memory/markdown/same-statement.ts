@@ -1,14 +1,14 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import { askedWords } from '../../search/searchable-text.ts'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 
 /** How many beliefs with the same words are compared. */
 const mostCompared = 50
 
 /** The belief that makes the same statement in one of the scopes, whatever its name. */
 export async function sameStatement(
-  { store }: Pick<Workshop, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },
 ): Promise<Belief | null> {
   const words = askedWords(content)

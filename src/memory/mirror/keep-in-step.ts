@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import type { Ports } from '../change/transaction.ts'
 import type { Memory } from '../memory.ts'
 import type { Store } from '../store.ts'
-import type { Workshop } from '../workshop.ts'
 import { hashOf, signatureAt } from './parse/read-file.ts'
 import type { Synced } from './sync.ts'
 
@@ -27,12 +27,12 @@ const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.
  * edits it costs one look at the file. The sync itself is loaded only when it is needed.
  */
 export function keepInStep<AnyStore extends Store>(
-  workshop: Workshop & { readonly store: AnyStore },
+  ports: Ports & { readonly store: AnyStore },
   options: InStepOptions,
-): Workshop & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
-  const { store } = workshop
+): Ports & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
+  const { store } = ports
   const { dir, user } = options
-  const follower = new Follower(workshop, options)
+  const follower = new Follower(ports, options)
   const inStep: AnyStore = {
     ...store,
     commit: async (commit) => {
@@ -49,7 +49,7 @@ export function keepInStep<AnyStore extends Store>(
   const catchUp = async (): Promise<void> => {
     if (isEdited(dir)) await follower.sync()
   }
-  return { ...workshop, store: inStep, catchUp }
+  return { ...ports, store: inStep, catchUp }
 }
 
 /** The same memory, which takes in edits of the file before every call. */
@@ -77,7 +77,7 @@ export function caughtUp(memory: Memory, catchUp: () => Promise<void>): Memory {
 
 /** Syncs on demand, one sync at a time, and a moment later once more if displaced files are left. */
 class Follower {
-  readonly #workshop: Workshop
+  readonly #ports: Ports
   readonly #options: InStepOptions
   #reported: string | null = null
   #timer: NodeJS.Timeout | undefined
@@ -85,8 +85,8 @@ class Follower {
   #next: Promise<void> | null = null
   mustMake: boolean
 
-  constructor(workshop: Workshop, options: InStepOptions) {
-    this.#workshop = workshop
+  constructor(ports: Ports, options: InStepOptions) {
+    this.#ports = ports
     this.#options = options
     this.mustMake = options.make
   }
@@ -111,7 +111,7 @@ class Follower {
   async #syncOnce(): Promise<void> {
     const { dir, user, onProblem } = this.#options
     const { syncQuietly } = await import('./sync.ts')
-    const { synced, error, hasDisplaced } = await syncQuietly(this.#workshop, { dir, user })
+    const { synced, error, hasDisplaced } = await syncQuietly(this.#ports, { dir, user })
     const problem = error === null ? problemIn(synced) : syncFailed(error)
     this.mustMake = false
     // A server reports a problem once, not with every change.

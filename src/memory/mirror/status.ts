@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import type { Ports } from '../change/transaction.ts'
 import { refuseSecret } from '../markdown/refuse-secret.ts'
-import type { Workshop } from '../workshop.ts'
 import { readNewLine } from './merge/apply.ts'
 import { type OpenConflict, openConflicts } from './merge/conflicts.ts'
 import { type Edit, openEdited, planMerge } from './merge/plan.ts'
@@ -57,8 +57,8 @@ export type MirrorStatus =
     }
 
 /** Reads the state of a mirror, and changes nothing. */
-export async function mirrorStatus(workshop: Pick<Workshop, 'store'>, dir: string): Promise<MirrorStatus> {
-  const { store } = workshop
+export async function mirrorStatus(ports: Pick<Ports, 'store'>, dir: string): Promise<MirrorStatus> {
+  const { store } = ports
   const paths = mirrorPaths(dir)
   const file = join(dir, mirrorFile)
   const loaded = loadState(paths)
@@ -87,12 +87,12 @@ export async function mirrorStatus(workshop: Pick<Workshop, 'store'>, dir: strin
     syncedAt: state.syncedAt,
     pendingEvents,
     editedFiles,
-    waiting: await waitingEdits(workshop, paths, state.user, editedFiles),
+    waiting: await waitingEdits(ports, paths, state.user, editedFiles),
     leftAlone: mirror.kind === 'read' && !isDamaged ? new MirrorDocument(mirror.text).countOwnItems() : 0,
     held: state.held,
     conflicts,
     refused: state.refused,
-    unconfirmed: await unconfirmedOf(workshop, state.user),
+    unconfirmed: await unconfirmedOf(ports, state.user),
     problem,
     isWritableByOthers: mirror.kind === 'read' && (mirror.mode & 0o002) !== 0,
   }
@@ -107,7 +107,7 @@ function isEdited(dir: string, name: string, { files }: MirrorState): boolean {
 
 /** Plans the merge of the edited files without carrying it out. */
 async function waitingEdits(
-  { store }: Pick<Workshop, 'store'>,
+  { store }: Pick<Ports, 'store'>,
   paths: MirrorPaths,
   user: string,
   editedFiles: readonly string[],
@@ -128,18 +128,14 @@ async function waitingEdits(
 }
 
 /** Null for an edit that will be refused or says nothing new. */
-async function changeOf(
-  workshop: Pick<Workshop, 'store'>,
-  user: string,
-  edit: Edit,
-): Promise<'added' | 'changed' | null> {
+async function changeOf(ports: Pick<Ports, 'store'>, user: string, edit: Edit): Promise<'added' | 'changed' | null> {
   if (edit.kind === 'duplicate') return null
   try {
     if (edit.kind !== 'add') {
       refuseSecret(edit.fields, edit.kind === 'correct' ? edit.old : edit.current)
       return 'changed'
     }
-    const { outcome } = await readNewLine(workshop, user, edit)
+    const { outcome } = await readNewLine(ports, user, edit)
     return { known: null, corrected: 'changed' as const, added: 'added' as const }[outcome]
   } catch (error) {
     if (error instanceof MemoryError && error.code !== 'unavailable') return null
@@ -147,7 +143,7 @@ async function changeOf(
   }
 }
 
-async function unconfirmedOf({ store }: Pick<Workshop, 'store'>, user: string) {
+async function unconfirmedOf({ store }: Pick<Ports, 'store'>, user: string) {
   const { items } = await store.list({ user, statuses: ['inferred'], current: true }, { limit: 1_000, offset: 0 })
   return items
     .filter(({ provenance }) => provenance.actor === 'import' && provenance.origin === 'file')

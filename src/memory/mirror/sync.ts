@@ -6,8 +6,8 @@ import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { syncDirectoryNow } from '../../files/sync-directory.ts'
+import type { Ports } from '../change/transaction.ts'
 import type { Store } from '../store.ts'
-import type { Workshop } from '../workshop.ts'
 import { type Applied, applyPlan, type EditCounts } from './merge/apply.ts'
 import {
   conflictText,
@@ -85,7 +85,7 @@ const mostConflicts = 200
  * of base, file and store, item by item; commit the edits of the file to the store; update the items that the store
  * changed; write the files; keep their texts as the next bases.
  */
-export async function syncMirror(workshop: Workshop, request: MirrorRequest): Promise<Synced> {
+export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
   const paths = mirrorPaths(request.dir)
   mkdirSync(paths.displaced, { recursive: true, mode: 0o700 })
   const release = await takeLock(paths.lock, 'The mirror', request.waitMs ?? 2_000)
@@ -102,26 +102,26 @@ export async function syncMirror(workshop: Workshop, request: MirrorRequest): Pr
     for (const name of ['imprints', 'outside']) rmSync(join(paths.state, name), { recursive: true, force: true })
     // Drafts of processes that died are rare, so only a sync that may take its time looks for them.
     if (request.settle === true) await sweepLeftovers(paths.dir)
-    return await new SyncSession(workshop, paths, state, request).run()
+    return await new SyncSession(ports, paths, state, request).run()
   } finally {
     release()
   }
 }
 
 /** Syncs after another operation, which must not fail because of it: errors are recorded and returned. */
-export async function syncQuietly(workshop: Workshop, request: MirrorRequest) {
+export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
     const state = loadState(paths)
     // A directory has one mirror, which shows the memory of one user.
     if (state !== null && state !== 'damaged' && state.user !== request.user)
       return { synced: null, error: null, hasDisplaced: false }
-    const synced = await syncMirror(workshop, request)
+    const synced = await syncMirror(ports, request)
     return { synced, error: null, hasDisplaced: hasDisplaced(paths) }
   } catch (cause) {
     const error = cause instanceof Error ? cause : new Error(String(cause))
     try {
-      saveProblem(paths, { at: workshop.now().toISOString(), message: error.message })
+      saveProblem(paths, { at: ports.now().toISOString(), message: error.message })
     } catch {
       // A disk that refuses the mirror refuses this record too; the error is returned all the same.
     }
@@ -140,7 +140,7 @@ type ReadFile = {
 type HeldFile = Pick<Held, 'kind' | 'file' | 'reason'>
 
 class SyncSession {
-  readonly #workshop: Workshop
+  readonly #ports: Ports
   readonly #paths: MirrorPaths
   readonly #state: MirrorState
   readonly #request: MirrorRequest
@@ -150,8 +150,8 @@ class SyncSession {
   #hasForgotten = false
   #restlessWaits = 0
 
-  constructor(workshop: Workshop, paths: MirrorPaths, state: MirrorState, request: MirrorRequest) {
-    this.#workshop = workshop
+  constructor(ports: Ports, paths: MirrorPaths, state: MirrorState, request: MirrorRequest) {
+    this.#ports = ports
     this.#paths = paths
     this.#state = state
     this.#request = request
@@ -174,13 +174,13 @@ class SyncSession {
       written: [...this.#written],
       taken: this.#taken,
       refused,
-      conflicts: await openConflicts(this.#workshop.store, this.#paths, this.#state),
+      conflicts: await openConflicts(this.#ports.store, this.#paths, this.#state),
       leftAlone: this.#leftAlone,
     }
   }
 
   async #round(hasWaited: boolean): Promise<'done' | 'again' | 'held'> {
-    const { store } = this.#workshop
+    const { store } = this.#ports
     const { user } = this.#state
     const displaced = displacedFiles(this.#paths)
     const read = await this.#readFiles(displaced)
@@ -194,7 +194,7 @@ class SyncSession {
     if (plan.massRemoval !== null && this.#request.accept !== true)
       return this.#hold({ kind: 'removal', ...plan.massRemoval })
 
-    const applied = await applyPlan({ workshop: this.#workshop, user, layout }, plan)
+    const applied = await applyPlan({ ports: this.#ports, user, layout }, plan)
     for (const kind of Object.keys(this.#taken) as (keyof EditCounts)[]) this.#taken[kind] += applied.counts[kind]
     if (applied.clashes.length > 0) {
       const beliefs = applied.clashes.flatMap(({ said }) => said?.id ?? [])
@@ -212,7 +212,7 @@ class SyncSession {
     await this.#writeFiles(layout.files(), applied)
     layout.save()
     this.#saveState({ head: news.head, edited, applied, files: layout.files() })
-    const now = this.#workshop.now().getTime()
+    const now = this.#ports.now().getTime()
     settleDisplaced(this.#paths, displaced, (at) => hasWaited || now - at >= settleMs)
     return applied.isStale || displacedFiles(this.#paths).some(({ late }) => late !== null) ? 'again' : 'done'
   }
@@ -302,7 +302,7 @@ class SyncSession {
 
   #hold({ kind, file, reason }: HeldFile): 'held' {
     const { held } = this.#state
-    const since = held?.reason === reason ? held.since : this.#workshop.now().toISOString()
+    const since = held?.reason === reason ? held.since : this.#ports.now().toISOString()
     const signature = signatureAt(join(this.#paths.dir, mirrorFile)) ?? ''
     this.#state.held = { kind, file, reason, since, signature }
     saveState(this.#paths, this.#state)
@@ -310,7 +310,7 @@ class SyncSession {
   }
 
   #writeConflict(content: string | Buffer, beliefs: string[]): void {
-    const at = this.#workshop.now()
+    const at = this.#ports.now()
     const file = writeConflictFile(this.#paths, at, content)
     this.#state.conflicts.push({ at: at.toISOString(), file, beliefs })
   }
@@ -336,7 +336,7 @@ class SyncSession {
         const draft = await writeDraft(this.#paths, name, { content, mode: live?.mode ?? 0o600 })
         const expected = live?.text ?? null
         const bytes = Buffer.byteLength(content)
-        signature = swapIn(this.#paths, { file: name, expected, draft, bytes, now: this.#workshop.now })
+        signature = swapIn(this.#paths, { file: name, expected, draft, bytes, now: this.#ports.now })
         this.#written.add(name)
       }
       this.#state.files[name] = { scope, signature, hash: hashOf(content), items: document.ids().length }
@@ -349,7 +349,7 @@ class SyncSession {
 
   #saveState({ head, edited, applied, files }: Outcome): void {
     const state = this.#state
-    const at = this.#workshop.now()
+    const at = this.#ports.now()
     const documents = new Map(files.map(({ name, document }) => [name, document]))
     const refused = [...applied.refused].map(([block, { file, reason }]) => {
       return { file, line: documents.get(file)?.lineOf(block) ?? 0, reason }

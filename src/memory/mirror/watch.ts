@@ -1,6 +1,6 @@
 import { type FSWatcher, watch as watchDirectory } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Workshop } from '../workshop.ts'
+import type { Ports } from '../change/transaction.ts'
 import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
 export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
@@ -18,14 +18,14 @@ export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
  * Syncs a mirror until the signal: whenever a file in the directory changes and, since file events get lost and the
  * store sends none, at intervals. A sync without changes costs a few milliseconds.
  */
-export async function watchMirror(workshop: Workshop, options: WatchOptions): Promise<void> {
+export async function watchMirror(ports: Ports, options: WatchOptions): Promise<void> {
   const { dir, signal, pollMs = 2_000, quietMs = 120 } = options
   let wake: () => void = () => {}
   const watcher = watching(dir, () => wake())
   let reported = waitingText({ held: null, refused: [], conflicts: [] })
   try {
     while (!signal.aborted) {
-      const synced = await syncOnce(workshop, options)
+      const synced = await syncOnce(ports, options)
       if (synced !== null) {
         const now = waitingText(synced)
         if (didSomething(synced) || now !== reported) options.onSync(synced)
@@ -42,9 +42,9 @@ export async function watchMirror(workshop: Workshop, options: WatchOptions): Pr
   }
 }
 
-async function syncOnce(workshop: Workshop, { dir, user, onProblem }: WatchOptions): Promise<Synced | null> {
+async function syncOnce(ports: Ports, { dir, user, onProblem }: WatchOptions): Promise<Synced | null> {
   try {
-    return await syncMirror(workshop, { dir, user, settle: true })
+    return await syncMirror(ports, { dir, user, settle: true })
   } catch (error) {
     onProblem(error)
     return null

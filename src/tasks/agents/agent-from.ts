@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
+import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
-import { nearest } from '../../nearest.ts'
 import type { Agent } from '../agent.ts'
 import type { CommandProfile } from './command/command-agent.ts'
 import { noneAgent } from './in-process.ts'
@@ -110,7 +110,7 @@ const wrongForm = (name: AgentName, spec: string): MemoryError =>
   })
 
 function unknownAgent(spec: string, given: string): MemoryError {
-  const meant = nearest(given, Object.keys(agentForms))
+  const meant = didYouMean(given, Object.keys(agentForms))
   const all = `There are ${Object.values(agentForms).join(', ')}.`
   return new MemoryError('invalid', `There is no agent "${spec}".`, {
     hint: meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,

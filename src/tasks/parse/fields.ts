@@ -1,7 +1,7 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
+import { didYouMean } from '../../did-you-mean.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { nearest } from '../../nearest.ts'
 import { gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { type Findings, shown } from './problem.ts'
 
@@ -128,7 +128,7 @@ export function readFields(frontMatter: FrontMatter, findings: Findings): TaskFi
 function warnOfUnknown(frontMatter: FrontMatter, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
-    const meant = nearest(key, missing)
+    const meant = didYouMean(key, missing)
     if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
   const { grading_weights: weights } = frontMatter

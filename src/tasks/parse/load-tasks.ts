@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
+import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import { readBounded } from '../../eval/store/read-bounded.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { nearest } from '../../nearest.ts'
 import type { Task } from '../task.ts'
 import { type CheckedTask, checkTask, largestTaskFile, type ParseOptions, readYaml } from './parse-task.ts'
 import { Findings, invalidTask } from './problem.ts'
@@ -84,7 +84,7 @@ function sourcesOf(name: string, places: TaskPlaces): readonly TaskSource[] {
     basename(folder),
     ...tasksIn(folder).map(({ file }) => basename(file, '.md')),
   ])
-  const meant = nearest(name, names)
+  const meant = didYouMean(name, names)
   throw new MemoryError('not_found', `There is no task "${name}": no such file, and no task or pack of that name.`, {
     hint: meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`,
   })

@@ -1,5 +1,5 @@
 import type { SystemQuery } from '../../../src/eval/system/system.ts'
-import { type BeliefRecord, parseRecord } from '../../../src/memory/belief-record.ts'
+import { type BeliefRecord, parseRecord } from '../../../src/memory/transfer/belief-record.ts'
 
 /** A belief about kitchens, of ada's, as a file would give it. */
 export const belief = (id: string, fields: object = {}): BeliefRecord =>

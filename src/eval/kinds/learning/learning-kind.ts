@@ -1,7 +1,7 @@
 import { MemoryError } from '../../../errors.ts'
+import type { Ports } from '../../../memory/change/transaction.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import { learn } from '../../../memory/learn/learn.ts'
-import type { Workshop } from '../../../memory/workshop.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import {
   brokenOutcome,
@@ -20,7 +20,7 @@ export type LearningOptions = {
   /** An extractor, by name. */
   readonly open: (system: string) => Promise<Extractor>
   /** An empty memory for each case. */
-  readonly openWorkshop: () => Workshop
+  readonly openPorts: () => Ports
   readonly version: string
   /** Milliseconds, for timing. */
   readonly clock: () => number
@@ -70,18 +70,18 @@ const author = { actor: 'person', origin: 'pack' } as const
 async function outcomeOf(
   one: LearningCase,
   extractor: Extractor,
-  { openWorkshop, clock }: LearningOptions,
+  { openPorts, clock }: LearningOptions,
   signal: AbortSignal,
 ): Promise<CaseOutcome> {
   const { caseId, category, message, earlier } = one
-  const workshop = openWorkshop()
+  const ports = openPorts()
   try {
     for (const [index, text] of earlier.entries())
-      await learn(workshop, { ...place, author, extractor, signal, text, earlier: earlier.slice(0, index) })
+      await learn(ports, { ...place, author, extractor, signal, text, earlier: earlier.slice(0, index) })
     const began = clock()
-    const learned = await learn(workshop, { ...place, author, extractor, signal, text: message, earlier })
+    const learned = await learn(ports, { ...place, author, extractor, signal, text: message, earlier })
     const timings = { learn: clock() - began }
-    const { items } = await workshop.store.list({ user: place.user }, { limit: 1_000, offset: 0 })
+    const { items } = await ports.store.list({ user: place.user }, { limit: 1_000, offset: 0 })
     const explanation = {
       group: category,
       taken: learned.taken.map(({ outcome, belief: { name, aliases, content, scopes }, because }) => ({
@@ -95,6 +95,6 @@ async function outcomeOf(
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'extractor', message: error.message })
   } finally {
-    await workshop.store.close()
+    await ports.store.close()
   }
 }

@@ -1,5 +1,5 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
-import type { BeliefRecord } from '../../../memory/belief-record.ts'
+import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import type { Subject } from '../../system/subject.ts'
 import type { Answer, BeliefUpdate } from '../../system/system.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
-import type { Budget } from '../../../memory/context.ts'
+import type { Budget } from '../../../memory/recall/context.ts'
 import { Expectations } from './expectations.ts'
 
 /** `warnings` name what the file asks for and nobody checks. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { BeliefRecord } from '../../../memory/belief-record.ts'
-import { readRecords } from '../../../memory/read-records.ts'
+import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
+import { readRecords } from '../../../memory/transfer/read-records.ts'
 import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
 import {

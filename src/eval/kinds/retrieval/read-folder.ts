@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { nearest } from '../../../nearest.ts'
+import { didYouMean } from '../../../did-you-mean.ts'
 import { invalid, manifestOf, packFolders, refuseUnlike } from '../../pack/manifest.ts'
 import { manifestName } from '../../store/layout.ts'
 import { fieldAt } from '../../store/parse-artifact.ts'
@@ -71,7 +71,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
-    const meant = known.includes(name) ? undefined : nearest(name, known)
+    const meant = known.includes(name) ? undefined : didYouMean(name, known)
     return meant === undefined ? [] : [`${file}: manifest: ${name} is not a known field; did you mean ${meant}?`]
   })
 }

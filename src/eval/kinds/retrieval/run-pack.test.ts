@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../../memory/read-records.ts'
+import { readRecords } from '../../../memory/transfer/read-records.ts'
 import { reportOf } from '../../report/retrieval-report.ts'
 import { summarise } from '../../score/summary.ts'
 import { bm25System } from '../../system/bm25.ts'

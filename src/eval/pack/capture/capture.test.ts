@@ -20,12 +20,12 @@ const aSubject = () => systemSubject(ours(), { ours, clock: () => 0 })
 
 async function aMemory() {
   let ids = 0
-  const workshop = {
+  const ports = {
     store: openMemoryStore({ random: randomBytes }),
     now: () => new Date('2026-03-06T10:00:00Z'),
     newId: () => `b-${++ids}`,
   }
-  const memory = memoryFrom(workshop, { user: 'ada', scopes, agent: null, author: { actor: 'person', origin: 'test' } })
+  const memory = memoryFrom(ports, { user: 'ada', scopes, agent: null, author: { actor: 'person', origin: 'test' } })
   await memory.remember({ name: 'Albatross', content: 'A wooden dinghy.', type: 'entity' })
   await memory.remember({ name: 'Sunday race', aliases: ['Sunday'], content: 'Starts at nine.', type: 'entity' })
   await memory.remember({ name: 'tide table', content: 'High water is what counts.', type: 'preference' })

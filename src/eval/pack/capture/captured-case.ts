@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
-import type { Context } from '../../../memory/context.ts'
+import type { Context } from '../../../memory/recall/context.ts'
 import { copiedId } from './needed-beliefs.ts'
 
 /** What a person says about an answer. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
-import type { BeliefRecord } from '../../../memory/belief-record.ts'
-import type { Context } from '../../../memory/context.ts'
 import type { Memory } from '../../../memory/memory.ts'
+import type { Context } from '../../../memory/recall/context.ts'
+import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 
 /** More than this is no longer a case that somebody can read. */
 const mostBeliefs = 500

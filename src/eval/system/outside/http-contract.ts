@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { BeliefRecord } from '../../../memory/belief-record.ts'
-import { defaultBudget } from '../../../memory/context.ts'
+import { defaultBudget } from '../../../memory/recall/context.ts'
+import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { embeddedText } from '../vector-file.ts'
 
 /**

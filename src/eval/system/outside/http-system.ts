@@ -1,6 +1,6 @@
 import { MemoryError } from '../../../errors.ts'
-import type { BeliefRecord } from '../../../memory/belief-record.ts'
-import { defaultBudget } from '../../../memory/context.ts'
+import { defaultBudget } from '../../../memory/recall/context.ts'
+import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { Corpus } from '../corpus.ts'
 import type { AnswerHit, System } from '../system.ts'
 import { type FoundBelief, messageFor, routes, type SearchMessage, searchAnswer } from './http-contract.ts'

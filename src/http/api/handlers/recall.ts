@@ -1,8 +1,8 @@
 import { MemoryError } from '../../../errors.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
-import type { Context } from '../../../memory/context.ts'
-import { isShown } from '../../../memory/remedy-candidate.ts'
-import { renderContext } from '../../../memory/render.ts'
+import { isShown } from '../../../memory/explain/remedy-candidate.ts'
+import type { Context } from '../../../memory/recall/context.ts'
+import { renderContext } from '../../../memory/recall/render.ts'
 import type { Answer } from '../contract.ts'
 import type { Asked, Desk, Handlers } from '../handlers.ts'
 

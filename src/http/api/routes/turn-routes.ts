@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { turnRoles } from '../../../beliefs/turn.ts'
 import { learnOutcomes } from '../../../memory/learn/learn.ts'
-import { searchPlaces } from '../../../memory/search.ts'
+import { searchPlaces } from '../../../memory/recall/search.ts'
 import { strengths } from '../../../search/turns/strength.ts'
 import * as belief from '../belief-shapes.ts'
 import { digits, flag, listOf, mostItems, paging, text, time } from '../request-shapes.ts'

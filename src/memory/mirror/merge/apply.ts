@@ -1,12 +1,12 @@
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
-import { type BeliefDraft, parseDraft, type Statement } from '../../draft.ts'
+import { type BeliefDraft, parseDraft, type Statement } from '../../change/draft.ts'
+import { inherit, newBelief, proposal, superseded } from '../../change/remember.ts'
+import { type Author, change, created, type Decision, type Ports, withdrawn } from '../../change/transaction.ts'
 import { nameStatement } from '../../markdown/name-statement.ts'
 import { refuseSecret } from '../../markdown/refuse-secret.ts'
 import { sameStatement } from '../../markdown/same-statement.ts'
-import { inherit, newBelief, proposal, superseded } from '../../remember.ts'
-import { type Author, change, created, type Decision, type Workshop, withdrawn } from '../../workshop.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import type { ItemFields } from '../parse/item.ts'
 import type { Layout, OpenFile } from '../write/layout.ts'
@@ -32,11 +32,11 @@ export type Applied = {
   readonly isStale: boolean
 }
 
-type Target = { readonly workshop: Workshop; readonly user: string; readonly layout: Layout }
+type Target = { readonly ports: Ports; readonly user: string; readonly layout: Layout }
 
 /** Carries out a plan: each edit in the store, and its result in the open files. */
 export async function applyPlan(
-  { workshop, user, layout }: Target,
+  { ports, user, layout }: Target,
   { edits, removed, kept }: MergePlan,
 ): Promise<Applied> {
   const counts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length }
@@ -57,7 +57,7 @@ export async function applyPlan(
     }
     const stored = edit.kind === 'correct' ? edit.old : edit.kind === 'conflict' ? edit.current : null
     try {
-      const { outcome, belief } = await commitEdit(workshop, { user, file, edit })
+      const { outcome, belief } = await commitEdit(ports, { user, file, edit })
       if (outcome === 'stale') isStale = true
       else {
         if (stored !== null) ids.push(stored.id)
@@ -74,7 +74,7 @@ export async function applyPlan(
       refused.set(block, { belief: stored, reason: error.message, file })
     }
   }
-  const retired = removed.length === 0 ? [] : await retire(workshop, user, removed)
+  const retired = removed.length === 0 ? [] : await retire(ports, user, removed)
   counts.retired = retired.length
   ids.push(...retired)
   isStale ||= retired.length < removed.length
@@ -91,22 +91,22 @@ const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as
 type Request = { readonly user: string; readonly file: string; readonly edit: Exclude<Edit, { kind: 'duplicate' }> }
 
 /** The one place where an edit of a file becomes a change of the store. */
-async function commitEdit(workshop: Workshop, { user, file, edit }: Request): Promise<Committed> {
-  const { store } = workshop
+async function commitEdit(ports: Ports, { user, file, edit }: Request): Promise<Committed> {
+  const { store } = ports
   const decide = async (at: string): Promise<Decision<Committed>> => {
     const provenance = { ...fileAuthor, sourceId: file, model: null, at }
-    const bornOf = (statement: Statement): Belief => newBelief(workshop, { user, statement, provenance })
+    const bornOf = (statement: Statement): Belief => newBelief(ports, { user, statement, provenance })
     switch (edit.kind) {
       case 'correct': {
         const old = await store.get(user, edit.old.id)
         if (old === null || old.version !== edit.old.version) return stale
-        const statement = await correctedStatement(workshop, old, edit.fields)
+        const statement = await correctedStatement(ports, old, edit.fields)
         const belief = bornOf(statement)
         const changes = [created(belief), superseded(old, belief, at)]
         return { kind: 'correct', changes, result: () => ({ outcome: 'corrected', belief }) }
       }
       case 'add': {
-        const read = await readNewLine(workshop, user, edit)
+        const read = await readNewLine(ports, user, edit)
         if (read.outcome === 'known') return { kind: 'nothing', result: read }
         const { outcome, statement, holders } = read
         const belief = inherit(bornOf(statement), holders)
@@ -123,7 +123,7 @@ async function commitEdit(workshop: Workshop, { user, file, edit }: Request): Pr
         const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
         if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
         return proposal(
-          workshop,
+          ports,
           [target],
           belief,
           at,
@@ -132,10 +132,10 @@ async function commitEdit(workshop: Workshop, { user, file, edit }: Request): Pr
       }
     }
   }
-  return change(workshop, { user, author: fileAuthor, operation: `mirror ${edit.kind}` }, decide, neverReplayed)
+  return change(ports, { user, author: fileAuthor, operation: `mirror ${edit.kind}` }, decide, neverReplayed)
 }
 
-async function correctedStatement({ store }: Workshop, old: Belief, fields: ItemFields): Promise<Statement> {
+async function correctedStatement({ store }: Ports, old: Belief, fields: ItemFields): Promise<Statement> {
   refuseSecret(fields, old)
   const statement = parseDraft(correctedDraft(old, fields))
   const holders = await store.holders(old.user, statement.name, statement.scopes)
@@ -157,7 +157,7 @@ type NewLine =
  * name derived from the words of the line gets a number if another belief has it. Changes nothing.
  */
 export async function readNewLine(
-  workshop: Pick<Workshop, 'store'>,
+  ports: Pick<Ports, 'store'>,
   user: string,
   { fields, isNamed, isTyped }: Extract<Edit, { kind: 'add' }>,
 ): Promise<NewLine> {
@@ -165,12 +165,12 @@ export async function readNewLine(
   const { isGiven, ...derived } = isNamed ? { ...fields, isGiven: true } : nameStatement(fields.content)
   const named = { ...fields, ...derived, aliases: [...new Set([...fields.aliases, ...derived.aliases])] }
   const { scopes, content } = fields
-  const same = isGiven ? null : await sameStatement(workshop, { user, scopes, content })
+  const same = isGiven ? null : await sameStatement(ports, { user, scopes, content })
   if (same !== null) return { outcome: 'known', belief: same }
   for (let attempt = 1; ; attempt += 1) {
     const name = attempt === 1 ? named.name : `${named.name} ${attempt}`
     const statement = parseDraft(draftOf({ ...named, name }))
-    const holders = await workshop.store.holders(user, statement.name, statement.scopes)
+    const holders = await ports.store.holders(user, statement.name, statement.scopes)
     const [holder] = holders
     if (holder === undefined) return { outcome: 'added', statement, holders }
     const isSame = holders.every((held) => isSameStatement(held.content, statement.content))
@@ -185,15 +185,15 @@ export async function readNewLine(
 }
 
 /** Retires beliefs whose lines were removed. Their history is kept, and undo brings them back. */
-async function retire(workshop: Workshop, user: string, beliefs: readonly Belief[]): Promise<readonly string[]> {
+async function retire(ports: Ports, user: string, beliefs: readonly Belief[]): Promise<readonly string[]> {
   const versions = new Map(beliefs.map(({ id, version }) => [id, version]))
   const decide = async (): Promise<Decision<readonly string[]>> => {
-    const now = await workshop.store.getMany(user, [...versions.keys()])
+    const now = await ports.store.getMany(user, [...versions.keys()])
     const unchanged = now.filter(({ id, version }) => versions.get(id) === version)
     if (unchanged.length === 0) return { kind: 'nothing', result: [] }
     return { kind: 'retire', changes: unchanged.map(withdrawn), result: () => unchanged.map(({ id }) => id) }
   }
-  return change(workshop, { user, author: fileAuthor, operation: 'mirror retire' }, decide, neverReplayed)
+  return change(ports, { user, author: fileAuthor, operation: 'mirror retire' }, decide, neverReplayed)
 }
 
 const draftOf = (fields: ItemFields): BeliefDraft => ({ ...fields, status: 'inferred' })

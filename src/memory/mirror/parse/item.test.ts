@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { sample } from '../../../store/sample-beliefs.contract.ts'
-import { parseDraft } from '../../draft.ts'
+import { parseDraft } from '../../change/draft.ts'
 import { parseBlocks } from './blocks.ts'
 import { fieldsOfBelief, isSameItem, renderItem } from './item.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { beliefTypes } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { beliefLine } from '../../../memory/render.ts'
+import { beliefLine } from '../../../memory/recall/render.ts'
 import type { ToolDefinition } from '../../../models/chat-model.ts'
 
 /** Something a model may do. `use` throws a ToolRefusal for the model to read when it cannot be done. */

@@ -1,0 +1,83 @@
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { MemoryError } from '../../../errors.ts'
+import { beginPause, type Pause, pauseFor, realPath } from '../../../memory/conversation/pause.ts'
+import { defineCommand, flag, option, text } from '../../command.ts'
+import { placeOptions } from '../../common-options.ts'
+import { minuteOf } from '../../describe-belief.ts'
+import { harmless } from '../../output.ts'
+import type { Session } from '../../session.ts'
+import { UsageError } from '../../usage-error.ts'
+
+/** Where a pause holds. */
+export const pausePlaceOptions = {
+  in: text('<directory>', 'Only for this directory and everything below it.'),
+  here: flag('Only for the working directory and everything below it.'),
+}
+
+export const pause = defineCommand({
+  args: {},
+  options: {
+    for: { ...option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration), default: 'until resumed' },
+    ...pausePlaceOptions,
+    ...placeOptions,
+  },
+  description:
+    'Hooks then keep no prompts and learn nothing. Recall goes on, and what you tell `credence hear` and `credence remember` yourself is still kept.',
+  examples: [
+    { command: 'credence pause --for 2h', effect: 'Keeps nothing of what is said in the next two hours.' },
+    { command: 'credence pause --here', effect: 'Keeps nothing of what is said in this directory, until resumed.' },
+  ],
+  async run({ options }, session) {
+    const directory = pausedDirectory(options, session)
+    const { dir } = (directory === null ? session : session.inDirectory(directory)).place(options)
+    if (directory !== null && existsSync(directory) && !statSync(directory).isDirectory())
+      throw new MemoryError('invalid', `${directory} is not a directory.`, { hint: 'Give a directory with --in.' })
+    const now = new Date()
+    const until = options.for === undefined ? null : new Date(now.getTime() + options.for).toISOString()
+    await beginPause(dir, { directory, until }, now)
+    const end = directory === null ? 'credence resume' : `credence resume --in ${directory}`
+    return {
+      document: { paused: true, directory, until, dir },
+      text: (style) =>
+        `${style.yellow('Paused')} ${pauseText({ directory, until })}. Nothing that hooks pass on is kept or learned; recall goes on.`,
+      notes: [`\`${harmless(end)}\` ends the pause.`],
+    }
+  },
+})
+
+/** The directory that `--in` or `--here` means; null for everywhere. */
+export function pausedDirectory(
+  { in: given, here }: { readonly in: string | undefined; readonly here: boolean },
+  session: Session,
+): string | null {
+  if (given !== undefined && here) throw new UsageError('--in and --here exclude each other.', 'Give one of them.')
+  if (given === undefined && !here) return null
+  return realPath(resolve(session.workingDirectory(), given ?? '.'))
+}
+
+/** `in /home/ada/clients until 2026-05-03 10:00 UTC`. */
+export const pauseText = ({ directory, until }: Pause): string =>
+  [
+    directory === null ? 'everywhere' : `in ${harmless(directory)}`,
+    until === null ? 'until resumed' : `until ${minuteOf(until)} UTC`,
+  ].join(' ')
+
+/** Said beside what a person has kept by hand while hooks keep nothing. */
+export function pausedNotes(dir: string, session: Session): readonly string[] {
+  const paused = pauseFor(dir, session.workingDirectory(), new Date())
+  return paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was kept all the same.`]
+}
+
+const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+const longestMs = 3_650 * 86_400_000
+
+function readDuration(given: string): number {
+  const [, number, unit = ''] = /^(\d+)([mhdw])$/.exec(given.trim()) ?? []
+  const duration = Number(number) * (unitsMs[unit] ?? Number.NaN)
+  if (duration > 0 && duration <= longestMs) return duration
+  throw new UsageError(
+    `"${given}" is not a duration.`,
+    'Write a number and m, h, d or w, such as 30m or 2h; at most ten years.',
+  )
+}

@@ -1,0 +1,62 @@
+import { type CaseDiff, diffRuns, type RunDiff } from '../../../eval/compare/diff.ts'
+import { defineCommand, one } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { harmless, type Style } from '../../output.ts'
+import { evalStore, storeOptions } from './benchmark-store.ts'
+
+export const benchmarkDiff = defineCommand({
+  args: { base: one('A run.'), candidate: one('The run to compare it with.') },
+  options: storeOptions,
+  description:
+    'Names the cases that were fixed, broke, still fail, came, went or are flaky; of each broken one what it returned instead, and the first stage that differs.',
+  exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
+  examples: [
+    { command: 'credence benchmark diff run-1 run-2', effect: 'Shows what changed from the first to the second.' },
+    { command: 'credence benchmark diff run-1 run-2 --json', effect: 'Prints the same as JSON.' },
+  ],
+  async run({ args, options }, session) {
+    const { root } = evalStore(session, options)
+    const diff = await diffRuns(root, args.base, args.candidate)
+    const shared =
+      diff.fixed.length + diff.broken.length + diff.stillFailing.length + diff.changed.length + diff.unchanged
+    return {
+      document: { ok: shared > 0 && diff.broken.length === 0, ...diff },
+      text: (style) => diffText(diff, style),
+      notes: diff.notes,
+      exitCode: shared === 0 ? exitCodes.nothingCompared : diff.broken.length > 0 ? exitCodes.failed : exitCodes.fine,
+    }
+  },
+})
+
+function diffText(diff: RunDiff, style: Style): string {
+  const list = (title: string, items: readonly string[]): readonly string[] =>
+    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${item}`)]
+  const lines = [
+    ...list(
+      style.red('broken'),
+      diff.broken.flatMap((one) => detailed(one)),
+    ),
+    ...list(
+      style.green('fixed'),
+      diff.fixed.map(({ id }) => id),
+    ),
+    ...list('still failing', diff.stillFailing.map(brief)),
+    ...list('passes with another answer', diff.changed.map(brief)),
+    ...list('flaky', diff.flaky),
+    ...list('new', diff.newCases),
+    ...list('removed', diff.removedCases),
+    `${diff.unchanged} the same`,
+  ]
+  return harmless(lines.join('\n'))
+}
+
+const brief = ({ id, firstStage }: CaseDiff): string => (firstStage === null ? id : `${id} (${firstStage} differs)`)
+
+function detailed(diff: CaseDiff): string {
+  const returned = diff.returned.map(({ id, tier, from, to }) => {
+    const where = tier === '' ? '' : ` ${tier}`
+    if (from === null) return `    + ${id}${where} ${to}`
+    return to === null ? `    - ${id}${where} ${from}` : `    ~ ${id}${where} ${from} → ${to}`
+  })
+  return [brief(diff), ...diff.failures.map((failure) => `    ${failure}`), ...returned].join('\n')
+}

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path'
+import { reportData } from '../../../eval/report/html/report-data.ts'
+import { reportPage } from '../../../eval/report/html/report-page.ts'
+import { writeAtomically } from '../../../files/atomic-write.ts'
+import { defineCommand, rest, text } from '../../command.ts'
+import { snapshotIdOption } from './benchmark-snapshot.ts'
+import { evalStore, storeOptions } from './benchmark-store.ts'
+
+const defaultOut = 'benchmark-report.html'
+
+export const benchmarkHtml = defineCommand({
+  args: { runs: rest('Runs to show; without any, the latest completed run of every benchmark and system.') },
+  options: {
+    out: { ...text('<file>', 'Where the page goes.'), default: defaultOut },
+    snapshotId: { ...snapshotIdOption, help: 'Compare with this baseline.', default: 'the run before' },
+    ...storeOptions,
+  },
+  description:
+    'One file that needs nothing but itself: verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
+  examples: [
+    { command: 'credence benchmark html', effect: `Writes ${defaultOut} about the latest runs.` },
+    {
+      command: 'credence benchmark html run-2 --snapshot-id main --out report.html',
+      effect: 'Compares a run with a baseline.',
+    },
+  ],
+  async run({ args: { runs }, options }, session) {
+    const { root } = evalStore(session, options)
+    const file = resolve(session.workingDirectory(), options.out ?? defaultOut)
+    const data = await reportData(root, { runIds: runs, snapshotId: options.snapshotId, now: new Date() })
+    const page = reportPage(data)
+    await writeAtomically(file, page, { existing: 'replace' })
+    return {
+      document: { ok: true, file, runs: data.runs.map(({ run }) => run.runId), bytes: Buffer.byteLength(page) },
+      text: () => file,
+    }
+  },
+})

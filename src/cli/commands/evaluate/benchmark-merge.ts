@@ -1,0 +1,55 @@
+import { resolve } from 'node:path'
+import { mergeShards } from '../../../eval/run/merge-shards.ts'
+import { newRunId } from '../../../eval/run/run-id.ts'
+import { defineCommand, rest, text } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { harmless } from '../../output.ts'
+import { UsageError } from '../../usage-error.ts'
+import { evalStore, storeOptions } from './benchmark-store.ts'
+
+export const benchmarkMerge = defineCommand({
+  args: { directories: rest('Eval stores, each with a shard of one run.') },
+  options: {
+    runId: { ...text('<id>', 'The name of the merged run.'), default: 'that of the shards, where they share one' },
+    ...storeOptions,
+  },
+  description:
+    'Joins what `benchmark run --shard` made on several machines into one run, the same as one machine would have made. A shard that is missing, there twice, unfinished or of another run ends the command with 4, and nothing is written.',
+  exitCodes: [exitCodes.nothingCompared],
+  examples: [
+    {
+      command: 'credence benchmark merge shard-1 shard-2 shard-3 --store evals',
+      effect: 'Joins three shards into one run in evals.',
+    },
+    {
+      command: 'credence benchmark merge shards/* --store evals --run-id nightly --json',
+      effect: 'Names the run, and prints it as JSON.',
+    },
+  ],
+  async run({ args: { directories }, options }, session) {
+    if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders that hold the shards.')
+    const { root } = evalStore(session, options)
+    const places = directories.map((path) => resolve(session.workingDirectory(), path))
+    const merged = await mergeShards(places, {
+      root,
+      runId: (runIds, first) =>
+        options.runId ??
+        (new Set(runIds).size === 1 && !places.includes(root)
+          ? first.runId
+          : newRunId(first.benchmarkId, first.system?.name ?? '', new Date())),
+    })
+    if (!merged.ok) {
+      return {
+        document: { ok: false, problems: merged.problems },
+        text: (style) => merged.problems.map((problem) => style.red(harmless(problem))).join('\n'),
+        notes: ['Nothing was merged.'],
+        exitCode: exitCodes.nothingCompared,
+      }
+    }
+    const { runId, passedCases, totalCases } = merged.run
+    return {
+      document: { ok: true, run: merged.run, shards: merged.shards },
+      text: () => harmless(`${runId}: ${merged.shards} shards, ${passedCases}/${totalCases} passed`),
+    }
+  },
+})

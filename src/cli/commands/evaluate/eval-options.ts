@@ -1,0 +1,49 @@
+import { resolve } from 'node:path'
+import { backendNames } from '../../../eval/system/backend-names.ts'
+import { type BackendName, isBackendName } from '../../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { outsideForms } from '../../../eval/system/outside/outside.ts'
+import { choice, flag, option, text } from '../../command.ts'
+import type { Session } from '../../session.ts'
+import { UsageError } from '../../usage-error.ts'
+
+/** Reports go here unless told otherwise. */
+const defaultOut = 'test-results'
+
+const backendForms = [...backendNames, ...outsideForms].join(', ')
+const backendHelp = (what: string): string => `${what} One of ${backendForms}.`
+
+export const backendOption = { ...option('<name>', backendHelp('What answers.'), readBackend), default: 'bm25' }
+
+export const backendsOption = {
+  ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
+  isRepeatable: true,
+  read: (given: readonly string[]): readonly BackendName[] => given.map(readBackend),
+  default: 'all of them',
+}
+
+function readBackend(given: string): BackendName {
+  if (isBackendName(given)) return given
+  throw new UsageError(`"${given}" is not one of ${backendForms}.`)
+}
+
+export const embedderOption = {
+  ...text('<spec>', 'The model of the vector backends: minilm, ollama:<model> or openai:<url>:<model>.'),
+  default: defaultEmbedder,
+}
+
+export const editedPinsOption = choice(
+  '<where>',
+  ['in-scope', 'everywhere'] as const,
+  'Where pinned beliefs that a person edited are shown; published results need everywhere.',
+)
+
+export const outOption = { ...text('<directory>', 'Where the reports go.'), default: defaultOut }
+
+export const explainOptions = {
+  case: text('<id>', 'Only this case; a turn is written session#turn.'),
+  explain: flag('With --case: show the whole decision.'),
+}
+
+export const outDirectory = (session: Session, given: string | undefined): string =>
+  resolve(session.workingDirectory(), given ?? defaultOut)

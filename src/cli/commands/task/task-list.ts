@@ -1,0 +1,54 @@
+import { relative } from 'node:path'
+import { checkSource, findTasks } from '../../../tasks/parse/load-tasks.ts'
+import type { Task } from '../../../tasks/task.ts'
+import { defineCommand, rest } from '../../command.ts'
+import { harmless } from '../../output.ts'
+import { columns, counted } from '../../text-layout.ts'
+import { taskPlaces } from './task-places.ts'
+
+/** The tasks that can be run. */
+export const taskList = defineCommand({
+  args: {
+    paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
+  },
+  options: {},
+  description: 'A file that is no valid task is named in a note, with the command that says what is wrong with it.',
+  examples: [
+    { command: 'credence task list', effect: 'Lists the tasks that ship with Credence.' },
+    {
+      command: 'credence task list ./tasks --json',
+      effect: 'Lists the tasks of a folder, in the order of its manifest.',
+    },
+  ],
+  async run({ args: { paths } }, session) {
+    const places = await taskPlaces(session)
+    const checked = findTasks(paths, places).map((source) => ({ source, ...checkSource(source) }))
+    const tasks = checked.flatMap(({ task }) => (task === null ? [] : [task]))
+    const invalid = checked.filter(({ task }) => task === null).map(({ source }) => source.file)
+    return {
+      document: { tasks: tasks.map(summaryOf), invalid },
+      text: (style) => {
+        if (tasks.length === 0) return 'There are no tasks.'
+        const rows = tasks.map((task) => [task.id, described(task), task.name].map(harmless))
+        return columns(rows, { indent: 0, width: style.width })
+      },
+      notes: invalid.map((file) => {
+        const path = relative(places.workingDirectory, file)
+        return `${path} is not a valid task; see \`credence task validate ${path}\`.`
+      }),
+    }
+  },
+})
+
+const described = ({ sessions, gradingType }: Task): string => `${counted(sessions.length, 'session')}, ${gradingType}`
+
+const summaryOf = (task: Task) => ({
+  id: task.id,
+  name: task.name,
+  category: task.category,
+  gradingType: task.gradingType,
+  timeoutSeconds: task.timeoutSeconds,
+  prerequisites: task.prerequisites,
+  sessions: task.sessions.map(({ id, isFresh }) => ({ id, isFresh })),
+  file: task.file,
+})

@@ -1,0 +1,159 @@
+import { type RunContext, runBenchmark } from '../../../eval/run/run.ts'
+import { newRunId } from '../../../eval/run/run-id.ts'
+import { requireRun } from '../../../eval/store/documents.ts'
+import { runFolder } from '../../../eval/store/layout.ts'
+import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
+import { fromRun, tasksOfRun } from '../../../tasks/obtain-evidence.ts'
+import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
+import { readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
+import { defaultPassAt, readGrade, taskBenchmark } from '../../../tasks/task-benchmark.ts'
+import { defineCommand, one, text } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { harmless, type Style } from '../../output.ts'
+import { columns } from '../../text-layout.ts'
+import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
+import { machine } from '../evaluate/benchmark-surroundings.ts'
+import { judgeFor, sandboxFor } from './task-job.ts'
+import { judgeOptions, keepResult, taskDocuments } from './task-run.ts'
+import { figure, reasonsText, summaryText } from './task-text.ts'
+
+export const taskRegrade = defineCommand({
+  args: { run: one('The run whose evidence is graded again.') },
+  options: { ...judgeOptions, runId: text('<id>', 'The name of the new run.'), ...storeOptions },
+  description:
+    'The agent is not run. The grades go into a run of their own, which points to the same evidence; the old ones stay as they are, and `credence benchmark diff` lays the two beside each other.',
+  exitCodes: [exitCodes.failed, exitCodes.interrupted],
+  examples: [
+    { command: 'credence task regrade RUN', effect: 'Grades with the checks of today what an agent did then.' },
+    { command: 'credence task regrade RUN --judge openai:gpt-5 --votes 3', effect: 'Has a run judged that was not.' },
+  ],
+  async run({ args: { run: given }, options }, session) {
+    const { root } = evalStore(session, options)
+    const old = requireRun(root, given)
+    const settings = taskSettings(root, given)
+    // Evidence is where it was made, however often it is graded.
+    const source = settings.regradeOf ?? given
+    const { strictUpstream } = settings
+    const tasks = await tasksOfRun(runFolder(root, source), { strictUpstream })
+    const [work, evaluation] = [await session.taskWork(), await session.evaluation()]
+    const sandbox = await sandboxFor(options)
+    const judge = await judgeFor({ judge: options.judge ?? null, votes: options.votes ?? 1 }, { work, root })
+    const system = old.system ?? { name: 'unknown', version: 'unknown' }
+    const runId = options.runId ?? newRunId(old.benchmarkId, `${system.name}-regraded`, new Date())
+    const passAt = options.passAt ?? settings.passAt ?? defaultPassAt
+    const { signal, release } = session.interruption()
+    try {
+      const benchmark = taskBenchmark({
+        benchmarkId: old.benchmarkId,
+        tasks,
+        system,
+        isDeterministic: old.deterministic ?? false,
+        obtain: fromRun({ runFolder: runFolder(root, source) }),
+        graders: { sandbox, judge },
+        passAt,
+        now: () => new Date(),
+        onBegin: (task) => evaluation.progress.show(`grading ${task.id}`, 0, tasks.length),
+      })
+      const context: RunContext = {
+        root,
+        now: () => new Date(),
+        signal,
+        surroundings: {
+          given: { regradeOf: given, ...(options.judge === undefined ? {} : { judge: options.judge }) },
+          settings: { kind: 'tasks-regraded', regradeOf: source, strictUpstream, passAt, judge: options.judge ?? null },
+          ...machine(session.workingDirectory()),
+        },
+      }
+      const { repeats = 1, seed = 0 } = old
+      const summary = await runBenchmark(
+        benchmark,
+        runId,
+        { repeats, seed, notes: `The evidence of ${source}, graded again.` },
+        context,
+      )
+      evaluation.progress.clear()
+      const whole = await readTaskRun(root, runId)
+      await keepResult(root, whole)
+      const pairs = await Promise.all(
+        whole.tasks.map(async ({ grade }) => ({
+          taskId: grade.taskId,
+          repeat: grade.repeat,
+          before: await readGrade(runFolder(root, given), grade.taskId, grade.repeat),
+          after: grade,
+        })),
+      )
+      const grades = whole.tasks.map(({ grade }) => grade)
+      const isFine = summary.status === 'completed' && summary.passedCases === summary.totalCases
+      return {
+        document: {
+          ok: isFine,
+          runId,
+          regradeOf: given,
+          run: summary,
+          means: meanScores(grades),
+          coverage: coverageOf(grades),
+          changes: pairs.map(({ taskId, repeat, before, after }) => ({
+            taskId,
+            repeat,
+            before: shortOf(before),
+            after: shortOf(after),
+          })),
+          tasks: taskDocuments(whole),
+        },
+        text: (style) =>
+          [
+            pairsText(pairs, style),
+            ...reasonsText(grades, style),
+            '',
+            summaryText(meanScores(grades), coverageOf(grades)),
+            `run        ${runId}`,
+          ].join('\n'),
+        exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
+      }
+    } finally {
+      evaluation.progress.clear()
+      release()
+    }
+  },
+})
+
+type Pair = {
+  readonly taskId: string
+  readonly repeat: number
+  readonly before: TaskGrade | null
+  readonly after: TaskGrade
+}
+
+const shortOf = (grade: TaskGrade | null) =>
+  grade === null
+    ? null
+    : {
+        state: grade.state,
+        score: grade.score,
+        automatedScore: grade.automatedScore,
+        answerScore: grade.answerScore,
+        recallScore: grade.recallScore,
+        judgeScore: grade.judgeScore,
+        gradingVersion: grade.gradingVersion,
+        gradedAt: grade.gradedAt,
+      }
+
+function pairsText(pairs: readonly Pair[], style: Style): string {
+  const change = (before: number | null | undefined, after: number | null): string =>
+    before === undefined || before === after ? figure(after) : `${figure(before)} → ${figure(after)}`
+  const rows = pairs.map(({ taskId, repeat, before, after }) => [
+    repeat > 1 ? `${taskId} #${repeat}` : taskId,
+    before === null || before.state === after.state ? after.state : `${before.state} → ${after.state}`,
+    change(before?.score, after.score),
+    change(before?.automatedScore, after.automatedScore),
+    change(before?.answerScore, after.answerScore),
+    change(before?.recallScore, after.recallScore),
+    change(before?.judgeScore, after.judgeScore),
+  ])
+  return harmless(
+    columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {
+      indent: 0,
+      width: style.width,
+    }),
+  )
+}

@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { didYouMean, editsBetween } from './did-you-mean.ts'
+
+const known = ['remember', 'recall', 'search', 'why', 'resolve']
+
+describe('nearest', () => {
+  it('finds the name behind a slip, a swap or the wrong case', () => {
+    expect(didYouMean('recal', known)).toBe('recall')
+    expect(didYouMean('serach', known)).toBe('search')
+    expect(didYouMean('REMEMBR', known)).toBe('remember')
+  })
+
+  it('finds the only name that begins like this, however much is missing', () => {
+    expect(didYouMean('rem', known)).toBe('remember')
+    expect(didYouMean('re', known)).toBeUndefined()
+  })
+
+  it('does not guess when nothing is close', () => {
+    expect(didYouMean('teleport', known)).toBeUndefined()
+    expect(didYouMean('x', ['a'])).toBeUndefined()
+    expect(didYouMean('', known)).toBeUndefined()
+  })
+})
+
+describe('editsBetween', () => {
+  it('is a symmetric count that is zero only for equal words', () => {
+    const word = fc.string({ maxLength: 12 })
+    fc.assert(
+      fc.property(word, word, (one, other) => {
+        const edits = editsBetween(one, other)
+
+        expect(edits).toBe(editsBetween(other, one))
+        expect(edits === 0).toBe(one === other)
+        expect(edits).toBeLessThanOrEqual(Math.max(one.length, other.length))
+      }),
+    )
+  })
+
+  it('counts a swap of neighbours as one edit', () => {
+    expect(editsBetween('redsi', 'redis')).toBe(1)
+  })
+})

@@ -1,0 +1,39 @@
+/**
+ * The known name that was probably meant by `given`: the only one it begins, or the closest by edits, of which at most
+ * one for every three letters is forgiven. Case does not matter.
+ */
+export function didYouMean(given: string, known: readonly string[]): string | undefined {
+  const wanted = given.toLowerCase()
+  const begun = known.filter((name) => wanted.length >= 2 && name.toLowerCase().startsWith(wanted))
+  if (begun.length === 1) return begun[0]
+
+  let best: { readonly name: string; readonly edits: number } | undefined
+  for (const name of known) {
+    const edits = editsBetween(wanted, name.toLowerCase())
+    const isClose = edits <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3)) && edits < name.length
+    if (isClose && (best === undefined || edits < best.edits)) best = { name, edits }
+  }
+  return best?.name
+}
+
+/** Letters to insert, delete, replace or swap with their neighbour (Damerau's distance, no letter edited twice). */
+export function editsBetween(one: string, other: string): number {
+  let twoBack: number[] = []
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column += 1) {
+      const differs = one[row - 1] === other[column - 1] ? 0 : 1
+      let edits = Math.min(at(previous, column) + 1, at(current, column - 1) + 1, at(previous, column - 1) + differs)
+      const isSwap = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      if (row > 1 && column > 1 && isSwap) edits = Math.min(edits, at(twoBack, column - 2) + 1)
+      current.push(edits)
+    }
+    twoBack = previous
+    previous = current
+  }
+  return at(previous, other.length)
+}
+
+/** Rows are always filled up to the column asked for. */
+const at = (row: readonly number[], column: number): number => row[column] as number

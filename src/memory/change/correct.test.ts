@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, everything, importer, lasting, now, tell } from '../../../test/memory/at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { history } from '../explain/history.ts'
+import { recall } from '../recall/recall.ts'
+import { correct } from './correct.ts'
+import { accept } from './proposals.ts'
+import { resolve } from './resolve.ts'
+
+describe('correcting a belief', () => {
+  it('puts a newer one in its place, found by the old name and aliases as well as its own', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'ESLint', 'Lint with ESLint', {
+      aliases: ['linter'],
+      why: 'Run it before committing.',
+      pinned: true,
+      type: 'decision',
+    })
+    const { outcome, belief: heir } = await correct(memory, {
+      ...about('eslint'),
+      name: 'Biome',
+      content: 'Lint with Biome',
+      aliases: ['biomejs', 'Linter'],
+    })
+
+    expect(outcome).toBe('corrected')
+    expect(heir).toMatchObject({
+      name: 'Biome',
+      aliases: ['biomejs', 'Linter', 'ESLint'],
+      why: 'Run it before committing.',
+      pinned: true,
+      type: 'decision',
+      scopes: ['domain:code'],
+      editedByPerson: true,
+    })
+    expect(await now(memory, old)).toMatchObject({ supersededBy: heir.id, status: 'superseded', aliases: ['linter'] })
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'ESLint' })
+    expect(context.pinned.map(({ id }) => id)).toEqual([heir.id])
+  })
+
+  it('keeps the whole chain, oldest first', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'one')
+    await correct(memory, { ...about('db'), content: 'two' })
+    await correct(memory, { ...about('db'), content: 'three', name: 'database' })
+
+    const { chain, belief: head } = await history(memory, { user: 'ann', reference: 'database' })
+    expect(chain.map(({ content }) => content)).toEqual(['one', 'two', 'three'])
+    expect(head.aliases).toEqual(['db'])
+  })
+
+  it('does not carry the doubts about the old statement over to the new one', async () => {
+    const memory = ports()
+    await tell(memory, 'tabs', 'Prefers tabs', { author: agent, status: 'inferred', confidence: 0.4 })
+    const { belief: heir } = await correct(memory, { ...about('tabs'), content: 'Prefers spaces' })
+
+    expect(heir).toMatchObject({ status: 'active', confidence: 1 })
+    const doubted = await correct(memory, { ...about('tabs'), content: 'Both', status: 'exploratory', confidence: 0.5 })
+    expect(doubted.belief).toMatchObject({ status: 'exploratory', confidence: 0.5 })
+  })
+
+  it('can change the type, leaving behind what only the old type has', async () => {
+    const memory = ports()
+    await tell(memory, 'answers', 'Short ones', { type: 'preference', subtype: 'style' })
+    await tell(memory, 'auth uses redis', 'It does', { type: 'relation', participants: ['auth'], relation: 'uses' })
+
+    const decision = await correct(memory, { ...about('answers'), content: 'Long ones', type: 'decision' })
+    const entity = await correct(memory, { ...about('auth uses redis'), content: 'It did', type: 'entity' })
+
+    expect(decision.belief).toMatchObject({ type: 'decision', subtype: null })
+    expect(entity.belief).toMatchObject({ type: 'entity', participants: [], relation: null })
+  })
+
+  it('works on what other systems wrote in ways we would not', async () => {
+    const memory = await portsWith(
+      belief({ name: 'odd', type: 'entity', subtype: 'style', participants: ['x'], relation: 'near' }),
+    )
+    const { belief: heir } = await correct(memory, { ...about('odd'), content: 'Fine now' })
+
+    expect(heir).toMatchObject({ type: 'entity', subtype: null, participants: [] })
+  })
+
+  it('refuses a name that another belief holds, and changes nothing', async () => {
+    const memory = ports()
+    const { belief: taken } = await tell(memory, 'biome', 'A linter')
+    await tell(memory, 'eslint', 'Another linter')
+    const before = await everything(memory)
+
+    const attempt = { ...about('eslint'), content: 'Gone', name: 'Biome' }
+    await expect(correct(memory, attempt)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(taken.id),
+    })
+    await expect(correct(memory, { ...attempt, author: agent })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await everything(memory)).toEqual(before)
+  })
+
+  it('refuses what is superseded, proposed or settled, and says what became of it', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'db', 'one')
+    const { belief: heir } = await correct(memory, { ...about('db'), content: 'two' })
+    const { belief: proposed } = await tell(memory, 'db', 'three', { author: agent })
+    const { belief: asked } = await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
+    await resolve(memory, about('hosting'))
+
+    for (const [{ id }, hint] of [
+      [old, heir.id],
+      [proposed, 'proposals'],
+      [asked, 'history'],
+    ] as const) {
+      await expect(correct(memory, { ...about(id), content: 'x' })).rejects.toMatchObject({
+        code: 'conflict',
+        hint: expect.stringContaining(hint),
+      })
+    }
+  })
+
+  it('by a lower authority is only proposed; accepting it makes the correction', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'eslint', 'Lint', { aliases: ['linter'] })
+    const proposed = await correct(memory, { ...about('eslint', importer), content: 'Lint', name: 'biome' })
+
+    expect(proposed.outcome).toBe('proposed')
+    expect(lasting(await now(memory, old))).toEqual(lasting(old))
+    const { belief: heir } = await accept(memory, about(proposed.belief.id))
+    expect(heir).toMatchObject({ name: 'biome', aliases: ['eslint', 'linter'], editedByPerson: true })
+    expect((await now(memory, old)).supersededBy).toBe(heir.id)
+  })
+
+  it('proposes anew when only the name or the why differs from an earlier proposal', async () => {
+    const memory = ports()
+    await tell(memory, 'eslint', 'Lint')
+    const wishes = [{ name: 'biome' }, { name: 'oxlint' }, { why: 'Fast.' }, { why: 'Faster.' }]
+    const made = []
+    for (const wish of wishes) made.push(await correct(memory, { ...about('eslint', agent), content: 'Lint', ...wish }))
+
+    expect(new Set(made.map(({ belief: { id } }) => id)).size).toBe(4)
+    const again = await correct(memory, { ...about('eslint', agent), content: 'lint.', name: 'oxlint' })
+    expect(again.belief.id).toBe(made[1]?.belief.id)
+  })
+
+  it('twice at once by id corrects once; by name, one after the other', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'db', 'one')
+    const byId = await Promise.allSettled(
+      ['two', 'three'].map((content) => correct(memory, { ...about(old.id), content })),
+    )
+    expect(byId.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+
+    await Promise.all(['four', 'five'].map((content) => correct(memory, { ...about('db'), content })))
+    const { chain } = await history(memory, { user: 'ann', reference: 'db' })
+    expect(chain).toHaveLength(4)
+  })
+
+  it('with a key has one effect, and answers the same', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'one')
+    const request = { ...about('db'), content: 'two', key: 'k1' }
+    const first = await correct(memory, request)
+    const second = await correct(memory, request)
+
+    expect(second).toMatchObject({ outcome: 'corrected', belief: first.belief, event: first.event })
+    expect(await everything(memory)).toHaveLength(2)
+    await expect(correct(memory, { ...request, content: 'three' })).rejects.toMatchObject({ code: 'conflict' })
+    const proposal = { ...request, author: agent, content: 'four', key: 'k2' }
+    expect(await correct(memory, proposal)).toEqual(await correct(memory, proposal))
+  })
+
+  it('refuses an empty statement and an unknown belief', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'one')
+
+    await expect(correct(memory, { ...about('db'), content: ' ' })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(correct(memory, { ...about('nope'), content: 'x' })).rejects.toMatchObject({ code: 'not_found' })
+    const ofBob = { user: 'bob', author: person, reference: 'db', content: 'x' }
+    await expect(correct(memory, ofBob)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

@@ -1,0 +1,174 @@
+import {
+  type Belief,
+  type BeliefType,
+  beliefTypes,
+  type ExpertiseDepth,
+  expertiseDepths,
+  type Status,
+  type Subtype,
+  subtypes,
+} from '../../beliefs/belief.ts'
+import { mergeAliases } from '../../beliefs/identity.ts'
+import { parseScopes } from '../../beliefs/scope.ts'
+import { MemoryError } from '../../errors.ts'
+import { isSurfaceForm } from '../../search/forms.ts'
+
+/** What someone asks to have remembered. Only the name, the statement and the scopes are needed. */
+export type BeliefDraft = {
+  readonly name: string
+  /** What is true, in the person's words. */
+  readonly content: string
+  readonly scopes: readonly string[]
+  /** Default `entity`. */
+  readonly type?: BeliefType
+  readonly subtype?: Subtype | null
+  readonly aliases?: readonly string[]
+  readonly why?: string
+  /** Default `active`; `inferred` for what was derived rather than said, `exploratory` for what is not settled. */
+  readonly status?: Exclude<Status, 'superseded'>
+  /** 0 to 1, default 1. */
+  readonly confidence?: number
+  readonly pinned?: boolean
+  readonly agent?: string | null
+  readonly participants?: readonly string[]
+  readonly relation?: string | null
+  readonly expertise?: { readonly domain: string; readonly depth: ExpertiseDepth } | null
+}
+
+/** The parts of a belief that a draft decides, complete and checked. */
+export type Statement = Pick<
+  Belief,
+  | 'name'
+  | 'content'
+  | 'scopes'
+  | 'type'
+  | 'subtype'
+  | 'aliases'
+  | 'why'
+  | 'status'
+  | 'confidence'
+  | 'pinned'
+  | 'agent'
+  | 'participants'
+  | 'relation'
+  | 'expertise'
+>
+
+/** Longest text accepted for each field, in characters. */
+export const limits = {
+  name: 200,
+  alias: 200,
+  aliases: 200,
+  content: 20_000,
+  why: 4_000,
+  participants: 100,
+  label: 200,
+} as const
+
+/** Checks a draft and fills in what it leaves open. */
+export function parseDraft(draft: BeliefDraft): Statement {
+  const name = parseForm('name', draft.name)
+  const type = oneOf('type', draft.type ?? 'entity', beliefTypes)
+  const subtype = draft.subtype ?? null
+  if (subtype !== null) {
+    oneOf('subtype', subtype, subtypes)
+    if (type !== 'preference')
+      throw invalid(`A belief of type ${type} cannot have the subtype ${subtype}.`, 'Only preferences have subtypes.')
+  }
+  const participants = draft.participants ?? []
+  if (participants.length > 0 && type !== 'relation')
+    throw invalid(`A belief of type ${type} has no participants.`, 'Only relations connect beliefs: use type relation.')
+  if (draft.scopes.length === 0)
+    throw invalid('A belief needs at least one scope.', 'For example user:universal or project:ledger.')
+  if (draft.expertise) oneOf('expertise depth', draft.expertise.depth, expertiseDepths)
+  return {
+    name,
+    content: parseText('content', draft.content, limits.content),
+    scopes: parseScopes(draft.scopes),
+    type,
+    subtype,
+    aliases: parseAliases(name, draft.aliases ?? []),
+    why: draft.why === undefined || draft.why.trim() === '' ? '' : parseText('why', draft.why, limits.why),
+    status: oneOf('status', draft.status ?? 'active', ['active', 'inferred', 'exploratory'] as const),
+    confidence: parseConfidence(draft.confidence ?? 1),
+    pinned: draft.pinned ?? false,
+    agent: parseLabel('agent', draft.agent ?? null),
+    participants: parseParticipants(participants),
+    relation: parseLabel('relation', draft.relation ?? null),
+    expertise: draft.expertise
+      ? { domain: parseText('expertise domain', draft.expertise.domain, limits.label), depth: draft.expertise.depth }
+      : null,
+  }
+}
+
+/** Checks a text people are to find a belief by. */
+export function parseForm(field: 'name' | 'alias', text: string): string {
+  const form = parseText(field, text, limits[field])
+  if (isSurfaceForm(form)) return form
+  throw invalid(
+    `"${form}" cannot be found by anything: a ${field} needs a letter or a digit.`,
+    'Use the words people would say.',
+  )
+}
+
+/** Ids or names of beliefs. They need not exist yet. */
+export const parseParticipants = (participants: readonly string[]): readonly string[] =>
+  atMost(
+    'participants',
+    participants.map((participant) => parseText('participant', participant, limits.label)),
+    limits.participants,
+  )
+
+/** A short text that may be missing. */
+export const parseLabel = (field: string, text: string | null): string | null =>
+  text === null || text.trim() === '' ? null : parseText(field, text, limits.label)
+
+/** Checks aliases and leaves out repeats of each other and of the name. */
+export const parseAliases = (name: string, aliases: readonly string[]): readonly string[] =>
+  atMost(
+    'aliases',
+    mergeAliases(
+      name,
+      [],
+      aliases.map((alias) => parseForm('alias', alias)),
+    ),
+    limits.aliases,
+  )
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u
+
+/** A text with something in it, without control characters, and not longer than allowed. */
+export function parseText(field: string, text: string, longest: number): string {
+  const trimmed = text.trim()
+  if (trimmed === '') throw invalid(`The ${field} is empty.`, `Give the ${field} some text.`)
+  if (trimmed.length > longest) {
+    throw invalid(
+      `The ${field} has ${trimmed.length} characters; at most ${longest} are allowed.`,
+      'Say it in fewer words, or split it into several beliefs.',
+    )
+  }
+  if (controlCharacters.test(trimmed))
+    throw invalid(`The ${field} contains a control character.`, 'Remove it; only tabs and line breaks are allowed.')
+  if (!trimmed.isWellFormed())
+    throw invalid(`The ${field} is not valid Unicode text.`, 'It holds half of a character pair; copy the text again.')
+  return trimmed
+}
+
+function parseConfidence(value: number): number {
+  if (Number.isFinite(value) && value >= 0 && value <= 1) return value
+  throw invalid(`The confidence ${value} is out of range.`, 'Give a number from 0 to 1.')
+}
+
+function oneOf<Value extends string>(field: string, value: string, allowed: readonly Value[]): Value {
+  const found = allowed.find((candidate) => candidate === value)
+  if (found !== undefined) return found
+  throw invalid(`"${value}" is not a ${field}.`, `Allowed: ${allowed.join(', ')}.`)
+}
+
+function atMost(field: string, values: readonly string[], most: number): readonly string[] {
+  if (values.length <= most) return values
+  throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Keep the ${field} that matter.`)
+}
+
+const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })

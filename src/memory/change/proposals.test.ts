@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, everything, importer, lasting, now, tell } from '../../../test/memory/at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { recall } from '../recall/recall.ts'
+import { correct } from './correct.ts'
+import { forget } from './forget.ts'
+import { accept, proposals, reject } from './proposals.ts'
+import { undo } from './undo.ts'
+
+const disputed = async () => {
+  const memory = ports()
+  const { belief: said } = await tell(memory, 'db', 'Postgres')
+  const { belief: proposed, event } = await tell(memory, 'db', 'MySQL', { author: agent })
+  return { memory, said, proposed, event }
+}
+const recalled = async (memory: ReturnType<typeof ports>) =>
+  (await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'db' })).relevant.map(
+    ({ belief: { content } }) => content,
+  )
+
+describe('a proposal', () => {
+  it('waits with what it would replace, newest first, and is not recalled', async () => {
+    const { memory, said, proposed } = await disputed()
+    const { belief: newer } = await tell(memory, 'db', 'Oracle', { author: importer })
+    const waiting = await proposals(memory, 'ann')
+
+    expect(waiting.map(({ proposal, target }) => [proposal.id, target?.id])).toEqual([
+      [newer.id, said.id],
+      [proposed.id, said.id],
+    ])
+    expect(await recalled(memory)).toEqual(['Postgres'])
+    expect(await proposals(memory, 'bob')).toEqual([])
+  })
+
+  it('that is accepted becomes current, and the person’s own word', async () => {
+    const { memory, said, proposed } = await disputed()
+    const { belief: accepted, replaced } = await accept(memory, about(proposed.id))
+
+    expect(accepted).toMatchObject({ id: proposed.id, status: 'active', proposedFor: null, editedByPerson: true })
+    expect(replaced.map(({ id }) => id)).toEqual([said.id])
+    expect(await now(memory, said)).toMatchObject({ status: 'superseded', supersededBy: proposed.id })
+    expect(await recalled(memory)).toEqual(['MySQL'])
+    expect(await proposals(memory, 'ann')).toEqual([])
+    expect((await tell(memory, 'db', 'Oracle', { author: agent })).outcome).toBe('proposed')
+    await expect(forget(memory, about(proposed.id, agent))).rejects.toMatchObject({ code: 'forbidden' })
+  })
+
+  it('that is rejected is gone, and undo brings it back as it was', async () => {
+    const { memory, proposed } = await disputed()
+    const { beliefId, event } = await reject(memory, about(proposed.id))
+
+    expect(beliefId).toBe(proposed.id)
+    expect(await everything(memory)).toHaveLength(1)
+    await undo(memory, { user: 'ann', author: person, event })
+    expect(lasting(await now(memory, proposed))).toEqual(lasting(proposed))
+  })
+
+  it('can be pointed at by the belief it is about, unless there are several or none', async () => {
+    const { memory, proposed } = await disputed()
+    await tell(memory, 'undisputed', 'Yes')
+    await expect(accept(memory, about('undisputed'))).rejects.toMatchObject({ code: 'not_found' })
+    const { belief: other } = await tell(memory, 'db', 'Oracle', { author: agent })
+
+    await expect(accept(memory, about('db'))).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(other.id),
+    })
+    await reject(memory, about(other.id))
+    expect((await accept(memory, about('db'))).belief.id).toBe(proposed.id)
+  })
+
+  it('is decided on by a person only', async () => {
+    const { memory, proposed } = await disputed()
+
+    for (const author of [agent, importer, { actor: 'tool', origin: 'ci' } as const]) {
+      await expect(accept(memory, about(proposed.id, author))).rejects.toMatchObject({ code: 'forbidden' })
+      await expect(reject(memory, about(proposed.id, author))).rejects.toMatchObject({ code: 'forbidden' })
+    }
+    expect(await recalled(memory)).toEqual(['Postgres'])
+  })
+
+  it('cannot be accepted over what the person has said since', async () => {
+    const { memory, proposed } = await disputed()
+    const { belief: newer } = await correct(memory, { ...about('db'), content: 'SQLite' })
+
+    await expect(accept(memory, about(proposed.id))).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(newer.id),
+    })
+    expect(await recalled(memory)).toEqual(['SQLite'])
+  })
+
+  it('cannot be accepted after another for the same belief was', async () => {
+    const { memory, proposed } = await disputed()
+    const { belief: other } = await tell(memory, 'db', 'Oracle', { author: agent })
+    await accept(memory, about(proposed.id))
+
+    await expect(accept(memory, about(other.id))).rejects.toMatchObject({ code: 'conflict' })
+    expect(await recalled(memory)).toEqual(['MySQL'])
+  })
+
+  it('stands on its own when its target is no longer there', async () => {
+    const memory = await portsWith(
+      belief({ id: 'p', name: 'db', content: 'MySQL', status: 'exploratory', proposedFor: 'gone' }),
+    )
+
+    expect(await proposals(memory, 'ann')).toMatchObject([{ proposal: { id: 'p' }, target: null }])
+    expect(await accept(memory, about('db'))).toMatchObject({ belief: { status: 'active' }, replaced: [] })
+    expect(await recalled(memory)).toEqual(['MySQL'])
+  })
+
+  it('that was decided on cannot be decided on again', async () => {
+    const { memory, proposed } = await disputed()
+    await accept(memory, about(proposed.id))
+
+    await expect(accept(memory, about(proposed.id))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(reject(memory, about(proposed.id))).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('is put back, and its target with it, when accepting it is undone', async () => {
+    const { memory, said, proposed } = await disputed()
+    const { event } = await accept(memory, about(proposed.id))
+    await undo(memory, { user: 'ann', author: person, event })
+
+    expect(lasting(await now(memory, said))).toEqual(lasting(said))
+    expect(lasting(await now(memory, proposed))).toEqual(lasting(proposed))
+  })
+})

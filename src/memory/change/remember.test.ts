@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, everything, importer, lasting, now, otherAgent, tell } from '../../../test/memory/at-hand.ts'
+import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { recall } from '../recall/recall.ts'
+import { addAliases, pin } from './edit.ts'
+import { accept, proposals } from './proposals.ts'
+import { remember } from './remember.ts'
+
+const names = async (memory: ReturnType<typeof ports>, message: string, scopes = ['domain:code']) =>
+  (await recall(memory, { user: 'ann', scopes, message })).relevant.map(({ belief }) => belief.content)
+
+describe('remembering something new', () => {
+  it('keeps it with who said it, where and when', async () => {
+    const memory = ports()
+    const { outcome, belief, replaced, event } = await remember(memory, {
+      user: 'ann',
+      author: agent,
+      draft: { name: ' Redis ', content: ' Used as a cache. ', scopes: ['project:b', 'domain:a', 'project:b'] },
+      sourceId: 'turn-9',
+      model: 'some-model',
+    })
+
+    expect({ outcome, replaced, event }).toEqual({ outcome: 'remembered', replaced: [], event: 1 })
+    expect(belief).toMatchObject({
+      name: 'Redis',
+      content: 'Used as a cache.',
+      scopes: ['domain:a', 'project:b'],
+      type: 'entity',
+      status: 'active',
+      confidence: 1,
+      editedByPerson: false,
+      reinforcement: { count: 0 },
+      version: 1,
+      provenance: { actor: 'agent', origin: 'codex', sourceId: 'turn-9', model: 'some-model', at: belief.createdAt },
+    })
+    expect(await now(memory, belief)).toEqual(belief)
+  })
+
+  it('stays two beliefs when two projects use the same name', async () => {
+    const memory = ports()
+    await tell(memory, 'database', 'Postgres', { scopes: ['project:ledger'] })
+    const { outcome } = await tell(memory, 'database', 'SQLite', { scopes: ['project:notes'] })
+
+    expect(outcome).toBe('remembered')
+    expect(await names(memory, 'which database?', ['project:ledger'])).toEqual(['Postgres'])
+    expect(await names(memory, 'which database?', ['project:notes'])).toEqual(['SQLite'])
+  })
+
+  it('does not look at other users', async () => {
+    const memory = ports()
+    await tell(memory, 'database', 'Postgres')
+    const { outcome } = await remember(memory, {
+      user: 'bob',
+      author: person,
+      draft: { name: 'database', content: 'SQLite', scopes: ['domain:code'] },
+    })
+
+    expect(outcome).toBe('remembered')
+    expect(await names(memory, 'database')).toEqual(['Postgres'])
+  })
+})
+
+describe('remembering the same statement again', () => {
+  it.each([
+    ['redis', 'Used as a cache'],
+    ['REDIS', 'used  as a\ncache.'],
+    [' redis', 'Used as a cache!'],
+  ])('reinforces, whatever the case, spacing and closing mark: %s, %s', async (name, content) => {
+    const memory = ports()
+    const first = await tell(memory, 'Redis', 'Used as a cache.')
+    const second = await tell(memory, name, content)
+
+    expect(second).toMatchObject({ outcome: 'reinforced', replaced: [], belief: { id: first.belief.id, version: 2 } })
+    expect(second.belief.reinforcement.count).toBe(1)
+    expect(second.belief.reinforcement.at > first.belief.reinforcement.at).toBe(true)
+    expect(second.belief.content).toBe('Used as a cache.')
+    expect(await everything(memory)).toHaveLength(1)
+  })
+
+  it('takes in the aliases, the why, the pin and the scopes that are new', async () => {
+    const memory = ports()
+    await tell(memory, 'redis', 'A cache', { aliases: ['valkey'], why: 'Keep it small.' })
+    const { outcome, belief } = await tell(memory, 'redis', 'A cache', {
+      aliases: ['Valkey', 'KeyDB', 'Redis'],
+      pinned: true,
+      scopes: ['domain:code', 'project:ledger'],
+    })
+
+    expect(outcome).toBe('reinforced')
+    expect(belief).toMatchObject({
+      aliases: ['valkey', 'KeyDB'],
+      why: 'Keep it small.',
+      pinned: true,
+      scopes: ['domain:code', 'project:ledger'],
+    })
+    const there = await recall(memory, { user: 'ann', scopes: ['project:ledger'], message: '' })
+    expect(there.pinned.map(({ id }) => id)).toEqual([belief.id])
+  })
+
+  it('completes a relation with the participants it had not named', async () => {
+    const memory = ports()
+    const relation = { type: 'relation' as const, relation: 'uses' }
+    await tell(memory, 'auth uses redis', 'Auth uses Redis', { type: 'relation', participants: ['auth'] })
+    const { outcome, belief } = await tell(memory, 'auth uses redis', 'Auth uses Redis', {
+      ...relation,
+      participants: ['auth', 'redis'],
+    })
+
+    expect(outcome).toBe('reinforced')
+    expect(belief).toMatchObject({ participants: ['auth', 'redis'], relation: 'uses' })
+  })
+
+  it('makes what an agent kept for itself everyone’s when another says it too', async () => {
+    const memory = ports()
+    await tell(memory, 'vault', 'Holds the keys', { author: agent, agent: 'codex' })
+    await tell(memory, 'vault', 'Holds the keys', { author: agent, agent: 'codex' })
+    expect(await names(memory, 'vault')).toEqual([])
+
+    await tell(memory, 'vault', 'Holds the keys')
+
+    expect(await names(memory, 'vault')).toEqual(['Holds the keys'])
+  })
+
+  it('settles what an agent inferred or left open when the person says it', async () => {
+    for (const status of ['inferred', 'exploratory'] as const) {
+      const memory = ports()
+      await tell(memory, 'tabs', 'Prefers tabs', { author: agent, status })
+
+      expect((await tell(memory, 'tabs', 'Prefers tabs', { author: agent })).belief.status).toBe(status)
+      const { belief } = await tell(memory, 'tabs', 'Prefers tabs')
+      expect(belief).toMatchObject({ status: 'active', editedByPerson: true })
+    }
+  })
+
+  it('reinforces for an agent too, without touching anything a person wrote', async () => {
+    const memory = ports()
+    const { belief: before } = await tell(memory, 'tabs', 'Prefers tabs', { pinned: true, why: 'Set editors up.' })
+    const { outcome, belief } = await tell(memory, 'tabs', 'prefers tabs', { author: agent })
+
+    expect(outcome).toBe('reinforced')
+    expect({ ...lasting(belief), reinforcement: before.reinforcement }).toEqual(lasting(before))
+  })
+
+  it('proposes what an agent would add to a person’s belief', async () => {
+    const memory = ports()
+    const { belief: before } = await tell(memory, 'tabs', 'Prefers tabs', { scopes: ['domain:code', 'project:ledger'] })
+    for (const addition of [{ aliases: ['indent'] }, { why: 'Set it.' }, { pinned: true }, { agent: 'codex' }]) {
+      const { outcome } = await tell(memory, 'tabs', 'Prefers tabs', { author: agent, ...addition })
+      expect(outcome).toBe('agent' in addition ? 'reinforced' : 'proposed')
+    }
+    const wider = await tell(memory, 'tabs', 'Prefers tabs', { author: agent, scopes: ['domain:code', 'domain:prose'] })
+
+    expect(wider.outcome).toBe('proposed')
+    expect({ ...lasting(await now(memory, before)), reinforcement: before.reinforcement }).toEqual(lasting(before))
+    const waiting = await proposals(memory, 'ann')
+    expect(waiting).toHaveLength(4)
+    for (const { proposal } of waiting) expect(proposal.scopes).toEqual(expect.arrayContaining([...before.scopes]))
+  })
+})
+
+describe('remembering another statement under the same name', () => {
+  it('is a correction: the new one is found by everything the old one was, and the old one never again', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'Package Manager', 'npm', { aliases: ['installer'], pinned: true })
+    const { outcome, belief, replaced } = await tell(memory, 'package_manager', 'pnpm', { aliases: ['lockfile'] })
+
+    expect(outcome).toBe('corrected')
+    expect(replaced.map(({ id }) => id)).toEqual([old.id])
+    expect(belief).toMatchObject({ name: 'package_manager', aliases: ['lockfile', 'installer'], pinned: true })
+    expect(await now(memory, old)).toMatchObject({ status: 'superseded', supersededBy: belief.id, content: 'npm' })
+    expect(await everything(memory)).toHaveLength(2)
+  })
+
+  it('stays the kind of thing it was unless the draft says otherwise; an answer is no longer a question', async () => {
+    const memory = ports()
+    await tell(memory, 'answers', 'Short ones', { type: 'preference', subtype: 'style' })
+    await tell(memory, 'rust', 'Learning it', {
+      type: 'preference',
+      subtype: 'expertise',
+      expertise: { domain: 'rust', depth: 'learning' },
+    })
+    await tell(memory, 'hosting', 'Where do we host?', { type: 'open_question' })
+
+    expect((await tell(memory, 'answers', 'Long ones')).belief).toMatchObject({ type: 'preference', subtype: 'style' })
+    expect((await tell(memory, 'answers', 'None', { type: 'decision' })).belief).toMatchObject({
+      type: 'decision',
+      subtype: null,
+    })
+    const expertise = { domain: 'rust', depth: 'deep' as const }
+    expect((await tell(memory, 'rust', 'Knows it', { expertise })).belief).toMatchObject({
+      subtype: 'expertise',
+      expertise,
+    })
+    expect((await tell(memory, 'hosting', 'At home')).belief.type).toBe('entity')
+  })
+
+  it('replaces every belief that holds the name in one of its scopes, and holds in all of theirs', async () => {
+    const memory = ports()
+    const { belief: one } = await tell(memory, 'db', 'MySQL', { scopes: ['project:a', 'project:c'] })
+    const { belief: two } = await tell(memory, 'db', 'Oracle', { scopes: ['project:b'] })
+    const { outcome, belief } = await tell(memory, 'db', 'Postgres', { scopes: ['project:a', 'project:b'] })
+
+    expect(outcome).toBe('corrected')
+    expect(belief.scopes).toEqual(['project:a', 'project:b', 'project:c'])
+    for (const old of [one, two]) expect((await now(memory, old)).supersededBy).toBe(belief.id)
+  })
+
+  it('lets each authority correct its equals and what is below', async () => {
+    const chain = ports()
+    await tell(chain, 'db', 'one', { author: agent })
+    expect((await tell(chain, 'db', 'two', { author: otherAgent })).outcome).toBe('corrected')
+    expect((await tell(chain, 'db', 'three', { author: importer })).outcome).toBe('corrected')
+    expect((await tell(chain, 'db', 'four', { author: agent })).outcome).toBe('proposed')
+    expect((await tell(chain, 'db', 'five')).outcome).toBe('corrected')
+    expect((await tell(chain, 'db', 'six', { author: importer })).outcome).toBe('proposed')
+    expect((await tell(chain, 'db', 'seven', { author: { actor: 'tool', origin: 'ci' } })).outcome).toBe('proposed')
+    expect(await names(chain, 'db')).toEqual(['five'])
+  })
+
+  it('becomes a proposal when an agent contradicts a person, and is never recalled', async () => {
+    const memory = ports()
+    const { belief: said } = await tell(memory, 'db', 'Postgres', { pinned: true, aliases: ['storage engine'] })
+    const { outcome, belief, replaced } = await tell(memory, 'db', 'MySQL', { author: agent, aliases: ['maria'] })
+
+    expect(outcome).toBe('proposed')
+    expect(belief).toMatchObject({ status: 'exploratory', proposedFor: said.id })
+    expect(replaced.map(({ id }) => id)).toEqual([said.id])
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'db maria storage engine' })
+    expect(context.pinned.map(({ content }) => content)).toEqual(['Postgres'])
+    expect(context.relevant).toEqual([])
+    expect(lasting(await now(memory, said))).toEqual(lasting(said))
+  })
+
+  it('is proposed once however often an agent insists, and anew when it says something else', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const first = await tell(memory, 'db', 'MySQL', { author: agent })
+    const second = await tell(memory, 'db', 'mysql.', { author: otherAgent })
+    const other = await tell(memory, 'db', 'Oracle', { author: agent })
+
+    expect(second.belief).toMatchObject({ id: first.belief.id, reinforcement: { count: 1 } })
+    expect(other.belief.id).not.toBe(first.belief.id)
+    expect(await proposals(memory, 'ann')).toHaveLength(2)
+  })
+
+  it('when accepted, has taken over what the old one could be found by, and everything decided since', async () => {
+    const memory = ports()
+    const { belief: said } = await tell(memory, 'db', 'Postgres', {
+      aliases: ['storage'],
+      scopes: ['domain:code', 'project:ledger'],
+    })
+    const { belief: proposed } = await tell(memory, 'db', 'MySQL', { author: agent })
+    await addAliases(memory, { ...about('db'), aliases: ['relational store'] })
+    await pin(memory, about('db'))
+    const { belief } = await accept(memory, about(proposed.id))
+
+    expect(belief).toMatchObject({
+      content: 'MySQL',
+      aliases: ['storage', 'relational store'],
+      scopes: ['domain:code', 'project:ledger'],
+      pinned: true,
+    })
+    expect((await now(memory, said)).supersededBy).toBe(belief.id)
+  })
+
+  it('can be accepted when it contradicts a person in one scope and an agent in another', async () => {
+    const memory = ports()
+    const { belief: low } = await tell(memory, 'db', 'MySQL', { author: agent, scopes: ['project:a'] })
+    const { belief: high } = await tell(memory, 'db', 'Oracle', { scopes: ['project:b'] })
+    const { outcome, belief } = await tell(memory, 'db', 'Postgres', {
+      author: agent,
+      scopes: ['project:a', 'project:b'],
+    })
+
+    expect(outcome).toBe('proposed')
+    expect(belief.proposedFor).toBe(high.id)
+    await accept(memory, about(belief.id))
+    for (const old of [low, high]) expect((await now(memory, old)).supersededBy).toBe(belief.id)
+  })
+})
+
+describe('two programs remembering at once', () => {
+  it('make one belief of the same name: the later one reinforces or corrects', async () => {
+    const one = ports()
+    const other = { ...ports(), store: one.store, newId: () => `other-${Math.random()}` }
+    const outcomes = await Promise.all([
+      tell(one, 'db', 'Postgres'),
+      tell(other, 'db', 'postgres'),
+      tell(one, 'db', 'Postgres'),
+      tell(other, 'db', 'Postgres.'),
+    ])
+
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual([
+      'reinforced',
+      'reinforced',
+      'reinforced',
+      'remembered',
+    ])
+    expect(await everything(one)).toMatchObject([{ reinforcement: { count: 3 }, version: 4 }])
+  })
+
+  it('leave one head when they disagree', async () => {
+    const one = ports()
+    const other = { ...ports(), store: one.store, newId: () => `other-${Math.random()}` }
+    await Promise.all(
+      ['Postgres', 'MySQL', 'Oracle', 'SQLite'].map((content, at) => tell(at % 2 ? one : other, 'db', content)),
+    )
+
+    const heads = (await everything(one)).filter(({ supersededBy }) => supersededBy === null)
+    expect(heads).toHaveLength(1)
+    expect(await everything(one)).toHaveLength(4)
+  })
+})
+
+describe('a key', () => {
+  it('gives one effect to a request that is sent twice, and the same answer', async () => {
+    const memory = ports()
+    const first = await tell(memory, 'db', 'Postgres', { key: 'k1' })
+    const second = await tell(memory, 'db', 'Postgres', { key: 'k1' })
+
+    expect(second).toEqual(first)
+    expect(await memory.store.events('ann', { limit: 10 })).toHaveLength(1)
+  })
+
+  it('answers a repeated proposal and a repeated correction as the first time', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const proposed = await tell(memory, 'db', 'MySQL', { author: agent, key: 'k1' })
+    expect(await tell(memory, 'db', 'MySQL', { author: agent, key: 'k1' })).toEqual(proposed)
+
+    const corrected = await tell(memory, 'db', 'SQLite', { key: 'k2' })
+    const again = await tell(memory, 'db', 'SQLite', { key: 'k2' })
+    expect(again).toMatchObject({ outcome: 'corrected', belief: corrected.belief, event: corrected.event })
+    expect(again.replaced.map(({ id }) => id)).toEqual(corrected.replaced.map(({ id }) => id))
+  })
+
+  it('is refused for another request, and belongs to one user', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres', { key: 'k1' })
+
+    await expect(tell(memory, 'db', 'MySQL', { key: 'k1' })).rejects.toMatchObject({ code: 'conflict' })
+    const ofBob = {
+      user: 'bob',
+      author: person,
+      key: 'k1',
+      draft: { name: 'x', content: 'y', scopes: ['domain:code'] },
+    }
+    expect(await remember(memory, ofBob)).toMatchObject({ outcome: 'remembered' })
+  })
+
+  it('holds when both requests are under way at once', async () => {
+    const memory = ports()
+    const [one, other] = await Promise.all([
+      tell(memory, 'db', 'Postgres', { key: 'k1' }),
+      tell(memory, 'db', 'Postgres', { key: 'k1' }),
+    ])
+
+    expect(one).toEqual(other)
+    expect(await everything(memory)).toMatchObject([{ reinforcement: { count: 0 } }])
+  })
+})

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, everything, lasting, now, otherAgent, tell } from '../../../test/memory/at-hand.ts'
+import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { recall } from '../recall/recall.ts'
+import { importBeliefs } from '../transfer/import.ts'
+import { correct } from './correct.ts'
+import { addAliases, pin, reinforce, setWhy } from './edit.ts'
+import { accept, reject } from './proposals.ts'
+import { resolve } from './resolve.ts'
+import type { Author, Ports } from './transaction.ts'
+import { undo } from './undo.ts'
+
+const takeBack = (memory: Ports, event?: number, author: Author = person) =>
+  undo(memory, { user: 'ann', author, ...(event === undefined ? {} : { event }) })
+const state = async (memory: Ports) =>
+  (await everything(memory)).map(lasting).sort((one, other) => (one.id < other.id ? -1 : 1))
+
+describe('undo', () => {
+  it('takes back the last change of any kind, and undoing that does it again', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
+    const { belief: proposed } = await tell(memory, 'db', 'MySQL', { author: agent })
+    const json = JSON.stringify({ name: 'imported', content: 'From a file' })
+    const changes: (() => Promise<unknown>)[] = [
+      () => tell(memory, 'new', 'Something'),
+      () => tell(memory, 'db', 'postgres'),
+      () => tell(memory, 'db', 'Oracle', { author: agent }),
+      () => pin(memory, about('db')),
+      () => addAliases(memory, { ...about('db'), aliases: ['pg'] }),
+      () => setWhy(memory, { ...about('db'), why: 'Ask.' }),
+      () => reinforce(memory, about('db')),
+      () => resolve(memory, { ...about('hosting'), by: { name: 'hosted at', content: 'At home' } }),
+      () => importBeliefs(memory, { user: 'ann', author: person, text: json, source: 'f', scopes: ['domain:code'] }),
+      () => reject(memory, about(proposed.id)),
+      () => accept(memory, about(proposed.id)),
+      () => correct(memory, { ...about('db'), content: 'SQLite', name: 'storage' }),
+    ]
+    for (const change of changes) {
+      const before = await state(memory)
+      await change()
+      const after = await state(memory)
+      expect(after).not.toEqual(before)
+
+      const undone = await takeBack(memory)
+      expect(await state(memory)).toEqual(before)
+      const redone = await takeBack(memory, undone.event)
+      expect(await state(memory)).toEqual(after)
+      await takeBack(memory, redone.event)
+      expect(await state(memory)).toEqual(before)
+    }
+  })
+
+  it('goes back step by step to the beginning, and then says that nothing is left', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    await pin(memory, about('db'))
+    await correct(memory, { ...about('db'), content: 'MySQL' })
+    await addAliases(memory, { ...about('db'), aliases: ['maria'] })
+
+    const undone = []
+    for (let step = 0; step < 4; step += 1) undone.push((await takeBack(memory)).undone.kind)
+
+    expect(undone).toEqual(['alias', 'correct', 'pin', 'remember'])
+    expect(await everything(memory)).toEqual([])
+    await expect(takeBack(memory)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('says what was restored and what was withdrawn', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'db', 'Postgres')
+    const { belief: heir, event } = await correct(memory, { ...about('db'), content: 'MySQL' })
+    const { restored, withdrawn, undone } = await takeBack(memory, event)
+
+    expect(undone).toMatchObject({ number: event, kind: 'correct' })
+    expect(restored.map(({ id, status }) => [id, status])).toEqual([[old.id, 'active']])
+    expect(withdrawn).toEqual([heir.id])
+    expect(await memory.store.event('ann', event)).toMatchObject({ undoneBy: event + 1 })
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'db' })
+    expect(context.relevant.map(({ belief }) => belief.content)).toEqual(['Postgres'])
+  })
+
+  it('takes back an earlier change of a belief that nothing has touched since', async () => {
+    const memory = ports()
+    const { event } = await tell(memory, 'db', 'Postgres')
+    await tell(memory, 'cache', 'Redis')
+    await takeBack(memory, event)
+
+    expect((await everything(memory)).map(({ name }) => name)).toEqual(['cache'])
+  })
+
+  it('refuses when something later touched the belief, and names the last that did', async () => {
+    const memory = ports()
+    const { event, belief } = await tell(memory, 'db', 'Postgres')
+    await pin(memory, about('db'))
+    const aliased = await addAliases(memory, { ...about('db'), aliases: ['pg'] })
+    const before = await now(memory, belief)
+
+    await expect(takeBack(memory, event)).rejects.toMatchObject({
+      code: 'conflict',
+      hint: `Undo ${aliased.event} first.`,
+    })
+    expect(await now(memory, belief)).toEqual(before)
+  })
+
+  it('refuses what was undone already, and an undo that something has followed', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const { event: pinned } = await pin(memory, about('db'))
+    const { event: undone } = await takeBack(memory, pinned as number)
+    await expect(takeBack(memory, pinned as number)).rejects.toMatchObject({
+      code: 'conflict',
+      hint: `Undo ${undone} to redo it.`,
+    })
+    await addAliases(memory, { ...about('db'), aliases: ['pg'] })
+
+    await expect(takeBack(memory, undone)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('never redoes a redo out of turn', async () => {
+    const memory = ports()
+    const { belief } = await tell(memory, 'db', 'Postgres')
+    const { event: pinned } = await pin(memory, about('db'))
+    const { event: undone } = await takeBack(memory, pinned as number)
+    const { event: redone } = await takeBack(memory, undone)
+    const { event: undoneAgain } = await takeBack(memory, pinned as number)
+
+    await expect(takeBack(memory, redone)).rejects.toMatchObject({ hint: `Undo ${undoneAgain} first.` })
+    expect((await now(memory, belief)).pinned).toBe(false)
+    await takeBack(memory, undoneAgain)
+    expect((await now(memory, belief)).pinned).toBe(true)
+  })
+
+  it('refuses to bring back a belief whose name has another holder now', async () => {
+    const memory = ports()
+    const { event } = await tell(memory, 'db', 'Postgres')
+    const { event: undone } = await takeBack(memory, event)
+    const { belief: holder } = await tell(memory, 'db', 'MySQL')
+
+    await expect(takeBack(memory, undone)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(holder.id),
+    })
+    const renamed = await correct(memory, { ...about('db'), content: 'MySQL', name: 'storage' })
+    await tell(memory, 'db', 'Oracle')
+    await expect(takeBack(memory, renamed.event)).rejects.toMatchObject({ message: expect.stringContaining('"db"') })
+  })
+
+  it('by an agent takes back its own changes only', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const { event } = await tell(memory, 'cache', 'Redis', { author: agent })
+
+    await expect(takeBack(memory, event, otherAgent)).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(takeBack(memory, 1, agent)).rejects.toMatchObject({ code: 'forbidden' })
+    await takeBack(memory, event, agent)
+    await expect(takeBack(memory, undefined, agent)).rejects.toMatchObject({ code: 'forbidden' })
+    expect((await everything(memory)).map(({ name }) => name)).toEqual(['db'])
+  })
+
+  it('knows only the changes of the user', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+
+    for (const event of [1, 2, 0, -1])
+      await expect(undo(memory, { user: 'bob', author: person, event })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(undo(memory, { user: 'bob', author: person })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('done twice at once has one effect', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const { event } = await pin(memory, about('db'))
+    const both = await Promise.allSettled([takeBack(memory, event as number), takeBack(memory, event as number)])
+
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  it('with a key has one effect and the same answer', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    await tell(memory, 'cache', 'Redis')
+    const request = { user: 'ann', author: person, key: 'k1' }
+    const first = await undo(memory, request)
+    const second = await undo(memory, request)
+
+    expect(second).toMatchObject({ event: first.event, restored: first.restored, withdrawn: first.withdrawn })
+    expect(second.undone.number).toBe(first.undone.number)
+    expect(await everything(memory)).toHaveLength(1)
+  })
+})

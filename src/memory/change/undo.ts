@@ -1,0 +1,127 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import type { BeliefChange, BeliefRevision, JournalEvent } from '../../beliefs/journal.ts'
+import { MemoryError } from '../../errors.ts'
+import { type ChangeRequest, change, type Ports } from './transaction.ts'
+
+export type UndoRequest = ChangeRequest & {
+  /** Number of the event to take back; without it, the latest that can be. */
+  readonly event?: number
+}
+
+export type Undone = {
+  readonly undone: JournalEvent
+  /** What the beliefs read now; absent ones have been withdrawn again. */
+  readonly restored: readonly Belief[]
+  readonly withdrawn: readonly string[]
+  readonly event: number
+}
+
+/** Takes back one change by putting every belief it touched back to what it was. Undoing an undo redoes. */
+export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> {
+  return change(
+    ports,
+    { ...request, operation: 'undo' },
+    async (at) => {
+      const event = await eventToUndo(ports, request)
+      const revisions = await ports.store.revisions(request.user, event.number)
+      const changes: BeliefChange[] = []
+      for (const revision of revisions) changes.push(await before(ports, revision, at))
+      await refuseTakenNames(ports, changes)
+      const restored = changes.flatMap(({ after }) => (after === null ? [] : [after]))
+      const withdrawn = changes.filter(({ after }) => after === null).map(({ beliefId }) => beliefId)
+      return {
+        kind: 'undo',
+        changes,
+        undoes: event.number,
+        result: (done) => ({ undone: event, restored, withdrawn, event: done.number }),
+      }
+    },
+    async (done) => {
+      const undone = (await ports.store.event(request.user, done.undoes as number)) as JournalEvent
+      const restored = await ports.store.getMany(request.user, done.beliefIds)
+      const present = new Set(restored.map(({ id }) => id))
+      return { undone, restored, withdrawn: done.beliefIds.filter((id) => !present.has(id)), event: done.number }
+    },
+  )
+}
+
+async function eventToUndo({ store }: Ports, { user, author, event: number }: UndoRequest): Promise<JournalEvent> {
+  const event = number === undefined ? await store.lastUndoable(user) : await store.event(user, number)
+  if (event === null) {
+    throw new MemoryError(
+      'not_found',
+      number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`,
+      {
+        hint: 'See recent changes with `credence history`.',
+      },
+    )
+  }
+  if (event.undoneBy !== null) {
+    throw new MemoryError('conflict', `Change ${event.number} was undone already, by change ${event.undoneBy}.`, {
+      hint: `Undo ${event.undoneBy} to redo it.`,
+    })
+  }
+  if (event.kind === 'forget') {
+    throw new MemoryError('conflict', `Change ${event.number} was to forget; nothing is left to restore.`, {
+      hint: 'What is forgotten is gone. Name an earlier change to undo that.',
+    })
+  }
+  if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin)) {
+    throw new MemoryError('forbidden', `Change ${event.number} was made by ${event.actor} "${event.origin}".`, {
+      hint: 'An agent can only undo its own changes.',
+    })
+  }
+  return event
+}
+
+/** The change that puts a belief back to what it was before a revision, if nothing has happened to it since. */
+async function before({ store }: Ports, revision: BeliefRevision, at: string): Promise<BeliefChange> {
+  const { beliefId, event } = revision
+  const history = await store.history(event.user, beliefId)
+  const index = history.findIndex((known) => known.event.number === event.number)
+  const later = lastChangeSince(history.slice(index))
+  if (later !== null) {
+    const hint =
+      later.kind === 'forget' ? 'What is forgotten is gone, and the way back with it.' : `Undo ${later.number} first.`
+    throw new MemoryError(
+      'conflict',
+      `The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`,
+      { hint },
+    )
+  }
+  const earlier = history[index - 1]?.belief ?? null
+  const latestVersion = lastVersion(history)
+  if (earlier === null) return { beliefId, expectedVersion: latestVersion, outcome: 'absent', after: null }
+  const after = { ...earlier, updatedAt: at, version: latestVersion + 1 }
+  return { beliefId, expectedVersion: latestVersion, outcome: 'present', after }
+}
+
+/** The last change that still counts after the first of these revisions. What was undone again does not. */
+function lastChangeSince([first, ...later]: readonly BeliefRevision[]): JournalEvent | null {
+  const last = later.at(-1)
+  if (first === undefined || last === undefined) return null
+  const counting = later.findLast(({ event }) => event.undoes === null && event.undoneBy === null)
+  if (counting !== undefined) return counting.event
+  return isSameState(first.belief, last.belief) ? null : last.event
+}
+
+function isSameState(one: Belief | null, other: Belief | null): boolean {
+  const lasting = (belief: Belief | null) => JSON.stringify({ ...belief, version: 0, updatedAt: '' })
+  return lasting(one) === lasting(other)
+}
+
+/** What comes back needs its name, which may have gone to another meanwhile. */
+async function refuseTakenNames({ store }: Ports, changes: readonly BeliefChange[]): Promise<void> {
+  const changed = new Set(changes.map(({ beliefId }) => beliefId))
+  for (const { after } of changes) {
+    if (after === null || !isCurrent(after)) continue
+    const taken = (await store.holders(after.user, after.name, after.scopes)).find(({ id }) => !changed.has(id))
+    if (taken === undefined) continue
+    throw new MemoryError('conflict', `The name "${after.name}" of ${after.id} now belongs to ${taken.id}.`, {
+      hint: `Undo what made ${taken.id}, or correct it under another name, first.`,
+    })
+  }
+}
+
+const lastVersion = (history: readonly BeliefRevision[]): number =>
+  history.reduce((version, { belief }) => Math.max(version, belief?.version ?? 0), 0)

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, tell } from '../../../test/memory/at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { correct } from '../change/correct.ts'
+import { pin } from '../change/edit.ts'
+import { undo } from '../change/undo.ts'
+import { history, recentEvents } from './history.ts'
+
+describe('the history of a belief', () => {
+  it('is every change of it, oldest first, with who made it and what it read then', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres', { author: agent })
+    await tell(memory, 'cache', 'Redis')
+    await pin(memory, about('db'))
+    await undo(memory, { user: 'ann', author: person })
+    const { belief: now, revisions } = await history(memory, { user: 'ann', reference: 'db' })
+
+    expect(revisions.map(({ event, belief: then }) => [event.kind, event.actor, then?.pinned])).toEqual([
+      ['remember', 'agent', false],
+      ['pin', 'person', true],
+      ['undo', 'person', false],
+    ])
+    expect(revisions.at(-1)?.belief).toEqual(now)
+    expect(revisions[1]?.event.undoneBy).toBe(revisions[2]?.event.number)
+  })
+
+  it('shows the whole line of supersession, from wherever in it one asks', async () => {
+    const memory = ports()
+    const { belief: one } = await tell(memory, 'db', 'one', { scopes: ['project:a'] })
+    const { belief: two } = await tell(memory, 'db', 'two', { scopes: ['project:b'] })
+    const { belief: both } = await tell(memory, 'db', 'both', { scopes: ['project:a', 'project:b'] })
+    const { belief: last } = await correct(memory, { ...about('db'), content: 'last' })
+
+    for (const { id } of [one, two, both, last]) {
+      const { chain } = await history(memory, { user: 'ann', reference: id })
+      expect(chain.map((known) => known.id)).toEqual([one.id, two.id, both.id, last.id])
+    }
+  })
+
+  it('ends, and says what there is, in a chain that leads nowhere', async () => {
+    const memory = await portsWith(
+      belief({ id: 'a', name: 'a', status: 'superseded', supersededBy: 'gone' }),
+      belief({ id: 'b', name: 'b', status: 'superseded', supersededBy: 'gone' }),
+    )
+    const { chain } = await history(memory, { user: 'ann', reference: 'a' })
+
+    expect(chain.map(({ id }) => id)).toEqual(['a'])
+  })
+
+  it('of the memory is its events, newest first, page by page, without any text', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'zebrafish')
+    await tell(memory, 'cache', 'okapi')
+    await pin(memory, about('db'))
+    const events = await recentEvents(memory, 'ann', { limit: 2 })
+
+    expect(events.map(({ number, kind }) => [number, kind])).toEqual([
+      [3, 'pin'],
+      [2, 'remember'],
+    ])
+    expect((await recentEvents(memory, 'ann', { limit: 2, before: 2 })).map(({ number }) => number)).toEqual([1])
+    expect(JSON.stringify(events)).not.toMatch(/zebrafish|okapi|cache/u)
+    expect(await recentEvents(memory, 'bob', { limit: 10 })).toEqual([])
+  })
+})

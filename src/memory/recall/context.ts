@@ -1,0 +1,120 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import type { TurnRole } from '../../beliefs/turn.ts'
+import type { Explanation } from '../../search/explanation.ts'
+import type { Clause } from '../../search/score.ts'
+
+/** How much a context may hold. Pinned beliefs come first, then relevant ones by score. */
+export type Budget = {
+  /** Pinned and relevant beliefs together. Default 20. */
+  readonly maxBeliefs: number
+  /** Default 10. */
+  readonly maxPinned: number
+  /** Open questions have their own room. Default 15. */
+  readonly maxQuestions: number
+  /** Characters of name, content and why over all beliefs and questions. Default 16000. */
+  readonly maxCharacters: number
+  /** Characters of the persona prelude. Default 2000. */
+  readonly maxPrelude: number
+  /** Quotes of what was said, 0 to 3. Default 3. */
+  readonly maxQuotes: number
+}
+
+export const defaultBudget: Budget = {
+  maxBeliefs: 20,
+  maxPinned: 10,
+  maxQuestions: 15,
+  maxCharacters: 16_000,
+  maxPrelude: 2_000,
+  maxQuotes: 3,
+}
+
+/** Words of the message that a form was found in. Offsets are of characters in the message. */
+export type MatchedWords = {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  /** The known word that the written one was taken for. */
+  readonly typo: { readonly written: string; readonly meant: string } | null
+}
+
+/** One surface form of a belief that the message mentions, and what it is worth. */
+export type MatchedForm = {
+  readonly field: Clause['field']
+  readonly form: string
+  readonly words: readonly MatchedWords[]
+  readonly explanation: Explanation
+}
+
+/** A belief the message is about. */
+export type RelevantBelief = {
+  readonly belief: Belief
+  readonly score: number
+  readonly explanation: Explanation
+  readonly matches: readonly MatchedForm[]
+  /** Set when it was not named itself but is part of this relation, which was. */
+  readonly through: string | null
+}
+
+/** Something that was said, shown unasked because it holds most of the telling words of the message. */
+export type Quote = {
+  readonly text: string
+  /** Id of the turn. */
+  readonly turn: string
+  readonly session: string
+  readonly speaker: string | null
+  readonly role: TurnRole
+  readonly at: string
+  /** Something newer about the same thing stands before it, or a belief that came of it was replaced since. */
+  readonly earlier: boolean
+  readonly score: number
+  readonly explanation: Explanation
+  /** Words of the message that the quote holds, and that were found right beside it. */
+  readonly shared: readonly string[]
+  readonly nearby: readonly string[]
+}
+
+/** Why there are the quotes there are: what the message asks with, and how near the best one came. */
+export type QuoteDecision = {
+  readonly asked: readonly string[]
+  readonly threshold: number
+  readonly best: Quote | null
+}
+
+/** Below this an agent is told that the belief is uncertain. */
+export const lowConfidence = 0.65
+
+/** Standing knowledge about the person, as one text. */
+export type Prelude = { readonly text: string; readonly beliefIds: readonly string[] }
+
+/** Why a belief whose form occurs in the message is not among the relevant ones. */
+export type NearMissReason =
+  | { readonly kind: 'other-scope'; readonly scopes: readonly string[] }
+  | { readonly kind: 'superseded'; readonly by: string | null }
+  | { readonly kind: 'resolved'; readonly at: string }
+  | { readonly kind: 'pinned-already' }
+  | { readonly kind: 'open-question' }
+  | { readonly kind: 'expertise' }
+  | { readonly kind: 'over-budget'; readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters' }
+  | { readonly kind: 'other-agent'; readonly agent: string }
+  | { readonly kind: 'proposed'; readonly for: string }
+  | { readonly kind: 'candidate' }
+
+export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }
+
+/** What recall returns: everything that belongs in an agent's context for one message, and nothing else. */
+export type Context = {
+  readonly user: string
+  readonly agent: string | null
+  /** The active scopes; beliefs of their ancestors are in view too. */
+  readonly scopes: readonly string[]
+  readonly prelude: Prelude | null
+  readonly pinned: readonly Belief[]
+  readonly relevant: readonly RelevantBelief[]
+  readonly questions: readonly Belief[]
+  /** What was said earlier that answers the message, newest first; mostly none. */
+  readonly quotes: readonly Quote[]
+  /** Only when asked for. */
+  readonly nearMisses?: readonly NearMiss[]
+  /** Only together with near misses. */
+  readonly quoteDecision?: QuoteDecision
+}

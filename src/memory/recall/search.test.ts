@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { about, agent, tell } from '../../../test/memory/at-hand.ts'
+import { belief, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import { correct } from '../change/correct.ts'
+import { resolve } from '../change/resolve.ts'
+import type { Ports } from '../change/transaction.ts'
+import { type SearchRequest, search } from './search.ts'
+
+const look = async (memory: Ports, query: string, options: Partial<SearchRequest> = {}) => {
+  const { beliefs: hits, total } = await search(memory, { user: 'ann', query, ...options })
+  return { hits, total, found: hits.map(({ strength, belief: { name } }) => `${strength} ${name}`) }
+}
+const shelf = () =>
+  portsWith(
+    belief({ name: 'Redis', aliases: ['valkey'], content: 'Caches sessions', why: 'Keep entries short' }),
+    belief({ name: 'sessions', content: 'Live for an hour in Redis', type: 'decision' }),
+    belief({ name: 'Postgres', content: 'Keeps the ledger', scopes: ['project:ledger'] }),
+    belief({ name: 'private', content: 'Caches tokens', agent: 'codex' }),
+    belief({ id: 'bobs', user: 'bob', name: 'Redis', content: 'Caches sessions' }),
+  )
+
+describe('search', () => {
+  it('finds words in names, aliases, content and why, whole forms first', async () => {
+    const memory = await shelf()
+
+    expect((await look(memory, 'redis')).found).toEqual(['exact Redis', 'possible sessions'])
+    expect((await look(memory, 'valkey')).found).toEqual(['exact Redis'])
+    expect((await look(memory, 'what lives for an hour?')).found).toEqual(['possible sessions'])
+    expect((await look(memory, 'entry')).found).toEqual(['possible Redis'])
+  })
+
+  it('looks everywhere in the user’s memory unless scopes are given, and then in their ancestors too', async () => {
+    const memory = await shelf()
+
+    expect((await look(memory, 'ledger')).found).toEqual(['possible Postgres'])
+    expect((await look(memory, 'ledger', { scopes: ['domain:code'] })).found).toEqual([])
+    expect((await look(memory, 'ledger', { scopes: ['project:ledger/api'] })).found).toEqual(['possible Postgres'])
+    expect((await look(memory, 'postgres', { scopes: ['domain:code'] })).found).toEqual([])
+  })
+
+  it('never shows what belongs to another user or another agent', async () => {
+    const memory = await shelf()
+
+    expect((await look(memory, 'caches')).found).toEqual(['possible Redis'])
+    expect((await look(memory, 'caches', { agent: 'codex' })).found.sort()).toEqual([
+      'possible Redis',
+      'possible private',
+    ])
+    expect((await look(memory, 'private', { agent: 'cursor' })).found).toEqual([])
+    expect((await look(memory, 'caches', { user: 'carl' })).total).toBe(0)
+  })
+
+  it('shows where the words were found', async () => {
+    const memory = await shelf()
+    const { hits } = await look(memory, 'Redis session')
+    const redis = hits.find(({ belief: { name } }) => name === 'Redis')
+
+    expect(redis?.highlights).toEqual([
+      { field: 'name', start: 0, end: 5, text: 'Redis' },
+      { field: 'content', start: 7, end: 15, text: 'sessions' },
+    ])
+  })
+
+  it('asks for at least half of the words', async () => {
+    const memory = await shelf()
+
+    expect((await look(memory, 'sessions of elephants')).found).toEqual(['exact sessions', 'possible Redis'])
+    expect((await look(memory, 'hour elephants giraffes')).found).toEqual([])
+  })
+
+  it('can be narrowed by type and status', async () => {
+    const memory = await shelf()
+
+    expect((await look(memory, 'redis', { types: ['decision'] })).found).toEqual(['possible sessions'])
+    expect((await look(memory, 'redis', { statuses: ['inferred'] })).found).toEqual([])
+  })
+
+  it('leaves out what is superseded, settled or proposed unless asked, and calls a whole form exact there too', async () => {
+    const memory = ports()
+    await tell(memory, 'linter', 'ESLint', { aliases: ['code checker'] })
+    await correct(memory, { ...about('linter'), content: 'Biome', name: 'biome' })
+    await tell(memory, 'biome', 'Oxlint', { author: agent })
+    await tell(memory, 'hosting', 'Where?', { type: 'open_question' })
+    await resolve(memory, about('hosting'))
+
+    expect((await look(memory, 'eslint')).total).toBe(0)
+    expect((await look(memory, 'hosting')).total).toBe(0)
+    expect((await look(memory, 'hosting', { includeRetired: true })).found).toEqual(['exact hosting'])
+    expect((await look(memory, 'eslint', { includeRetired: true })).found).toEqual(['possible linter'])
+    const all = await look(memory, 'biome linter', { includeRetired: true })
+    expect(all.found[0]).toBe('exact biome')
+    expect([...all.found].sort()).toEqual(['exact biome', 'exact biome', 'exact linter'])
+    expect((await look(memory, 'eslint', { statuses: ['superseded'] })).found).toEqual(['possible linter'])
+  })
+
+  it('comes in pages', async () => {
+    const memory = await portsWith(
+      ...Array.from({ length: 25 }, (_, at) => belief({ name: `number ${at}`, content: 'About zebras' })),
+    )
+    const pages = await Promise.all([0, 10, 20, 30].map((offset) => look(memory, 'zebra', { offset })))
+
+    expect(pages.map(({ hits }) => hits.length)).toEqual([10, 10, 5, 0])
+    expect(pages.every(({ total }) => total === 25)).toBe(true)
+    expect(new Set(pages.flatMap(({ found }) => found)).size).toBe(25)
+  })
+
+  it('finds nothing for nothing, and refuses a page that makes no sense', async () => {
+    const memory = await shelf()
+
+    for (const query of ['', '  ', '?!', '—']) expect(await look(memory, query)).toMatchObject({ total: 0 })
+    for (const page of [{ limit: 0 }, { limit: 101 }, { limit: 0.5 }, { offset: -1 }, { scopes: ['code'] }])
+      await expect(look(memory, 'redis', page)).rejects.toMatchObject({ code: 'invalid' })
+  })
+
+  it('highlights, for any question, words that stand where it says', async () => {
+    const memory = await shelf()
+    const words = fc.constantFrom(
+      'redis',
+      'Sessions',
+      'hour',
+      'the',
+      'VALKEY',
+      'ledger',
+      'C++',
+      '北京',
+      '—',
+      '"',
+      'entries',
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(words, { maxLength: 6 }), async (parts) => {
+        const { hits } = await look(memory, parts.join(' '))
+        for (const { belief: found, highlights } of hits)
+          for (const { field, start, end, text } of highlights) {
+            const texts = field === 'alias' ? found.aliases : [found[field]]
+            expect(texts.map((whole) => whole.slice(start, end))).toContain(text)
+          }
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

@@ -1,0 +1,436 @@
+import { describe, expect, it } from 'vitest'
+import { about, agent, everything, importer, lasting, now, tell } from '../../../test/memory/at-hand.ts'
+import { exported, nothing, take } from '../../../test/memory/transfer.ts'
+import { belief, person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { correct } from '../change/correct.ts'
+import { forget } from '../change/forget.ts'
+import { accept, proposals, reject } from '../change/proposals.ts'
+import { undo } from '../change/undo.ts'
+import { recall } from '../recall/recall.ts'
+import { importRecords } from './import.ts'
+
+describe('importing', () => {
+  it('adds what is new, in either spelling, as one event', async () => {
+    const memory = ports()
+    const done = await take(memory, [
+      { name: 'db', content: 'Postgres', aliases: ['pg'] },
+      { _id: 'x1', canonical_name: 'cache', content: 'Redis', scope: ['project:ledger'], why_it_matters: 'Fast.' },
+    ])
+
+    expect(done).toEqual({ ...nothing, added: 2, warnings: [], events: [1] })
+    expect(await memory.store.event('ann', 1)).toMatchObject({ kind: 'import', actor: 'person' })
+    expect(await now(memory, { id: 'x1' })).toMatchObject({ name: 'cache', scopes: ['project:ledger'], why: 'Fast.' })
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'pg' })
+    expect(context.relevant.map(({ belief: { name } }) => name)).toEqual(['db'])
+  })
+
+  it('takes in two thousand beliefs at once, and none of them twice', async () => {
+    const memory = ports()
+    const records = Array.from({ length: 2_000 }, (_, index) => ({
+      id: `r${index}`,
+      name: `subject ${index}`,
+      content: `Statement ${index}`,
+      aliases: [`topic ${index}`, `matter ${index}`],
+    }))
+
+    expect(await take(memory, records)).toMatchObject({ added: 2_000, events: [1] })
+    expect(await take(memory, records)).toEqual({ ...nothing, unchanged: 2_000, warnings: [], events: [] })
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'what about topic 1234?' })
+    expect(context.relevant.map(({ belief: { id } }) => id)).toEqual(['r1234'])
+  })
+
+  it('changes nothing when one line is bad, and names the line', async () => {
+    const memory = ports()
+    const lines = ['{"name":"a","content":"A"}', '{"name":"b","content":"B"}', '{"name":"c"}']
+
+    await expect(take(memory, lines.join('\n'))).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('notes.jsonl, line 3'),
+    })
+    expect(await everything(memory)).toEqual([])
+    expect(await memory.store.events('ann', { limit: 1 })).toEqual([])
+  })
+
+  it('changes nothing for one user when it cannot for another', async () => {
+    const memory = ports()
+    const loop = [
+      { id: 'a', user: 'bob', name: 'a', content: 'A', supersededBy: 'b' },
+      { id: 'b', user: 'bob', name: 'b', content: 'B' },
+    ]
+    await take(memory, loop)
+    const file = [
+      { name: 'new', content: 'For Ann' },
+      { id: 'b', user: 'bob', name: 'b', content: 'B', supersededBy: 'a' },
+    ]
+
+    await expect(take(memory, file)).rejects.toMatchObject({ code: 'invalid' })
+    expect(await everything(memory)).toEqual([])
+  })
+
+  it('passes warnings on', async () => {
+    expect((await take(ports(), [{ name: 'a', content: 'A', colour: 'red' }])).warnings).toEqual([
+      'notes.jsonl, line 1: ignored unknown field colour.',
+    ])
+  })
+
+  it('puts every belief where its user belongs', async () => {
+    const memory = ports()
+    const done = await take(memory, [
+      { id: 'x', name: 'db', content: 'Postgres' },
+      { id: 'x', name: 'db', content: 'MySQL', user_id: 'bob' },
+    ])
+
+    expect(done).toMatchObject({ added: 2, events: [1, 2] })
+    expect((await exported(memory)).map(({ content }) => content)).toEqual(['Postgres'])
+    expect((await exported(memory, 'bob')).map(({ content }) => content)).toEqual(['MySQL'])
+  })
+
+  it('is taken back by one undo', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const before = (await everything(memory)).map(lasting)
+    await take(memory, [
+      { name: 'db', content: 'MySQL' },
+      { name: 'cache', content: 'Redis' },
+    ])
+    await undo(memory, { user: 'ann', author: person })
+
+    expect((await everything(memory)).map(lasting)).toEqual(before)
+  })
+})
+
+describe('importing a line of supersession', () => {
+  it.each([
+    ['of one', [['a', 'a']]],
+    [
+      'of two',
+      [
+        ['a', 'b'],
+        ['b', 'a'],
+      ],
+    ],
+    [
+      'of three, led up to',
+      [
+        ['z', 'a'],
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ],
+    ],
+  ])('refuses a circle %s', async (_, pairs) => {
+    const memory = ports()
+    const records = pairs.map(([id, supersededBy]) => ({ id, supersededBy, name: id, content: 'x' }))
+
+    await expect(take(memory, records)).rejects.toMatchObject({ code: 'invalid' })
+    expect(await everything(memory)).toEqual([])
+  })
+
+  it('refuses a circle that would close in the store', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'db', 'one')
+    const { belief: heir } = await correct(memory, { ...about('db'), content: 'two' })
+
+    const { version: _, ...record } = await now(memory, heir)
+    await expect(take(memory, [{ ...record, supersededBy: old.id }])).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('notes.jsonl, line 1'),
+    })
+    expect((await now(memory, heir)).supersededBy).toBeNull()
+  })
+
+  it('does not mistake two users’ ids for each other', async () => {
+    const memory = ports()
+    const done = await take(memory, [
+      { id: 'a', name: 'a', content: 'A', supersededBy: 'b' },
+      { id: 'b', name: 'b', content: 'B' },
+      { id: 'b', user: 'bob', name: 'b', content: 'B', supersededBy: 'a' },
+      { id: 'a', user: 'bob', name: 'a', content: 'A' },
+    ])
+
+    expect(done.added).toBe(4)
+  })
+
+  it('never revives what has been superseded here since the file was written', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'eslint', 'Lint')
+    const file = await exported(memory)
+    await correct(memory, { ...about('eslint'), content: 'Lint', name: 'biome' })
+
+    expect(await take(memory, file)).toMatchObject({ ...nothing, unchanged: 1 })
+    expect((await now(memory, old)).status).toBe('superseded')
+    const { belief: other } = await tell(memory, 'prettier', 'Format')
+    const second = await exported(memory)
+    await correct(memory, { ...about('prettier'), content: 'Format with Biome' })
+    expect(await take(memory, second)).toMatchObject({ unchanged: 3 })
+    expect((await now(memory, other)).status).toBe('superseded')
+  })
+
+  it('carries on a line that was begun here', async () => {
+    const memory = ports()
+    const elsewhere = ports()
+    await tell(elsewhere, 'db', 'one')
+    await take(memory, await exported(elsewhere))
+    await correct(elsewhere, { ...about('db'), content: 'two', name: 'database' })
+
+    await take(memory, await exported(elsewhere))
+    expect((await exported(memory)).map(({ content, status }) => [content, status]).sort()).toEqual([
+      ['one', 'superseded'],
+      ['two', 'active'],
+    ])
+  })
+})
+
+describe('importing what is known already', () => {
+  it('under the same id and unchanged does nothing, whatever the file leaves out', async () => {
+    const memory = ports()
+    const records = [{ id: 'x', name: 'db', content: 'Postgres' }]
+    await take(memory, records)
+
+    expect(await take(memory, records)).toEqual({ ...nothing, unchanged: 1, warnings: [], events: [] })
+  })
+
+  it('under the same id in other words changes it, and keeps its birth', async () => {
+    const memory = ports()
+    await take(memory, [{ id: 'x', name: 'db', content: 'Postgres' }])
+    const before = await now(memory, { id: 'x' })
+    expect(await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }])).toMatchObject({ corrected: 1 })
+
+    expect(await now(memory, { id: 'x' })).toMatchObject({
+      content: 'MySQL',
+      version: 2,
+      createdAt: before.createdAt,
+    })
+  })
+
+  it('under another id, saying the same, reinforces it and takes in what is new', async () => {
+    const memory = ports()
+    const { belief: known } = await tell(memory, 'db', 'Postgres', { aliases: ['pg'] })
+    const done = await take(memory, [
+      { id: 'x', name: 'DB', content: 'postgres.', aliases: ['psql'], created_at: '2027-01-01' },
+    ])
+
+    expect(done).toMatchObject({ ...nothing, reinforced: 1 })
+    expect(await everything(memory)).toMatchObject([
+      { id: known.id, aliases: ['pg', 'psql'], reinforcement: { count: 1 }, content: 'Postgres' },
+    ])
+  })
+
+  it('counts the same record as said once, however often the file is imported', async () => {
+    const dated = ports()
+    await tell(dated, 'db', 'Postgres')
+    const record = { name: 'db', content: 'Postgres', created_at: '2027-01-01T00:00:00Z' }
+    expect(await take(dated, [record])).toMatchObject({ reinforced: 1 })
+    expect(await take(dated, [record])).toMatchObject({ ...nothing, unchanged: 1, events: [] })
+
+    const withoutIds = ports()
+    const file = [{ name: 'db', content: 'Postgres' }]
+    expect(await take(withoutIds, file)).toMatchObject({ added: 1 })
+    expect(await take(withoutIds, file)).toMatchObject({ ...nothing, unchanged: 1, events: [] })
+  })
+
+  it('under another id in other words is a correction: aliases, pin and scopes are taken over', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'db', 'Postgres', {
+      aliases: ['storage'],
+      pinned: true,
+      scopes: ['domain:code', 'project:ledger'],
+    })
+    const file = [{ id: 'x', name: 'db', content: 'MySQL', aliases: ['maria'], provenance: { actor: 'person' } }]
+    expect(await take(memory, file)).toMatchObject({ ...nothing, corrected: 1 })
+
+    expect(await now(memory, old)).toMatchObject({ status: 'superseded', supersededBy: 'x' })
+    expect(await now(memory, { id: 'x' })).toMatchObject({
+      aliases: ['maria', 'storage'],
+      pinned: true,
+      scopes: ['domain:code', 'project:ledger'],
+    })
+    expect(await take(memory, file)).toMatchObject({ ...nothing, unchanged: 1 })
+  })
+
+  it('speaks with the authority it was written with: a document does not overrule a person, whoever imports it', async () => {
+    const memory = ports()
+    const { belief: said } = await tell(memory, 'db', 'Postgres')
+    const done = await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }])
+
+    expect(done).toMatchObject({ ...nothing, proposed: 1 })
+    expect(await now(memory, said)).toMatchObject({ status: 'active', supersededBy: null })
+  })
+
+  it('replaces every belief that holds the name in one of its scopes', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'one', { scopes: ['project:a'] })
+    await tell(memory, 'db', 'two', { scopes: ['project:b'] })
+    await take(memory, [
+      { id: 'x', name: 'db', content: 'three', scopes: ['project:a', 'project:b'], provenance: { actor: 'person' } },
+    ])
+
+    const current = (await everything(memory)).filter(({ supersededBy }) => supersededBy === null)
+    expect(current.map(({ content }) => content)).toEqual(['three'])
+  })
+
+  it('makes one belief of two records with the same name and scope', async () => {
+    const memory = ports()
+    const done = await take(memory, [
+      { id: 'x', name: 'db', content: 'Postgres' },
+      { id: 'y', name: 'DB', content: 'MySQL' },
+      { id: 'z', name: 'db', content: 'mysql' },
+    ])
+
+    expect(done).toMatchObject({ added: 1, corrected: 1 })
+    expect(await memory.store.holders('ann', 'db', ['domain:code'])).toMatchObject([{ id: 'y' }])
+    expect(await now(memory, { id: 'x' })).toMatchObject({ supersededBy: 'y' })
+  })
+
+  it('gives a belief a new name, in place of who held it', async () => {
+    const memory = ports()
+    await take(memory, [
+      { id: 'x', name: 'db', content: 'Postgres' },
+      { id: 'y', name: 'storage', content: 'Disks' },
+    ])
+    await take(memory, [{ id: 'x', name: 'storage', content: 'Postgres' }])
+
+    expect(await now(memory, { id: 'x' })).toMatchObject({ name: 'storage', status: 'active' })
+    expect(await now(memory, { id: 'y' })).toMatchObject({ supersededBy: 'x' })
+  })
+
+  it('lets two beliefs swap their names', async () => {
+    const memory = ports()
+    await take(memory, [
+      { id: 'x', name: 'one', content: 'A' },
+      { id: 'y', name: 'two', content: 'B' },
+    ])
+    const done = await take(memory, [
+      { id: 'x', name: 'two', content: 'A' },
+      { id: 'y', name: 'one', content: 'B' },
+    ])
+
+    expect(done.corrected).toBe(2)
+    expect(await now(memory, { id: 'x' })).toMatchObject({ name: 'two', status: 'active' })
+    expect(await now(memory, { id: 'y' })).toMatchObject({ name: 'one', status: 'active' })
+  })
+
+  it('brings back what was withdrawn, but not what was forgotten, and says so', async () => {
+    const memory = ports()
+    await tell(memory, 'kept', 'Always here')
+    const { event, belief: withdrawn } = await tell(memory, 'db', 'Postgres')
+    const { belief: forgotten } = await tell(memory, 'secret', 'zebrafish')
+    const file = await exported(memory)
+    await forget(memory, about('secret'))
+    await undo(memory, { user: 'ann', author: person, event })
+
+    const done = await take(memory, file)
+    expect(done).toMatchObject({ ...nothing, added: 1, unchanged: 1 })
+    expect(done.warnings).toEqual([expect.stringContaining(forgotten.id)])
+    expect(done.warnings.join()).not.toContain('zebrafish')
+    expect(lasting(await now(memory, withdrawn))).toEqual(lasting(withdrawn))
+    expect(await memory.store.get('ann', forgotten.id)).toBeNull()
+  })
+})
+
+describe('importing with less authority', () => {
+  it('never lets a file claim more than who imports it', async () => {
+    const memory = ports()
+    const claim = { editedByPerson: true, provenance: { actor: 'person', origin: 'me' } }
+    await take(memory, [{ id: 'x', name: 'a', content: 'A', ...claim }], importer)
+    await take(memory, [{ id: 'y', name: 'b', content: 'B', ...claim }], agent)
+    await take(memory, [{ id: 'z', name: 'c', content: 'C', ...claim }], person)
+
+    expect(await now(memory, { id: 'x' })).toMatchObject({ editedByPerson: false, provenance: { actor: 'import' } })
+    expect(await now(memory, { id: 'y' })).toMatchObject({ editedByPerson: false, provenance: { actor: 'agent' } })
+    expect(await now(memory, { id: 'z' })).toMatchObject({ editedByPerson: true, provenance: { actor: 'person' } })
+  })
+
+  it('proposes what contradicts a person, under the same name or the same id, once', async () => {
+    const memory = ports()
+    const { belief: one } = await tell(memory, 'db', 'Postgres', { aliases: ['storage'] })
+    const { belief: two } = await tell(memory, 'cache', 'Redis')
+    const file = [
+      { id: 'x', name: 'db', content: 'MySQL' },
+      { ...(await now(memory, two)), content: 'Memcached' },
+    ]
+    expect(await take(memory, file, importer)).toMatchObject({ ...nothing, proposed: 2 })
+    expect(lasting(await now(memory, one))).toEqual(lasting(one))
+    expect(lasting(await now(memory, two))).toEqual(lasting(two))
+
+    for (let time = 0; time < 3; time += 1)
+      expect(await take(memory, file, importer)).toEqual({ ...nothing, unchanged: 2, warnings: [], events: [] })
+    expect(await proposals(memory, 'ann')).toHaveLength(2)
+    await accept(memory, about('x'))
+    expect(await now(memory, { id: 'x' })).toMatchObject({ aliases: ['storage'], status: 'active' })
+  })
+
+  it('does not turn a waiting proposal into a belief', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }], importer)
+    await take(memory, [{ id: 'x', name: 'storage', content: 'MySQL 9', aliases: ['maria'] }], importer)
+
+    expect(await now(memory, { id: 'x' })).toMatchObject({ status: 'exploratory', content: 'MySQL 9' })
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'storage maria db' })
+    expect(context.relevant.map(({ belief: { content } }) => content)).toEqual(['Postgres'])
+  })
+
+  it('changes nothing when the file says what is here', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres', { aliases: ['pg'] })
+    await tell(memory, 'db', 'MySQL', { author: agent })
+    await correct(memory, { ...about('db'), content: 'SQLite' })
+    const file = await exported(memory)
+    for (const author of [importer, agent, person])
+      expect(await take(memory, file, author)).toEqual({ ...nothing, unchanged: 3, warnings: [], events: [] })
+  })
+
+  it('changes nothing, and says nothing, when the file is older than what a person did here', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const file = await exported(memory)
+    await correct(memory, { ...about('db'), content: 'SQLite' })
+
+    expect(await take(memory, file, importer)).toEqual({ ...nothing, unchanged: 1, warnings: [], events: [] })
+  })
+
+  it('does not retire what a person wrote', async () => {
+    const memory = ports()
+    const { belief: said } = await tell(memory, 'db', 'Postgres')
+    const record = await now(memory, said)
+    await take(memory, [{ ...record, supersededBy: 'x' }], importer)
+    await take(memory, [{ ...record, resolvedAt: '2026-01-01' }], importer)
+
+    expect(lasting(await now(memory, said))).toEqual(lasting(said))
+  })
+
+  it('may correct its equals and what is below', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres', { author: agent })
+    expect(await take(memory, [{ id: 'x', name: 'db', content: 'MySQL' }], importer)).toMatchObject({ corrected: 1 })
+    expect(await take(memory, [{ id: 'y', name: 'db', content: 'Oracle' }], importer)).toMatchObject({ corrected: 1 })
+    expect(await take(memory, [{ id: 'z', name: 'db', content: 'SQLite' }], agent)).toMatchObject({ proposed: 1 })
+  })
+})
+
+describe('importing records that were read already', () => {
+  it('sees in each what those before it did', async () => {
+    const memory = ports()
+    const placed = [
+      belief({ id: 'a', name: 'db', content: 'one' }),
+      belief({ id: 'b', name: 'db', content: 'two', scopes: ['domain:code', 'project:x'] }),
+      belief({ id: 'c', name: 'db', content: 'three', scopes: ['project:x'] }),
+    ].map((record, index) => ({ place: `record ${index}`, record }))
+    await importRecords(memory, { user: 'ann', author: person }, placed)
+
+    expect(await now(memory, { id: 'a' })).toMatchObject({ supersededBy: 'b' })
+    expect(await now(memory, { id: 'b' })).toMatchObject({ supersededBy: 'c' })
+    expect(await now(memory, { id: 'c' })).toMatchObject({ scopes: ['domain:code', 'project:x'], supersededBy: null })
+  })
+
+  it('leaves a rejected proposal rejected only until the file proposes it again', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres')
+    const file = [{ id: 'x', name: 'db', content: 'MySQL' }]
+    await take(memory, file, importer)
+    await reject(memory, about('x'))
+
+    expect(await take(memory, file, importer)).toMatchObject({ proposed: 1 })
+  })
+})

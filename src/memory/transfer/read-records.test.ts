@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { readRecords } from './read-records.ts'
+
+const ports = () => {
+  const ids = Array.from({ length: 100 }, (_, index) => `made-${index}`)
+  return { now: () => new Date('2026-03-01T12:00:00.000Z'), newId: () => ids.shift() as string }
+}
+const read = (text: string, scopes: readonly string[] = ['domain:code']) =>
+  readRecords(ports(), { text, source: 'notes', user: 'ann', scopes })
+const line = (name: string, fields: object = {}) => JSON.stringify({ name, content: `About ${name}`, ...fields })
+const names = (text: string) => read(text).records.map(({ record }) => record.name)
+
+describe('a file of beliefs', () => {
+  it('is a JSON array, JSON Lines or one belief, with or without a byte order mark and blank lines', () => {
+    expect(names(`[${line('a')},\n ${line('b')}]`)).toEqual(['a', 'b'])
+    expect(names(`\ufeff  [${line('a')}]`)).toEqual(['a'])
+    expect(names(`${line('a')}\n${line('b')}\n`)).toEqual(['a', 'b'])
+    expect(names(`\ufeff\r\n${line('a')}\r\n\r\n${line('b')}`)).toEqual(['a', 'b'])
+    expect(names(line('a'))).toEqual(['a'])
+    expect(names(JSON.stringify(JSON.parse(line('a')), null, 2))).toEqual(['a'])
+    expect(names('[]')).toEqual([])
+  })
+
+  it('keeps the place of every belief', () => {
+    expect(read(`[${line('a')},${line('b')}]`).records.map(({ place }) => place)).toEqual([
+      'notes, item 1',
+      'notes, item 2',
+    ])
+    expect(read(`\n${line('a')}\n\n${line('b')}`).records.map(({ place }) => place)).toEqual([
+      'notes, line 2',
+      'notes, line 4',
+    ])
+  })
+
+  it.each([
+    ['a last line cut short', `${line('a')}\n${line('b').slice(0, -5)}`, 'notes, line 2: not JSON'],
+    ['a first line cut short', `${line('a').slice(0, -5)}\n${line('b')}`, 'notes, line 1: not JSON'],
+    ['a line in the middle that is none', `${line('a')}\nhello\n${line('b')}`, 'notes, line 2: not JSON'],
+    ['a first line that is none', `hello\n${line('b')}`, 'notes, line 1: not JSON'],
+    ['a line without a name', `${line('a')}\n{"content":"x"}`, 'notes, line 2: The field name is missing'],
+    ['a line that is no object', `${line('a')}\n7`, 'notes, line 2: A belief must be an object'],
+    ['an item that is no object', `[${line('a')}, null]`, 'notes, item 2: A belief must be an object'],
+    ['an array cut short', `[${line('a')},`, 'notes: not JSON'],
+    ['one belief over several lines, cut short', '{\n "name": "a",\n "content": "b"\n', 'notes: not JSON'],
+    ['text that is no JSON', 'hello', 'notes, line 1: not JSON'],
+    ['nothing', ' \n ', 'notes is empty'],
+    [
+      'the same id twice',
+      `${line('a', { id: 'x' })}\n${line('b', { _id: 'x' })}`,
+      'notes, line 2: the id "x" was used',
+    ],
+  ])('with %s is refused, naming the place', (_, text, message) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) }),
+    )
+  })
+
+  it('may give two users the same id', () => {
+    expect(names(`${line('a', { id: 'x' })}\n${line('b', { id: 'x', user: 'bob' })}`)).toEqual(['a', 'b'])
+  })
+
+  it('warns of fields that are not known, once for each place', () => {
+    const { warnings } = read(`${line('a', { colour: 1, size: 2 })}\n${line('b')}\n${line('c', { shape: 3 })}`)
+
+    expect(warnings).toEqual([
+      'notes, line 1: ignored unknown fields colour, size.',
+      'notes, line 3: ignored unknown field shape.',
+    ])
+  })
+
+  it('without scopes takes those given, which must be scopes', () => {
+    const scoped = read(`${line('a')}\n${line('b', { scope: [] })}`, ['project:z', ' domain:a', 'project:z'])
+
+    for (const { record } of scoped.records) expect(record.scopes).toEqual(['domain:a', 'project:z'])
+    expect(() => read(line('a'), ['nonsense'])).toThrow(expect.objectContaining({ code: 'invalid' }))
+    expect(() => read(line('a'), [])).toThrow('notes, line 1: the belief has no scope')
+  })
+})

@@ -1,0 +1,11 @@
+/** The same without what was not given, so that absent options stay absent. */
+export function omitUndefined<Values extends object>(values: Values): OmitUndefined<Values> {
+  // Only keys whose value is undefined are left out, which is what the type says.
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as OmitUndefined<Values>
+}
+
+type OmitUndefined<Values> = {
+  [Name in keyof Values as undefined extends Values[Name] ? Name : never]?: Exclude<Values[Name], undefined>
+} & {
+  [Name in keyof Values as undefined extends Values[Name] ? never : Name]: Values[Name]
+}
