@@ -6,7 +6,8 @@ export type SourceFile = { readonly file: string; readonly source: string }
 
 type Layer = { readonly below: readonly string[]; readonly topLevel: readonly string[] }
 
-const layer = (below: readonly string[], topLevel: readonly string[] = ['errors.ts']): Layer => ({ below, topLevel })
+const everyLayer = ['errors.ts', 'omit-undefined.ts', 'did-you-mean.ts']
+const layer = (below: readonly string[], topLevel = everyLayer): Layer => ({ below, topLevel })
 
 /** Each folder of `src` may import itself, the folders below it, and these files at the top of `src`; nothing else. */
 const LAYERS: Readonly<Record<string, Layer>> = {
@@ -16,13 +17,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   models: layer([]),
   memory: layer(['beliefs', 'search', 'files', 'models']),
   store: layer(['beliefs', 'search']),
-  eval: layer(['beliefs', 'search', 'files', 'memory'], ['errors.ts', 'did-you-mean.ts']),
-  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval'], ['errors.ts', 'did-you-mean.ts']),
+  eval: layer(['beliefs', 'search', 'files', 'memory']),
+  tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval']),
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
-  mcp: layer(['beliefs', 'search', 'memory', 'eval'], ['errors.ts', 'omit-undefined.ts', 'did-you-mean.ts']),
+  mcp: layer(['beliefs', 'search', 'memory', 'eval']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp'],
-    ['errors.ts', 'config.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'open-memory.ts'],
+    [...everyLayer, 'config.ts', 'open-memory.ts'],
   ),
 }
 
@@ -55,7 +56,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   fflate: ['tasks/'],
   'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
-  diff: ['memory/mirror/', 'cli/'],
+  diff: ['cli/', 'memory/mirror/'],
   zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts'],
 }
 

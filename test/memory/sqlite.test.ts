@@ -74,16 +74,16 @@ describe('a memory on disk', () => {
   it('gives two programs that remember the same name one belief', async () => {
     using directory = temporaryDirectory()
     const stores = [openIn(directory.path), openIn(directory.path)]
-    const ports = stores.map((store, at): Ports => {
+    const each = stores.map((store, at): Ports => {
       const made = ports()
       return { ...made, store, newId: () => `${at}-${made.newId()}` }
     })
-    const memories = ports.map((one) => memoryFrom(one, standpoint))
+    const memories = each.map((one) => memoryFrom(one, standpoint))
     await Promise.all(
       Array.from({ length: 20 }, (_, at) => memories[at % 2]?.remember({ name: 'db', content: `word ${at % 4}` })),
     )
 
-    const heads = (await everything(ports[0] as Ports)).filter(({ supersededBy }) => supersededBy === null)
+    const heads = (await everything(each[0] as Ports)).filter(({ supersededBy }) => supersededBy === null)
     expect(heads).toHaveLength(1)
     expect((await memories[1]?.history('db'))?.chain.at(-1)).toEqual(heads[0])
     await Promise.all(stores.map((store) => store.close()))
