@@ -1,4 +1,3 @@
-import { rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { takeLock } from '../../files/lock.ts'
@@ -18,9 +17,6 @@ export type HeardQueue = {
   readonly outcome: 'done' | 'store unavailable' | 'in use'
 }
 
-/** A lock that was not touched for this long belongs to a dead process, even if its process id is in use again. */
-const staleLockMs = 120_000
-
 const nothing: HeardQueue = { kept: 0, learned: 0, refused: 0, failed: 0, outcome: 'done' }
 
 /**
@@ -31,14 +27,13 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   let sum = nothing
   // A message may come in while the lock is being released, when no other process hears the queue.
   while (queuedNames(dir).length > 0) {
-    const lock = join(queueIn(dir), 'lock')
-    const release = await takeQueue(lock)
+    const release = await takeQueue(join(queueIn(dir), 'lock'))
     if (release === null) return { ...sum, outcome: 'in use' }
     try {
-      const heard = await new Listener(session, dir, lock).hearAll()
+      const heard = await new Listener(session, dir).hearAll()
       sum = added(sum, heard)
     } finally {
-      await release()
+      release()
     }
     if (sum.outcome === 'store unavailable') return sum
   }
@@ -54,9 +49,7 @@ const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
 })
 
 /** Null when another process holds the lock. */
-async function takeQueue(lock: string): Promise<(() => Promise<void>) | null> {
-  const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
-  if (touched !== undefined && Date.now() - touched > staleLockMs) rmSync(lock, { force: true })
+async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
     return await takeLock(lock, 'The queue of hooks')
   } catch (error) {
@@ -72,14 +65,12 @@ const isBusy = (error: unknown): boolean =>
 class Listener {
   readonly #session: Session
   readonly #dir: string
-  readonly #lock: string
   readonly #memories = new Map<string, Promise<Memory>>()
 
-  constructor(session: Session, dir: string, lock: string) {
+  constructor(session: Session, dir: string) {
     // The hook has read the project's `.credence.json`; here only the memory's own settings count.
     this.#session = session.inDirectory(dir)
     this.#dir = dir
-    this.#lock = lock
   }
 
   async hearAll(): Promise<HeardQueue> {
@@ -96,8 +87,6 @@ class Listener {
         setAside(this.#dir, name)
         sum = { ...sum, failed: sum.failed + 1 }
       }
-      const now = new Date()
-      utimesSync(this.#lock, now, now)
     }
     sweepMarks(this.#dir, Date.now())
     await this.#lookAfter()

@@ -185,7 +185,7 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
     if (failure !== null && !signal.aborted) throw failure
     return summary
   } finally {
-    await release()
+    release()
   }
 }
 

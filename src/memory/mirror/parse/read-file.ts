@@ -1,33 +1,34 @@
-import { createHmac } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
-import { codeOf } from '../../files/leftovers.ts'
+import { codeOf } from '../../../files/leftovers.ts'
 
-/** A file of the mirror as it is on the disk. What cannot be read is not empty: nothing may follow from it. */
-export type LiveFile =
+/** A file of the mirror as it is on disk. A file that cannot be read is not an empty file: nothing follows from it. */
+export type FileRead =
   | { readonly kind: 'missing' }
-  | {
-      readonly kind: 'read'
-      readonly bytes: Buffer
-      readonly text: string
-      readonly signature: string
-      readonly mode: number
-    }
+  | ({ readonly kind: 'read' } & LiveFile)
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** No memory file is nearly as long; reading one that is would only hold everybody up. */
-export const longestFile = 4 * 1024 * 1024
+export type LiveFile = {
+  readonly text: string
+  readonly hash: string
+  readonly signature: string
+  readonly mode: number
+}
 
-/** Tells two states of a file apart without reading it. */
-export const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string =>
-  [size, mtimeNs, ctimeNs, ino].join(':')
+/** No memory file is nearly as long. */
+const longestFile = 4 * 1024 * 1024
 
-/** The signature of a plain file, or null for anything else. */
+export const hashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
+
+const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
+
+/** Changes whenever the file does, without reading it; null when there is no plain file. */
 export function signatureAt(path: string): string | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return stats?.isFile() ? signatureOf(stats) : null
 }
 
-export function readLive(path: string): LiveFile {
+export function readLiveFile(path: string): FileRead {
   try {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return { kind: 'missing' }
@@ -41,7 +42,7 @@ export function readLive(path: string): LiveFile {
   }
 }
 
-/** A link would have us write, or believe, something that lies elsewhere. */
+/** Through a link Credence would read or write a file that lies elsewhere. */
 function reasonAgainst(stats: BigIntStats): string | null {
   if (stats.isSymbolicLink()) return 'it is a symbolic link'
   if (stats.isDirectory()) return 'it is a directory'
@@ -51,16 +52,17 @@ function reasonAgainst(stats: BigIntStats): string | null {
   return null
 }
 
-function readPlain(path: string, seen: BigIntStats): LiveFile {
+function readPlain(path: string, seen: BigIntStats): FileRead {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
     const stats = fstatSync(descriptor, { bigint: true })
-    // Replaced between looking and opening: look again.
-    if (stats.ino !== seen.ino) return readLive(path)
+    // Another program replaced the file after it was checked.
+    if (stats.ino !== seen.ino) return readLiveFile(path)
     const bytes = readFileSync(descriptor)
     const text = decode(bytes)
     if (text === null) return { kind: 'unreadable', reason: 'it is not UTF-8 text' }
-    return { kind: 'read', bytes, text, signature: signatureOf(stats), mode: Number(stats.mode & 0o777n) }
+    const mode = Number(stats.mode & 0o777n)
+    return { kind: 'read', text, hash: hashOf(bytes), signature: signatureOf(stats), mode }
   } finally {
     closeSync(descriptor)
   }
@@ -74,7 +76,3 @@ export function decode(bytes: Uint8Array): string | null {
     return null
   }
 }
-
-/** Stands for the bytes of a file. Keyed, so that nobody can guess from it what a forgotten text was. */
-export const bytesHash = (key: string, bytes: Uint8Array): string =>
-  createHmac('sha256', key).update(bytes).digest('base64url').slice(0, 22)
