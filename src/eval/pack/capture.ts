@@ -82,7 +82,7 @@ export async function captureCase(
     }
   } finally {
     await rm(staged, { recursive: true, force: true })
-    await release()
+    release()
   }
 }
 
