@@ -4,9 +4,8 @@ import type { Commit } from '../beliefs/journal.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
-import { slipKeys } from '../search/index-entries.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
-import { isOneEditApart } from '../search/typo.ts'
+import { deletions, isOneEditApart } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { UserTurns } from './memory-turns.ts'
@@ -172,7 +171,7 @@ export function openMemoryStore({
       ),
     wordsNear: async (user, words) =>
       collect(words, (written) => {
-        const near = new Set(slipKeys(written).flatMap((slip) => of(user).wordsWithSlip(slip)))
+        const near = new Set(deletions(written).flatMap((slip) => of(user).wordsWithSlip(slip)))
         return [...near].filter((word) => isOneEditApart(written, word)).sort(compareText)
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,

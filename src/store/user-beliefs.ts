@@ -1,12 +1,13 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import type { FormKeyOf } from '../search/forms.ts'
-import { indexEntries, slipKeys } from '../search/index-entries.ts'
+import { indexEntries } from '../search/forms.ts'
+import { deletions } from '../search/typo.ts'
 import type { CheckedChange } from './checked-commit.ts'
 import { heldName } from './standing.ts'
 import { compareText } from './text-order.ts'
 import { countTerms, type TextTerms, textTerms } from './text-terms.ts'
 
-type Held = { readonly belief: Belief; readonly forms: readonly FormKeyOf[]; readonly meantWords: readonly string[] }
+type Held = { readonly belief: Belief; readonly forms: readonly FormKeyOf[]; readonly typoTargets: readonly string[] }
 
 export type BeliefText = { readonly beliefId: string; readonly length: number; readonly terms: TextTerms }
 
@@ -94,7 +95,7 @@ export class UserBeliefs {
     this.#count(held, 1)
   }
 
-  #count({ belief, forms, meantWords }: Held, step: 1 | -1): void {
+  #count({ belief, forms, typoTargets }: Held, step: 1 | -1): void {
     for (const { key, words } of forms) {
       this.#byKey.change(key, belief.id, step)
       const head = words[0] ?? ''
@@ -102,9 +103,9 @@ export class UserBeliefs {
       this.#heads.set(head, lengths)
       lengths.change(words.length, step)
     }
-    for (const word of meantWords) {
+    for (const word of typoTargets) {
       const isFirstOrLast = this.#words.change(word, step) === (step === 1 ? 1 : 0)
-      if (isFirstOrLast) for (const slip of slipKeys(word)) this.#slips.change(slip, word, step)
+      if (isFirstOrLast) for (const slip of deletions(word)) this.#slips.change(slip, word, step)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type Atom, analyse } from '../../search/analyse.ts'
+import { analyse, type Token } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { isInformative } from '../../search/searchable-text.ts'
@@ -43,7 +43,7 @@ function phrasesOf(message: string): readonly Phrase[] {
   for (const [first, head] of atoms.entries()) {
     if (!saysSomething(head)) continue
     for (let last = first; last < Math.min(atoms.length, first + longestPhrase); last += 1) {
-      const tail = atoms[last] as Atom
+      const tail = atoms[last] as Token
       if (last > first && tail.gap === 'broken') break
       if (!saysSomething(tail)) continue
       const text = message.slice(head.start, tail.end).replace(/\s+/gu, ' ')
@@ -54,7 +54,7 @@ function phrasesOf(message: string): readonly Phrase[] {
   return [...phrases.values()]
 }
 
-const saysSomething = ({ word }: Atom): boolean => word.length > 1 && isInformative(word) && !auxiliaries.has(word)
+const saysSomething = ({ word }: Token): boolean => word.length > 1 && isInformative(word) && !auxiliaries.has(word)
 
 /** Nobody calls anything by these either. */
 const auxiliaries = new Set(

@@ -2,7 +2,7 @@ import { type Belief, byStanding, isCurrent, isStanding, isVisibleTo } from '../
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { universalScope } from '../../beliefs/scope.ts'
 import type { Posting } from '../../search/form-index.ts'
-import { type IndexEntries, indexEntries } from '../../search/index-entries.ts'
+import { type IndexEntries, indexEntries } from '../../search/forms.ts'
 import { isOneEditApart } from '../../search/typo.ts'
 import type { Store } from '../store.ts'
 
@@ -60,7 +60,7 @@ export function supposing(store: Store, belief: Belief): Store {
     wordsNear: async (asked, words) => {
       const known = await store.wordsNear(asked, words)
       if (!isOurs(asked)) return known
-      const near = (word: string) => entries.meantWords.filter((meant) => isOneEditApart(word, meant))
+      const near = (word: string) => entries.typoTargets.filter((meant) => isOneEditApart(word, meant))
       return new Map(words.map((word) => [word, [...new Set([...(known.get(word) ?? []), ...near(word)])]]))
     },
     population: async (view) => {

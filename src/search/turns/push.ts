@@ -13,7 +13,7 @@ import { pointsAmong, uncommonPoints } from './word-points.ts'
  * When something that was said may be shown unasked. A sentence scores by how much of the message's telling words it
  * holds; the threshold is passed by at most one in twenty messages of people who never spoke here (docs/conversations.md).
  */
-export const pushConstants = {
+const constants = {
   /** What a word counts by where it was found. */
   inSentence: 1,
   inTurn: 0.7,
@@ -35,8 +35,7 @@ export const pushConstants = {
   words: 10_000,
   /** The second and third quote need this share of the threshold. */
   keep: 0.85,
-} as const
-export type PushConstants = { readonly [Name in keyof typeof pushConstants]: number }
+}
 
 const mostQuotes = 3
 const mostTerms = 60
@@ -71,18 +70,13 @@ export type Push = {
   readonly asked: readonly string[]
 }
 
-export async function pushQuotes(
-  index: TurnIndex,
-  view: TurnView,
-  message: string,
-  constants: PushConstants = pushConstants,
-): Promise<Push> {
+export async function pushQuotes(index: TurnIndex, view: TurnView, message: string): Promise<Push> {
   const question = parseQuestion(message, await index.turnSpeakers(view))
   const words = wordsOf(message, question)
   const postings = await index.turnPostings(view, [...words.keys()])
-  const threshold = thresholdFor(question, postings, constants)
+  const threshold = thresholdFor(question, postings)
   const asked = [...words.values()]
-  const candidates = await candidatesFor(index, view, { question, words, postings, threshold, constants })
+  const candidates = await candidatesFor(index, view, { question, words, postings, threshold })
   const mayShow = candidates.filter((candidate) => isTelling(candidate, question))
   const [best] = mayShow
   if (best === undefined || best.quote.score < threshold)
@@ -116,7 +110,7 @@ function wordsOf(message: string, { terms }: Question): ReadonlyMap<string, stri
 const timePhrases =
   /\b(?:(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|\d+|few|couple(?: of)?|several)\s+(?:day|week|month|year|weekend)s?\s+ago|(?:last|past|this|next|previous)\s+(?:\w+\s+)?(?:day|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|fall|winter)s?|how many (?:days|weeks|months|years|hours)(?: (?:had|have) passed)?(?: ago)?|today|yesterday|in total)\b/gi
 
-function thresholdFor(question: Question, { humanWords }: TurnPostings, constants: PushConstants): number {
+function thresholdFor(question: Question, { humanWords }: TurnPostings): number {
   const base = question.isQuestion ? constants.question : constants.statement
   return base + constants.slope * Math.log(Math.max(humanWords, fewestWords) / constants.words)
 }
@@ -138,12 +132,11 @@ type Asked = {
   readonly words: ReadonlyMap<string, string>
   readonly postings: TurnPostings
   readonly threshold: number
-  readonly constants: PushConstants
 }
 
 /** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
 async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
-  const { question, words, postings, threshold, constants } = asked
+  const { question, words, postings, threshold } = asked
   const points = (term: string): number =>
     pointsAmong(term, { docFreq: postings.terms.get(term)?.rows.length ?? 0, units: postings.units })
   const terms = [...words.keys()].flatMap((term) => {
@@ -164,7 +157,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     const found = terms.map(({ term, weight }, index_) => ({
       term,
       points: weight,
-      ...placeOf(units, counts[index_] as Uint8Array, at, constants),
+      ...placeOf(units, counts[index_] as Uint8Array, at),
     }))
     // No sentence of it can score more than this.
     const most = found.reduce(
@@ -188,13 +181,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
       if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) return []
       const isOther = question.speaker !== null && unit.speaker !== question.speaker
       const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
-      const best = bestSentence(passage, {
-        found,
-        words,
-        total,
-        factor: isOther ? constants.wrongSpeaker : 1,
-        constants,
-      })
+      const best = bestSentence(passage, { found, words, total, factor: isOther ? constants.wrongSpeaker : 1 })
       return best === null ? [] : [{ ...best, quote: { ...best.quote, turn } }]
     })
     .sort(
@@ -207,12 +194,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
 type FoundTerm = { readonly term: string; readonly points: number; readonly isOwn: boolean; readonly place: number }
 
 /** How near a term was found to a unit: in it, in the question it answers, or in the turns beside it. */
-function placeOf(
-  units: readonly TurnUnit[],
-  counts: Uint8Array,
-  at: number,
-  constants: PushConstants,
-): Pick<FoundTerm, 'isOwn' | 'place'> {
+function placeOf(units: readonly TurnUnit[], counts: Uint8Array, at: number): Pick<FoundTerm, 'isOwn' | 'place'> {
   const own = units[at] as TurnUnit
   if ((counts[at] as number) > 0)
     return { isOwn: true, place: own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn }
@@ -244,14 +226,13 @@ type Scoring = {
   readonly words: ReadonlyMap<string, string>
   readonly total: number
   readonly factor: number
-  readonly constants: PushConstants
 }
 
 function bestSentence(
   passage: string,
   scoring: Scoring,
 ): (Omit<Candidate, 'quote'> & { quote: Omit<PushedQuote, 'turn'> }) | null {
-  const { found, words, total, factor, constants } = scoring
+  const { found, words, total, factor } = scoring
   const sentences = joinedSentences(passage)
   let best: { place: number; score: number; held: ReadonlySet<string> } | null = null
   for (const [place, { text }] of sentences.entries()) {

@@ -1,6 +1,6 @@
 import { type Belief, isCurrent, isStanding, reinforcedAt } from '../../beliefs/belief.ts'
 import type { FormKeyOf } from '../../search/forms.ts'
-import { indexEntries } from '../../search/index-entries.ts'
+import { indexEntries } from '../../search/forms.ts'
 import { heldName } from '../standing.ts'
 import { countTerms, textFields, textTerms } from '../text-terms.ts'
 import { agentKey, packFlags } from './belief-row.ts'
@@ -17,7 +17,7 @@ export type DerivedBelief = {
   readonly flags: number
   readonly reinforced: number
   readonly forms: readonly FormKeyOf[]
-  readonly meantWords: readonly string[]
+  readonly typoTargets: readonly string[]
   /** The words of each searchable field. */
   readonly texts: readonly (readonly string[])[]
   readonly words: number
@@ -26,7 +26,7 @@ export type DerivedBelief = {
 export function deriveBelief(belief: Belief): DerivedBelief {
   const current = isCurrent(belief)
   const scopes = [...new Set(belief.scopes)].sort()
-  const { forms, meantWords } = indexEntries(belief)
+  const { forms, typoTargets } = indexEntries(belief)
   const terms = textTerms(belief)
   return {
     belief,
@@ -39,7 +39,7 @@ export function deriveBelief(belief: Belief): DerivedBelief {
     flags: packFlags(belief),
     reinforced: reinforcedAt(belief),
     forms,
-    meantWords,
+    typoTargets,
     texts: textFields.map((field) => terms[field]),
     words: countTerms(terms),
   }

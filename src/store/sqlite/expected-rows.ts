@@ -1,4 +1,4 @@
-import { slipKeys } from '../../search/index-entries.ts'
+import { deletions } from '../../search/typo.ts'
 import { textFields } from '../text-terms.ts'
 import { checksumOf, parseBody, statusCode, typeCode } from './belief-row.ts'
 import type { Connection } from './connection.ts'
@@ -83,7 +83,7 @@ class Totals {
     audience.counts[derived.current ? 0 : 2] += 1
     audience.counts[derived.current ? 1 : 3] += derived.words
     for (const { words } of derived.forms) increase(this.#heads, JSON.stringify([words[0] ?? '', words.length]))
-    for (const word of derived.meantWords) increase(this.#words, word)
+    for (const word of derived.typoTargets) increase(this.#words, word)
     for (const [field, words] of derived.texts.entries()) this.#countTerms(field, words)
   }
 
@@ -98,7 +98,7 @@ class Totals {
       emit('form_heads', [user, ...(JSON.parse(head) as [string, number]), count])
     for (const [word, count] of this.#words) {
       emit('words', [user, word, count])
-      for (const slip of new Set(slipKeys(word).map(textHash))) emit('slips', [user, slip, word])
+      for (const slip of new Set(deletions(word).map(textHash))) emit('slips', [user, slip, word])
     }
     for (const [word, fields] of this.#terms) {
       for (const [field, { holders, occurrences }] of fields.entries()) {

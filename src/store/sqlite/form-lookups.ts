@@ -1,7 +1,6 @@
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import type { Posting } from '../../search/form-index.ts'
-import { slipKeys } from '../../search/index-entries.ts'
-import { isOneEditApart } from '../../search/typo.ts'
+import { deletions, isOneEditApart } from '../../search/typo.ts'
 import { compareText } from '../text-order.ts'
 import { agentKey, unpackFlags } from './belief-row.ts'
 import { BoundedCache, CachePerOwner } from './bounded-cache.ts'
@@ -127,7 +126,7 @@ export class FormLookups {
         continue
       }
       near.set(written, new Set())
-      for (const slip of slipKeys(written).map(textHash)) {
+      for (const slip of deletions(written).map(textHash)) {
         const others = writtenAs.get(slip)
         if (others === undefined) writtenAs.set(slip, [written])
         else others.push(written)

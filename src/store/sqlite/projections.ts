@@ -1,4 +1,4 @@
-import { slipKeys } from '../../search/index-entries.ts'
+import { deletions } from '../../search/typo.ts'
 import { checksumOf, statusCode, typeCode } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 import { type DerivedBelief, deriveBelief, shelfIn } from './derived-belief.ts'
@@ -189,7 +189,7 @@ export const projected = (row: number, belief: DerivedBelief['belief']): Project
   derived: deriveBelief(belief),
 })
 
-const slipsOf = (word: string): ReadonlySet<number> => new Set(slipKeys(word).map(textHash))
+const slipsOf = (word: string): ReadonlySet<number> => new Set(deletions(word).map(textHash))
 
 const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBelief): unknown => [
   forms,

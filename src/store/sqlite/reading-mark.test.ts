@@ -46,8 +46,8 @@ const fillingVersion = 2
 
 it('changes with the way texts are read, so that every index is derived anew', () => {
   const read = probes.map((text) => {
-    const { forms, meantWords, texts, nameKey, flags } = deriveBelief(sample({ id: 'b', name: text, content: text }))
-    return [forms, meantWords, texts, nameKey, flags, textHash(text)]
+    const { forms, typoTargets, texts, nameKey, flags } = deriveBelief(sample({ id: 'b', name: text, content: text }))
+    return [forms, typoTargets, texts, nameKey, flags, textHash(text)]
   })
 
   const mark = hash('sha256', JSON.stringify([fillingVersion, read])).slice(0, 16)

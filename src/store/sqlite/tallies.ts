@@ -57,7 +57,7 @@ export class Tallies {
       if (lengths === undefined) this.#heads.set(head, new Map([[length, step]]))
       else lengths.set(length, (lengths.get(length) ?? 0) + step)
     }
-    for (const word of derived.meantWords) this.#words.set(word, (this.#words.get(word) ?? 0) + step)
+    for (const word of derived.typoTargets) this.#words.set(word, (this.#words.get(word) ?? 0) + step)
   }
 
   write(slipsOf: (word: string) => Iterable<number>): void {

@@ -1,5 +1,5 @@
 import { type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
-import { mostOccurrences, unitsOf, wordCount } from '../../search/turns/units.ts'
+import { mostOccurrences, unitsOf, wordCount } from '../../search/turns/passages.ts'
 import { hashBody, type SealedTurn, turnBody } from '../journal-hash.ts'
 import type { Connection } from './connection.ts'
 import type { DerivedRow } from './derived-rows.ts'

@@ -1,5 +1,5 @@
+import { type IndexedUnit, mostOccurrences } from '../../search/turns/passages.ts'
 import type { TermPostings } from '../../search/turns/turn-index.ts'
-import { type IndexedUnit, mostOccurrences } from '../../search/turns/units.ts'
 import type { Connection } from './connection.ts'
 
 /** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */

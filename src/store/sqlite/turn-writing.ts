@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { isSameTurn, type NewTurn, type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
+import { type IndexedUnit, unitsOf, wordCount } from '../../search/turns/passages.ts'
 import type { TurnVectors } from '../../search/turns/turn-index.ts'
-import { type IndexedUnit, unitsOf, wordCount } from '../../search/turns/units.ts'
 import { hashBody, type SealedTurn, saltBytes, turnBody } from '../journal-hash.ts'
 import type { Connection } from './connection.ts'
 import { readTurn } from './turn-lookups.ts'
