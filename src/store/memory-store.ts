@@ -6,17 +6,16 @@ import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { deletions, isOneEditApart } from '../search/typo.ts'
-import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
+import { type CheckedChange, checkChanges, settledBefore } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { UserTurns } from './memory-turns.ts'
-import { byReinforcement, byUpdate, heldName } from './standing.ts'
-import { compareText } from './text-order.ts'
+import { byReinforcement, byUpdate, compareText, heldName } from './order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
 import { UserBeliefs } from './user-beliefs.ts'
 
 export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Array }
 
-/** A store that lives as long as the process: for tests, and for memories nobody wants to keep. */
+/** A store in the memory of the process, for tests, evaluations and views of the past. */
 export function openMemoryStore({
   random,
 }: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
@@ -30,20 +29,14 @@ export function openMemoryStore({
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
   function commit(commit: Commit): CommitResult {
-    const { user, key, undoes } = commit
+    const { user, turns: heard = [], forgottenTurns = [] } = commit
     const changes = checkChanges(commit).map(withOwnCopy)
-    const earlier = key === null ? null : journal.eventByKey(user, key.value)
-    if (key !== null && earlier !== null) {
-      if (earlier.key?.fingerprint !== key.fingerprint) throw keyConflict(key.value)
-      return { outcome: 'replayed', event: earlier }
-    }
-    if (undoes !== null) {
-      const undone = journal.event(user, undoes)
-      if (undone === null) throw nothingToUndo(user, undoes)
-      if (undone.undoneBy !== null) return { outcome: 'stale' }
-    }
+    const settled = settledBefore(commit, {
+      eventByKey: (key) => journal.eventByKey(user, key),
+      event: (number) => journal.event(user, number),
+    })
+    if (settled !== null) return settled
     const isStale = changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId))
-    const { turns: heard = [], forgottenTurns = [] } = commit
     const areTurnsStale =
       saidBy(user)
         .known(heard)
@@ -171,7 +164,7 @@ export function openMemoryStore({
       ),
     wordsNear: async (user, words) =>
       collect(words, (written) => {
-        const near = new Set(deletions(written).flatMap((slip) => of(user).wordsWithSlip(slip)))
+        const near = new Set(deletions(written).flatMap((deletion) => of(user).wordsWithDeletion(deletion)))
         return [...near].filter((word) => isOneEditApart(written, word)).sort(compareText)
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
@@ -188,7 +181,7 @@ export function openMemoryStore({
     turnsWithoutVectors: async (user, model, limit) => saidBy(user).withoutVectors(model, limit),
     keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
     turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
-    together: (work) => work(),
+    withSnapshot: (work) => work(),
     close: async () => {},
   }
 }

@@ -3,7 +3,7 @@ import { isSameTurn, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import { type ExportedTurn, longestOpening, type SessionSummary, type TurnFilter } from '../beliefs/turn-store.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
-import { compareText } from './text-order.ts'
+import { compareText } from './order.ts'
 
 type Kept = { readonly turn: NewTurn; readonly row: number }
 

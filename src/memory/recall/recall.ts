@@ -40,7 +40,7 @@ const mostNearMisses = 50
 export async function recall(ports: Ports, request: RecallRequest): Promise<Context> {
   const { asOf: time } = request
   const then = time === undefined ? ports : await (await import('./as-of.ts')).asOf(ports, request.user, time)
-  return then.store.together(async () => {
+  return then.store.withSnapshot(async () => {
     const { context, misses, quoteDecision } = await assemble(then, request)
     if (request.nearMisses !== true) return context
     return { ...context, nearMisses: (await misses()).slice(0, mostNearMisses), quoteDecision }

@@ -9,7 +9,7 @@ export function backUp(connection: Connection, file: string): void {
   const draft = `${file}.partial`
   removedOnFailure(file, () =>
     removedOnFailure(draft, () => {
-      connection.alone(() => connection.statement<[string]>('VACUUM INTO ?').run(draft))
+      connection.outsideTransaction(() => connection.run('VACUUM INTO ?', [draft]))
       check(draft)
       synchronise(draft)
       renameSync(draft, file)
@@ -18,7 +18,7 @@ export function backUp(connection: Connection, file: string): void {
   synchronise(dirname(file))
 }
 
-/** Does something with a file of a new name, which is given up again if that fails. */
+/** Creates a file, runs `work`, and removes the file again if that fails. */
 function removedOnFailure(file: string, work: () => void): void {
   reserve(file)
   try {
@@ -29,7 +29,7 @@ function removedOnFailure(file: string, work: () => void): void {
   }
 }
 
-/** Takes a name that nobody has, so that nothing is ever overwritten. */
+/** Creates an empty file of a new name, so that no file is ever overwritten. */
 function reserve(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))

@@ -31,7 +31,7 @@ export class PostingsDraft {
   }
 
   write(connection: Connection): void {
-    const append = connection.statement<[number, string, number, Buffer]>(
+    const append = connection.statement(
       `INSERT INTO turn_postings (scope, term, block, entries) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)`,
     )
@@ -51,15 +51,13 @@ export function removePostings(
   row: number,
   units: readonly IndexedUnit[],
 ): void {
-  const read = connection.statement<[number, string, number], { entries: Buffer }>(
+  const read = connection.statement<{ entries: Buffer }>(
     'SELECT entries FROM turn_postings WHERE scope = ? AND term = ? AND block = ?',
   )
-  const replace = connection.statement<[Buffer, number, string, number]>(
+  const replace = connection.statement(
     'UPDATE turn_postings SET entries = ? WHERE scope = ? AND term = ? AND block = ?',
   )
-  const remove = connection.statement<[number, string, number]>(
-    'DELETE FROM turn_postings WHERE scope = ? AND term = ? AND block = ?',
-  )
+  const remove = connection.statement('DELETE FROM turn_postings WHERE scope = ? AND term = ? AND block = ?')
   for (const [passage, { counts }] of units.entries()) {
     const block = (row + passage) >> blockBits
     const place = (row + passage) & blockMask
@@ -78,7 +76,7 @@ export function removePostings(
 
 /** Where a term occurs in the scopes; null for nowhere. */
 export function readPostings(connection: Connection, scopes: readonly number[], term: string): TermPostings | null {
-  const statement = connection.statement<[number, string], { block: number; entries: Buffer }>(
+  const statement = connection.statement<{ block: number; entries: Buffer }>(
     'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ?',
   )
   const found = scopes.flatMap((scope) => statement.all(scope, term))

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { sample } from '../sample-beliefs.contract.ts'
-import { deriveBelief } from './derived-belief.ts'
-import { readingMark } from './reading-mark.ts'
-import { textHash } from './text-hash.ts'
+import { deriveBelief, textHash } from './belief-row.ts'
+import { analysisVersion } from './derivation.ts'
 
 /** Texts that tell one way of reading from another: every rule of the analysis shows in at least one of them. */
 const probes: readonly string[] = [
@@ -52,5 +51,8 @@ it('changes with the way texts are read, so that every index is derived anew', (
 
   const mark = hash('sha256', JSON.stringify([fillingVersion, read])).slice(0, 16)
 
-  expect(readingMark, `Texts are read differently now: set readingMark in reading-mark.ts to '${mark}'.`).toBe(mark)
+  expect(
+    analysisVersion,
+    `Texts are analysed differently now: set analysisVersion in derivation.ts to '${mark}'.`,
+  ).toBe(mark)
 })
