@@ -84,8 +84,7 @@ function applySettings(db: Database.Database, readonly: boolean, busyTimeoutMs: 
   }
 }
 
-const pollMs = 2
-const yieldMs = 2 * pollMs
+const pollMs = 5
 const sleep = (milliseconds: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
@@ -100,7 +99,7 @@ export function whenUnlocked<Result>(db: Database.Database, busyTimeoutMs: numbe
   const deadline = performance.now() + busyTimeoutMs
   db.pragma('busy_timeout = 0')
   try {
-    if (contended.delete(db)) sleep(yieldMs)
+    if (contended.delete(db)) sleep(pollMs)
     for (;;) {
       try {
         return work()
