@@ -40,7 +40,7 @@ describe('opening a store', () => {
 
     const db = new Database(file, { readonly: true })
     const applied = db.prepare('SELECT number, name FROM migrations').all()
-    expect(applied).toEqual(migrations.map(({ name }, index) => ({ number: index + 1, name })))
+    expect(applied).toEqual(migrations.map((name, index) => ({ number: index + 1, name })))
     expect(db.pragma('user_version', { simple: true })).toBe(migrations.length)
     db.close()
   })

@@ -1,14 +1,9 @@
+import { readFileSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../../errors.ts'
-import { firstSchema } from './001-first-schema.ts'
-import { candidates } from './002-candidates.ts'
-import { turnsSchema } from './003-turns.ts'
-import { indexNames } from './004-index-names.ts'
 
-export type Migration = { readonly name: string; readonly sql: string }
-
-/** Append only. The schema version is the number of migrations that were applied. */
-export const migrations: readonly Migration[] = [firstSchema, candidates, turnsSchema, indexNames]
+/** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
+export const migrations: readonly string[] = ['001-first-schema', '002-candidates', '003-turns', '004-index-names']
 
 /** "Crdn": marks a SQLite database as a store of Credence. */
 const applicationId = 0x4372646e
@@ -25,11 +20,10 @@ export function schemaState(db: Database.Database, file: string): 'new' | 'old' 
     })
   }
   if (version < 0 || version > migrations.length) {
-    throw new MemoryError(
-      'unavailable',
-      `The store ${file} has schema ${version}; this version knows schemas up to ${migrations.length}.`,
-      { hint: 'Nothing was changed. Use the newer version of Credence that wrote it.' },
-    )
+    const allowed = `this version of Credence knows schemas up to ${migrations.length}`
+    throw new MemoryError('unavailable', `The store ${file} has schema ${version}; ${allowed}.`, {
+      hint: `Nothing was changed. ${version < 0 ? 'The file is damaged; restore a backup.' : 'Use the newer version that wrote it.'}`,
+    })
   }
   return version === migrations.length ? 'known' : 'old'
 }
@@ -40,9 +34,9 @@ export function migrate(db: Database.Database, file: string, whenUnlocked: (work
     // Read again under the lock: another process may have migrated in the meantime.
     if (schemaState(db, file) === 'known') return
     const version = numberOf(db, 'user_version')
-    const { name, sql } = migrations[version] as Migration
+    const name = migrations[version] as string
     if (version === 0) db.exec('CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT')
-    db.exec(sql)
+    db.exec(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
     db.prepare('INSERT INTO migrations (number, name) VALUES (?, ?)').run(version + 1, name)
     db.pragma(`user_version = ${version + 1}`)
     db.pragma(`application_id = ${applicationId}`)
