@@ -84,22 +84,15 @@ export class MemoryJournal {
   }
 
   append(commit: Commit, changes: readonly CheckedChange[]): JournalEvent {
-    const { user, kind, actor, origin, at, key, undoes } = commit
-    const { turns = [], forgottenTurns = [] } = commit
-    const sealed = sealChanges(changes, this.#random).map(
-      ({ beliefId, version, outcome, bodyHash }, index): JournalChange => {
-        return { beliefId, version, outcome, bodyHash, belief: changes[index]?.after ?? null }
-      },
+    const { user, kind, actor, origin, at, key, undoes, turns = [], forgottenTurns = [] } = commit
+    const sealed: readonly JournalChange[] = sealChanges(changes, this.#random).map(
+      ({ salt: _salt, body: _body, ...change }, index) => ({ ...change, belief: changes[index]?.after ?? null }),
     )
     const sealedTurns = [...sealTurns(turns, this.#random), ...forgotten(forgottenTurns)]
     const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key, undoes }
     const hash = hashEvent(fields, hashChanges(sealed, sealedTurns), this.#records.at(-1)?.hash ?? beforeFirst)
-    const event = {
-      ...fields,
-      beliefIds: changes.map(({ beliefId }) => beliefId),
-      turnCount: sealedTurns.length,
-      hash: toHex(hash),
-    }
+    const beliefIds = changes.map(({ beliefId }) => beliefId)
+    const event = { ...fields, beliefIds, turnCount: sealedTurns.length, hash: toHex(hash) }
     const record = { event, hash, changes: sealed }
     this.#records.push(record)
 

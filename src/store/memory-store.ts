@@ -21,11 +21,11 @@ export function openMemoryStore({
 }: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
   const journal = new MemoryJournal(random)
   const users = new Map<string, UserBeliefs>()
-  const nobody = new UserBeliefs()
+  const noBeliefs = new UserBeliefs()
   const turns = new Map<string, UserTurns>()
-  const nothingSaid = new UserTurns()
-  const saidBy = (user: string): UserTurns => turns.get(user) ?? nothingSaid
-  const of = (user: string): UserBeliefs => users.get(user) ?? nobody
+  const noTurns = new UserTurns()
+  const saidBy = (user: string): UserTurns => turns.get(user) ?? noTurns
+  const of = (user: string): UserBeliefs => users.get(user) ?? noBeliefs
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
   function commit(commit: Commit): CommitResult {
@@ -36,45 +36,36 @@ export function openMemoryStore({
       event: (number) => journal.event(user, number),
     })
     if (settled !== null) return settled
-    const isStale = changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId))
-    const areTurnsStale =
-      saidBy(user)
-        .known(heard)
-        .some((known) => known !== null) || forgottenTurns.some((id) => !saidBy(user).has(id))
-    if (isStale || areTurnsStale || !of(user).canHold(changes)) return { outcome: 'stale' }
+    const said = turns.get(user) ?? new UserTurns()
+    const isStale =
+      changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId)) ||
+      said.known(heard).some((known) => known !== null) ||
+      forgottenTurns.some((id) => !said.has(id)) ||
+      !of(user).canHold(changes)
+    if (isStale) return { outcome: 'stale' }
 
     const event = journal.append(commit, changes)
     const held = users.get(user) ?? new UserBeliefs()
     users.set(user, held)
     held.apply(changes)
-    const said = turns.get(user) ?? new UserTurns()
     turns.set(user, said)
     said.keep(heard)
     said.forget(forgottenTurns)
     return { outcome: 'committed', event }
   }
 
-  function postings(view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> {
-    return collect(keys, (key) =>
+  const postings = (view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> =>
+    collect(keys, (key) =>
       of(view.user)
         .withKey(key)
-        .filter(({ belief }) => isCurrent(belief) && isInView(belief, view))
         .flatMap(({ belief, forms }) => {
+          if (!isCurrent(belief) || !isInView(belief, view)) return []
           const { id: beliefId, type, subtype, pinned } = belief
-          return forms
-            .filter((form) => form.key === key)
-            .map(({ ordinal, breaks }) => ({
-              beliefId,
-              ordinal,
-              breaks,
-              type,
-              subtype,
-              pinned,
-              reinforcedAt: reinforcedAt(belief),
-            }))
+          const common = { beliefId, type, subtype, pinned, reinforcedAt: reinforcedAt(belief) }
+          const withKey = forms.filter((form) => form.key === key)
+          return withKey.map(({ ordinal, breaks }) => ({ ...common, ordinal, breaks }))
         }),
     )
-  }
 
   function matchText(query: Parameters<FullText['matchText']>[0]): readonly TextHit[] {
     const { user, agent, scopes, includeRetired } = query
@@ -154,7 +145,7 @@ export function openMemoryStore({
     history: async (user, beliefId) => journal.history(user, beliefId),
     revisions: async (user, number) => journal.revisions(user, number),
     secondWords: async () => new Map(),
-    formLengths: async (user, heads) => collect(heads, (head) => of(user).formLengths(head)),
+    formLengths: async (user, words) => collect(words, (word) => of(user).formLengths(word)),
     postings: async (view, keys) => postings(view, keys),
     everyHolder: async (user, keys) =>
       collect(keys, (key) =>
@@ -205,7 +196,7 @@ function passes(belief: Belief, filter: BeliefFilter): boolean {
   )
 }
 
-/** The answer for every key that has one, in the order asked. */
+/** The items of every key that has some, in the order of the keys. */
 function collect<Item>(
   keys: readonly string[],
   find: (key: string) => readonly Item[],
@@ -218,6 +209,6 @@ function collect<Item>(
   return found
 }
 
-/** What is stored does not change when the caller's object does. */
+/** A copy, so that a belief does not change when the caller's object does. */
 const withOwnCopy = (change: CheckedChange): CheckedChange =>
   change.after === null ? change : { ...change, after: JSON.parse(JSON.stringify(change.after)) as Belief }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
 import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { setAsideCorruptStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { setAsideCorruptStore } from '../../src/store/sqlite/store-file.ts'
 import { chance, openStore, temporaryDirectory } from './durable-store.ts'
 
 const beliefs: readonly Belief[] = Array.from({ length: 60 }, (_, index) =>

@@ -1,12 +1,12 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
-import { defaultBusyTimeoutMs, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
+import { sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
 import { identityOf } from './store-file.ts'
 
 type ConnectionOptions = {
   readonly file: string
   readonly isReadonly: boolean
-  readonly busyTimeoutMs?: number | undefined
+  readonly busyTimeoutMs: number
   /** Opens the database, once at the start and again after the disk has failed. */
   readonly open: () => Database.Database
 }
@@ -163,14 +163,14 @@ export class Connection {
     this.endSnapshot()
     const db = this.#database()
     try {
-      db.pragma(`busy_timeout = ${Math.min(checkpointTimeoutMs, this.#busyTimeoutMs())}`)
+      db.pragma(`busy_timeout = ${Math.min(checkpointTimeoutMs, this.#options.busyTimeoutMs)}`)
       const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
       return result?.busy === 0
     } catch (error) {
       if (sqliteCode(error) === null) throw error
       return false
     } finally {
-      db.pragma(`busy_timeout = ${this.#busyTimeoutMs()}`)
+      db.pragma(`busy_timeout = ${this.#options.busyTimeoutMs}`)
     }
   }
 
@@ -182,7 +182,7 @@ export class Connection {
   #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', end: 'ROLLBACK' | 'COMMIT', work: () => Result): Result {
     try {
       if (begin === 'BEGIN') this.run(begin)
-      else whenUnlocked(this.#database(), this.#busyTimeoutMs(), () => this.run(begin))
+      else whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.run(begin))
       this.#refresh()
       const result = work()
       this.run(end)
@@ -211,10 +211,6 @@ export class Connection {
     this.#hasSnapshot = false
     this.#db?.close()
     this.#db = null
-  }
-
-  #busyTimeoutMs(): number {
-    return this.#options.busyTimeoutMs ?? defaultBusyTimeoutMs
   }
 
   #database(): Database.Database {

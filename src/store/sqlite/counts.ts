@@ -70,9 +70,9 @@ export class Counts {
   #scope(name: string): ScopeCounts {
     const known = this.#scopes.get(name)
     if (known !== undefined) return known
-    const find = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
-    const add = 'INSERT INTO scopes (user_id, name, beliefs, current) VALUES (?, ?, 0, 0)'
-    const counts = { id: this.#findOrInsert(find, add, [this.#userId, name]).id, beliefs: 0, current: 0 }
+    const findOrAdd = `INSERT INTO scopes (user_id, name, beliefs, current) VALUES (?, ?, 0, 0)
+      ON CONFLICT DO UPDATE SET name = name RETURNING id`
+    const counts = { id: this.#connection.value(findOrAdd, [this.#userId, name]) as number, beliefs: 0, current: 0 }
     this.#scopes.set(name, counts)
     return counts
   }
@@ -80,31 +80,16 @@ export class Counts {
   #audience({ agent, audience, scopes }: DerivedBelief): AudienceCounts {
     const known = this.#audiences.get(audience)
     if (known !== undefined) return known
-    const { id, isNew } = this.#findOrInsert(
-      'SELECT id FROM audiences WHERE user_id = ? AND label = ?',
-      `INSERT INTO audiences (user_id, label, agent, current, current_words, retired, retired_words)
-       VALUES (?, ?, ?, 0, 0, 0, 0)`,
-      [this.#userId, audience],
-      [agent],
-    )
-    if (isNew) {
-      const addScope = 'INSERT INTO audience_scopes (user_id, scope, audience) VALUES (?, ?, ?)'
-      for (const scope of scopes) this.#connection.run(addScope, [this.#userId, this.scopeId(scope), id])
-    }
+    const id = this.#connection.value(
+      `INSERT INTO audiences (user_id, agent, label, current, current_words, retired, retired_words)
+       VALUES (?, ?, ?, 0, 0, 0, 0) ON CONFLICT DO UPDATE SET label = label RETURNING id`,
+      [this.#userId, agent, audience],
+    ) as number
+    const addScope = 'INSERT OR IGNORE INTO audience_scopes (user_id, scope, audience) VALUES (?, ?, ?)'
+    for (const scope of scopes) this.#connection.run(addScope, [this.#userId, this.scopeId(scope), id])
     const counts = { id, current: 0, currentWords: 0, retired: 0, retiredWords: 0 }
     this.#audiences.set(audience, counts)
     return counts
-  }
-
-  #findOrInsert(
-    find: string,
-    insert: string,
-    key: readonly unknown[],
-    more: readonly unknown[] = [],
-  ): { readonly id: number; readonly isNew: boolean } {
-    const found = this.#connection.value<number>(find, key)
-    if (found !== undefined) return { id: found, isNew: false }
-    return { id: Number(this.#connection.run(insert, [...key, ...more]).lastInsertRowid), isNew: true }
   }
 
   #writePrefixes(): void {

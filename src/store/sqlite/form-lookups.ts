@@ -46,12 +46,9 @@ export class FormLookups {
 
   constructor(connection: Connection) {
     this.#connection = connection
+    const caches = [this.#firstWords, this.#near, this.#postings, this.#populations, this.#scopes]
     connection.onChange(() => {
-      this.#firstWords.clear()
-      this.#near.clear()
-      this.#postings.clear()
-      this.#populations.clear()
-      this.#scopes.clear()
+      for (const cache of caches) cache.clear()
     })
   }
 
@@ -94,7 +91,9 @@ export class FormLookups {
     }
     const read = this.#readPostings(userId, view.agent, scopes, unknown)
     for (const key of unknown) {
-      const postings = inOrder([...(read.get(key)?.values() ?? [])])
+      const postings = [...(read.get(key)?.values() ?? [])].sort((one, other) =>
+        compareText(one.beliefId, other.beliefId),
+      )
       if (!key.includes(' ')) cache.set(key, postings)
       if (postings.length > 0) found.set(key, postings)
     }
@@ -215,9 +214,6 @@ export class FormLookups {
     return ids
   }
 }
-
-const inOrder = (postings: Posting[]): readonly Posting[] =>
-  postings.sort((one, other) => compareText(one.beliefId, other.beliefId))
 
 const batchSize = 32
 const places = Array<string>(batchSize).fill('(?)').join(', ')

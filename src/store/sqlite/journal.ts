@@ -222,9 +222,8 @@ export class Users {
   }
 
   findOrAdd(name: string): number {
-    return (
-      this.find(name) ?? Number(this.#connection.run('INSERT INTO users (name) VALUES (?)', [name]).lastInsertRowid)
-    )
+    const add = 'INSERT INTO users (name) VALUES (?) RETURNING id'
+    return this.find(name) ?? (this.#connection.value(add, [name]) as number)
   }
 }
 

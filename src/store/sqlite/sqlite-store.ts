@@ -8,15 +8,13 @@ import { BeliefLookups } from './belief-lookups.ts'
 import { readBody, type StoredBody } from './belief-row.ts'
 import { type Committing, commitChanges, commitWithin, isForgetting } from './commit.ts'
 import { Connection } from './connection.ts'
-import { type DatabaseOptions, openDatabase } from './database.ts'
+import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { deriveAgain, requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
 import { Journal, Users } from './journal.ts'
 import { scrub, scrubSoon } from './scrub.ts'
 import { readTurn, TurnLookups } from './turn-lookups.ts'
 import { findKnown, insertVectors } from './turn-writing.ts'
-
-export { setAsideCorruptStore } from './store-file.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
@@ -38,7 +36,13 @@ export type SqliteStore = BeliefStore &
 
 /** Opens the store in a file, and creates it where needed. Any number of processes may have it open at once. */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { file, readonly: isReadonly = false, busyTimeoutMs, random, now = () => new Date() } = options
+  const {
+    file,
+    readonly: isReadonly = false,
+    busyTimeoutMs = defaultBusyTimeoutMs,
+    random,
+    now = () => new Date(),
+  } = options
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open: () => openDatabase(options) })
   const users = new Users(connection)
   const journal = new Journal(connection)
@@ -80,8 +84,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     holders: (user, name, scopes) => reading(user, [], (userId) => beliefs.holders(userId, name, scopes)),
     supersededBy: (user, id) => reading(user, [], (userId) => beliefs.supersededBy(userId, id)),
     proposalsFor: (user, id) => reading(user, [], (userId) => beliefs.proposalsFor(userId, id)),
-    list: (filter, page) =>
-      reading(filter.user, { items: [], total: 0 }, (userId) => beliefs.list(userId, filter, page)),
+    list: (filter, page) => reading(filter.user, noItems, (userId) => beliefs.list(userId, filter, page)),
     scopes: (user) => reading(user, [], (userId) => beliefs.scopes(userId)),
     pinned: (view, { editedEverywhere }) =>
       reading(view.user, [], (userId) => beliefs.pinned(userId, view, editedEverywhere)),
@@ -116,12 +119,10 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
           }),
       ),
     getTurn: (user, id) => reading(user, null, (userId) => turns.get(userId, id)),
-    listTurns: (filter, page) =>
-      reading(filter.user, { items: [], total: 0 }, (userId) => turns.list(userId, filter, page)),
-    listSessions: (filter, page) =>
-      reading(filter.user, { items: [], total: 0 }, (userId) => turns.sessions(userId, filter, page)),
+    listTurns: (filter, page) => reading(filter.user, noItems, (userId) => turns.list(userId, filter, page)),
+    listSessions: (filter, page) => reading(filter.user, noItems, (userId) => turns.sessions(userId, filter, page)),
     exportTurns: (user, page) => reading(user, { turns: [], next: null }, (userId) => turns.export(userId, page)),
-    turnPostings: (view, terms) => reading(view.user, nothingSaid, (userId) => turns.postings(userId, view, terms)),
+    turnPostings: (view, terms) => reading(view.user, noPostings, (userId) => turns.postings(userId, view, terms)),
     turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
     unitsAround: (view, rows, reach) =>
       reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
@@ -154,7 +155,8 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 }
 
-const nothingSaid = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
+const noItems = { items: [], total: 0 }
+const noPostings = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
 
 /**
  * Turns beliefs that version 0.1 learned by its old rules into candidates, one event for each user, so that recall does

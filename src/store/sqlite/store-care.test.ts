@@ -271,6 +271,18 @@ describe('a backup', () => {
     expect(readFileSync(copy, 'utf8')).toBe('precious')
     await store.close()
   })
+
+  it('that was interrupted leaves nothing under its name', async () => {
+    const file = await lived()
+    const store = openAt(file)
+    const copy = join(dirname(file), 'backup.db')
+    writeFileSync(`${copy}.partial`, '')
+
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(existsSync(copy)).toBe(false)
+    await store.close()
+  })
 })
 
 describe('forgetting', () => {

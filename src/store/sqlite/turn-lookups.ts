@@ -67,11 +67,8 @@ export class TurnLookups {
   list(userId: number, filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Page<Turn> {
     const { where, values } = this.#withText(userId, filter)
     const order = filter.session === undefined ? 'at DESC, turns.row DESC' : 'place'
-    const items = this.#connection.all<TurnRow>(`${wholeTurns} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`, [
-      ...values,
-      limit,
-      offset,
-    ])
+    const page = `${wholeTurns} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`
+    const items = this.#connection.all<TurnRow>(page, [...values, limit, offset])
     const total = this.#connection.value<number>(`SELECT count(*) ${fromTurns} WHERE ${where}`, values)
     return { items: items.map(turnOf), total: total ?? 0 }
   }
@@ -97,25 +94,25 @@ export class TurnLookups {
        ${fromTurns} WHERE ${where} GROUP BY sessions.id ORDER BY last DESC, sessions.id DESC LIMIT ? OFFSET ?`,
       [...values, limit, offset],
     )
-    const total = this.#connection.value<number>(
-      `SELECT count(DISTINCT turns.session) ${fromTurns} WHERE ${where}`,
-      values,
-    )
+    const count = `SELECT count(DISTINCT turns.session) ${fromTurns} WHERE ${where}`
     const inScopes = filter.scopes === undefined ? null : JSON.stringify(filter.scopes)
     const opening = `SELECT substr(text, 1, ?) FROM turns JOIN turn_texts USING (row)
       JOIN turn_scopes ON turn_scopes.id = scope
       WHERE session = ? AND (? IS NULL OR turn_scopes.name IN (SELECT value FROM json_each(?)))
       ORDER BY role <> 0, place LIMIT 1`
-    const items = rows.map(({ id, session, turns, first, last, scopes, hosts }) => ({
-      session,
-      turns,
-      firstAt: new Date(first).toISOString(),
-      lastAt: new Date(last).toISOString(),
-      scopes: (JSON.parse(scopes) as string[]).sort(),
-      hosts: (JSON.parse(hosts) as string[]).sort(),
-      opening: (this.#connection.value<string>(opening, [longestOpening, id, inScopes, inScopes]) ?? '').toWellFormed(),
-    }))
-    return { items, total: total ?? 0 }
+    const items = rows.map(({ id, session, turns, first, last, scopes, hosts }) => {
+      const text = this.#connection.value<string>(opening, [longestOpening, id, inScopes, inScopes])
+      return {
+        session,
+        turns,
+        firstAt: new Date(first).toISOString(),
+        lastAt: new Date(last).toISOString(),
+        scopes: (JSON.parse(scopes) as string[]).sort(),
+        hosts: (JSON.parse(hosts) as string[]).sort(),
+        opening: (text ?? '').toWellFormed(),
+      }
+    })
+    return { items, total: this.#connection.value<number>(count, values) ?? 0 }
   }
 
   /** The conditions of a filter. Texts are compared here, since SQLite's lower case covers ASCII only. */

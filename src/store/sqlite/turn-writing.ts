@@ -104,9 +104,8 @@ export function insertTurns(
 }
 
 function findOrAdd(connection: Connection, table: 'sessions' | 'turn_scopes', userId: number, name: string): number {
-  const found = connection.value<number>(`SELECT id FROM ${table} WHERE user_id = ? AND name = ?`, [userId, name])
-  if (found !== undefined) return found
-  return Number(connection.run(`INSERT INTO ${table} (user_id, name) VALUES (?, ?)`, [userId, name]).lastInsertRowid)
+  const upsert = `INSERT INTO ${table} (user_id, name) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = name RETURNING id`
+  return connection.value(upsert, [userId, name]) as number
 }
 
 /** A session with the number of its turns and the time of the last one. */
