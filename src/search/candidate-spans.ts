@@ -19,8 +19,8 @@ export const wordsOf = (tokens: readonly Token[]): Words => {
   return { literal, singular: tokens.map(singularOf) }
 }
 
-/** How forms begin: how many words those have that begin with a word, and what may follow it where that is known. */
-export type Beginnings = {
+/** By first word: the lengths of the forms that begin with it, and their second words where those are known. */
+type Beginnings = {
   readonly lengths: ReadonlyMap<string, readonly number[]>
   readonly seconds: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -31,10 +31,10 @@ export function phraseSpans(words: Words, { lengths, seconds }: Beginnings): rea
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
     for (const spelling of [words.literal, words.singular]) {
-      const head = spelling[first] as string
+      const firstWord = spelling[first] as string
       const second = spelling[first + 1]
-      const isAlone = second === undefined || seconds.get(head)?.has(second) === false
-      for (const length of lengths.get(head) ?? []) {
+      const isAlone = second === undefined || seconds.get(firstWord)?.has(second) === false
+      for (const length of lengths.get(firstWord) ?? []) {
         const last = first + length - 1
         if (last >= spelling.length || (isAlone && length > 1)) continue
         const key = keyBetween(spelling, first, last)
@@ -47,7 +47,7 @@ export function phraseSpans(words: Words, { lengths, seconds }: Beginnings): rea
   return spans
 }
 
-/** The same with one word of the run replaced by a known word that it may be a slip for. */
+/** The same, with one word of the run replaced by a known word that it may be a typo for. */
 export function typoSpans(
   words: Words,
   formLengths: ReadonlyMap<string, readonly number[]>,
@@ -79,7 +79,7 @@ export function typoSpans(
 const longestJoinedRun = 4
 const longestOpened = 8
 
-/** Closed-up spans of hyphenated and dotted words, and opened-up spans of camelCase ones. */
+/** Hyphenated and dotted words as one word (`nodejs` for `node.js`), and camelCase identifiers as several. */
 export function compoundSpans(tokens: readonly Token[]): readonly CandidateSpan[] {
   const spans: CandidateSpan[] = []
   for (const [at, token] of tokens.entries()) {

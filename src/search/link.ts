@@ -13,13 +13,13 @@ import {
 import type { FormIndex, Posting } from './form-index.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
-/** A whole surface form of a belief, found in the message. Positions are of tokens, both inclusive. */
+/** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
 export type Mention = {
   readonly first: number
   readonly last: number
   readonly ordinal: number
   readonly typo: CandidateSpan['typo']
-  /** How many beliefs in view this run of words can mean. */
+  /** The number of beliefs in view that this run of words can mean. */
   readonly docFreq: number
 }
 
@@ -31,7 +31,7 @@ export type Linked = {
   readonly links: readonly Link[]
   /** Number of current beliefs in view, the base of every idf. */
   readonly population: number
-  /** Every exact span of the message that begins like a form; near misses are looked up from it. */
+  /** Every exact span of the message that begins like a form, for looking up near misses. */
   readonly spans: readonly CandidateSpan[]
 }
 
@@ -40,32 +40,33 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
   const words = wordsOf(tokens)
-  const heads = [...new Set([...words.literal, ...words.singular])]
-  const lengths = await index.formLengths(view.user, heads)
+  const isAlone = (span: CandidateSpan): boolean => standsAlone(tokens, span)
+  const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
   const seconds = await index.secondWords(view.user, [...lengths.keys()])
-  const exact = [...phraseSpans(words, { lengths, seconds }), ...compoundSpans(tokens)].filter((span) =>
-    standsAlone(tokens, span),
-  )
+  const exact = [...phraseSpans(words, { lengths, seconds }), ...compoundSpans(tokens)].filter(isAlone)
   const exactPostings = await index.postings(view, keysOf(exact))
 
   const meantBy = await wordsMeant(words, view, index)
-  const typos = meantBy.size === 0 ? [] : await findTypoSpans(tokens, words, view, index, { lengths, meantBy })
+  const meantWords = [...new Set([...meantBy.values()].flat())]
+  const meantLengths = meantWords.length === 0 ? [] : await index.formLengths(view.user, meantWords)
+  const typos = typoSpans(words, new Map([...lengths, ...meantLengths]), meantBy).filter(isAlone)
   const typoPostings = typos.length === 0 ? new Map() : await index.postings(view, keysOf(typos))
 
   const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
   const owners = ownersByWord(words, exactPostings)
-  collect(links, tokens, exact, { postings: exactPostings, mayMean: () => true })
-  collect(links, tokens, typos, {
-    postings: typoPostings,
-    mayMean: (id, typo) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
-  })
+  addMentions(links, runsOf(tokens, exact, exactPostings), () => true)
+  addMentions(
+    links,
+    runsOf(tokens, typos, typoPostings),
+    (id, { typo }) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
+  )
   const population = links.size === 0 ? 0 : await index.population(view)
   return { tokens, links: [...links.values()], population, spans: exact }
 }
 
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]
 
-/** For each position whose word may be a slip, the known words it may stand for. */
+/** For each position whose word may be a typo, the known words that it may stand for. */
 async function wordsMeant(
   words: Words,
   view: Viewpoint,
@@ -89,8 +90,8 @@ async function wordsMeant(
 }
 
 /**
- * A word that is itself a form is no slip for another's. Its own beliefs may still be meant by it in both ways, or an
- * alias for the slip would take away from the name it is a slip for.
+ * The beliefs that each word names exactly. Such a word is no typo for a form of another belief. It may still be a typo for
+ * a form of the same belief, or an alias that spells the typo would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
@@ -104,32 +105,16 @@ function ownersByWord(
   return owners
 }
 
-async function findTypoSpans(
-  tokens: readonly Token[],
-  words: Words,
-  view: Viewpoint,
-  index: FormIndex,
-  found: { lengths: ReadonlyMap<string, readonly number[]>; meantBy: ReadonlyMap<number, readonly string[]> },
-): Promise<readonly CandidateSpan[]> {
-  const meantLengths = await index.formLengths(view.user, [...new Set([...found.meantBy.values()].flat())])
-  const lengths = new Map([...found.lengths, ...meantLengths])
-  return typoSpans(words, lengths, found.meantBy).filter((span) => standsAlone(tokens, span))
-}
-
-/** Turns spans with postings into mentions, grouped by belief. */
-function collect(
+/** Adds a mention to its belief for each form found, where the span may mean that belief. */
+function addMentions(
   links: Map<string, { posting: Posting; mentions: Mention[] }>,
-  tokens: readonly Token[],
-  spans: readonly CandidateSpan[],
-  found: {
-    readonly postings: ReadonlyMap<string, readonly Posting[]>
-    readonly mayMean: (beliefId: string, typo: CandidateSpan['typo']) => boolean
-  },
+  runs: ReadonlyMap<string, Run>,
+  mayMean: (beliefId: string, span: CandidateSpan) => boolean,
 ): void {
-  for (const run of runsOf(tokens, spans, found.postings).values()) {
+  for (const run of runs.values()) {
     const docFreq = new Set([...run.values()].map(({ posting }) => posting.beliefId)).size
     for (const { span, posting } of run.values()) {
-      if (!found.mayMean(posting.beliefId, span.typo)) continue
+      if (!mayMean(posting.beliefId, span)) continue
       const link = links.get(posting.beliefId) ?? { posting, mentions: [] }
       links.set(posting.beliefId, link)
       const { first, last, typo } = span
@@ -141,8 +126,8 @@ function collect(
 type Run = Map<string, { readonly span: CandidateSpan; readonly posting: Posting }>
 
 /**
- * The forms found, by the words of the message they were found in. Several spans of the same words are one run:
- * `errors` and `error` name the same beliefs, each form once, with one frequency.
+ * The forms found, by the words of the message in which they were found. Several spans of the same words are one run:
+ * `errors` and `error` name the same beliefs, each form once, with one document frequency.
  */
 function runsOf(
   tokens: readonly Token[],

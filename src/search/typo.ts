@@ -1,3 +1,4 @@
+import { memoized } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
 
@@ -13,19 +14,12 @@ const prefix = 2
 const lettersOnly = /^\p{L}+$/u
 
 /** Whether a written word may be a typo: letters only, long enough, and not a short everyday word. */
-export const isForgivable = (written: string): boolean => {
-  if (written.length < shortestForgiven - 1 || written.length > longestForgiven) return false
-  const known = answered.get(written)
-  if (known !== undefined) return known
-  const answer = lettersOnly.test(written) && (written.length >= longWord || !isEveryday(written))
-  if (answered.size >= mostAnswered) answered.clear()
-  answered.set(written, answer)
-  return answer
-}
+export const isForgivable = (written: string): boolean =>
+  written.length >= shortestForgiven - 1 && written.length <= longestForgiven && isUncommonOrLong(written)
 
-// Messages share most of their words, and a dictionary look-up is slow.
-const answered = new Map<string, boolean>()
-const mostAnswered = 20_000
+const isUncommonOrLong = memoized(
+  (written) => lettersOnly.test(written) && (written.length >= longWord || !isEveryday(written)),
+)
 
 /** Whether a word of a form may be the correction of a typo: letters only, 5 to 40 of them. */
 export const isTypoTarget = (word: string): boolean =>

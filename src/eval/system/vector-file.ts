@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
-import { packVector, unpackVector } from '../../search/vectors.ts'
+import { packVector, unpackVector } from '../../search/embedder.ts'
 import { invalid } from '../kinds/retrieval/case-file.ts'
 import { parseJsonFile, readTextFile } from '../pack/read-file.ts'
 

@@ -1,6 +1,6 @@
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
-import { cosine } from '../../search/vectors.ts'
+import { cosine } from '../../search/embedder.ts'
 import { Corpus } from './corpus.ts'
 import type { AnswerHit, System } from './system.ts'
 import { embeddedText, type KnownVectors, textHash } from './vector-file.ts'

@@ -3,7 +3,7 @@ import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Sentence, sentencesOf } from '../sentences.ts'
 import { newestFirst } from './newest-first.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows } from './postings.ts'
+import { countsIn, heaviestRows, type Neighbour, neighboursOf } from './postings.ts'
 import { parseQuestion, type Question } from './question.ts'
 import { termsOf } from './terms.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
@@ -145,20 +145,17 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
   })
   const rows = heaviestRows(terms, postings.inView, mostCandidates)
   const units = await index.unitsAround(view, rows, 2 * reach)
-  const counts = countsIn(
-    terms,
-    units.map(({ row }) => row),
-  )
+  const counts = countsIn(terms, units)
   const total = [...words.keys()].reduce((sum_, term) => sum_ + points(term), constants.unknown)
   const mayQuote = ({ role }: TurnUnit): boolean => role === 'user' || (question.asksAssistant && role === 'assistant')
 
   const placed = units.flatMap((unit, at) => {
     if (!mayQuote(unit) || (postings.inView !== null && !postings.inView.has(unit.row))) return []
-    const found = terms.map(({ term, weight }, index_) => ({
-      term,
-      points: weight,
-      ...placeOf(units, counts[index_] as Uint8Array, at),
-    }))
+    const near = neighboursOf(units, at, reach)
+    const found = terms.map(({ term, weight }, index_) => {
+      const own = counts[index_] as Uint8Array
+      return { term, points: weight, isOwn: own[at] !== 0, place: placeOf(unit, own[at] !== 0, near, own) }
+    })
     // No sentence of it can score more than this.
     const most = found.reduce(
       (sum_, { points, isOwn, place }) => sum_ + points * (isOwn ? constants.inSentence : place),
@@ -193,32 +190,17 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
 /** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */
 type FoundTerm = { readonly term: string; readonly points: number; readonly isOwn: boolean; readonly place: number }
 
-/** How near a term was found to a unit: in it, in the question it answers, or in the turns beside it. */
-function placeOf(units: readonly TurnUnit[], counts: Uint8Array, at: number): Pick<FoundTerm, 'isOwn' | 'place'> {
-  const own = units[at] as TurnUnit
-  if ((counts[at] as number) > 0)
-    return { isOwn: true, place: own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn }
-  let best = 0
-  for (const step of [-1, 1]) {
-    for (let other = at + step; ; other += step) {
-      const unit = units[other]
-      if (unit === undefined || unit.session !== own.session) break
-      const distance = unit.place - own.place
-      if (Math.abs(distance) > reach) break
-      if ((counts[other] as number) === 0) continue
-      const isAnswered =
-        distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
-      const share = isAnswered
-        ? constants.inAnsweredQuestion
-        : Math.abs(distance) === 1
-          ? constants.nextTurn
-          : Math.abs(distance) === 2
-            ? constants.secondTurn
-            : constants.inTurn
-      best = Math.max(best, share)
-    }
-  }
-  return { isOwn: false, place: best }
+/** What a term counts by where it is found: in the unit itself, in the question it answers, or in the turns beside it. */
+function placeOf(own: TurnUnit, isOwn: boolean, near: readonly Neighbour[], counts: Uint8Array): number {
+  if (isOwn) return own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn
+  const shares = near.map(({ at, unit, distance }) => {
+    if (counts[at] === 0) return 0
+    const isAnswered =
+      distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
+    if (isAnswered) return constants.inAnsweredQuestion
+    return [constants.inTurn, constants.nextTurn, constants.secondTurn][Math.abs(distance)] as number
+  })
+  return Math.max(0, ...shares)
 }
 
 type Scoring = {

@@ -2,7 +2,7 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows, type WeightedTerm } from './postings.ts'
+import { countsIn, heaviestRows, neighboursOf, type WeightedTerm } from './postings.ts'
 import { type DateWindow, type Question, tellsNumber, tellsTime } from './question.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
 
@@ -152,37 +152,26 @@ function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: Tu
   return within === 0 || within > widestShare * sessions.size ? () => false : isWithin
 }
 
-/** Whether a unit is at most `spread` turns away from one of the rows. */
+/** Whether a unit is one of the rows, or at most `spread` turns away from one. */
 function nearTo(units: readonly TurnUnit[], rows: readonly number[]): (at: number) => boolean {
   const wanted = new Set(rows)
-  const isNear = new Uint8Array(units.length)
-  for (const [at, unit] of units.entries()) {
-    if (!wanted.has(unit.row)) continue
-    const mark = (step: 1 | -1): void => {
-      for (let other = at; ; other += step) {
-        const neighbour = units[other]
-        if (neighbour === undefined || neighbour.session !== unit.session) return
-        if (Math.abs(neighbour.place - unit.place) > spread) return
-        isNear[other] = 1
-      }
-    }
-    mark(1)
-    mark(-1)
+  const near = new Set<number>()
+  for (const [at, { row }] of units.entries()) {
+    if (!wanted.has(row)) continue
+    near.add(at)
+    for (const neighbour of neighboursOf(units, at, spread)) near.add(neighbour.at)
   }
-  return (at) => isNear[at] === 1
+  return (at) => near.has(at)
 }
 
-type Neighbour = readonly [at: number, share: number]
+type WeightedNeighbour = readonly [at: number, share: number]
 
 /** BM25 over some units, where the words of a unit's neighbours count in part as its own. */
 function scorerOf(units: readonly TurnUnit[], terms: readonly Term[], averageLength: number) {
-  const counts = countsIn(
-    terms,
-    units.map(({ row }) => row),
-  )
-  const neighbours = new Map<number, readonly Neighbour[]>()
-  const neighboursOf = (at: number): readonly Neighbour[] => {
-    const known = neighbours.get(at) ?? findNeighbours(units, at)
+  const counts = countsIn(terms, units)
+  const neighbours = new Map<number, readonly WeightedNeighbour[]>()
+  const weightedNeighbours = (at: number): readonly WeightedNeighbour[] => {
+    const known = neighbours.get(at) ?? weighNeighbours(units, at)
     neighbours.set(at, known)
     return known
   }
@@ -190,7 +179,7 @@ function scorerOf(units: readonly TurnUnit[], terms: readonly Term[], averageLen
   const frequencyOf = (at: number, index: number): number => {
     const own = counts[index] as Uint8Array
     let frequency = own[at] as number
-    for (const [other, share] of neighboursOf(at)) frequency += share * (own[other] as number)
+    for (const [other, share] of weightedNeighbours(at)) frequency += share * (own[other] as number)
     return frequency
   }
   const saturationOf = (at: number, frequency: number): number => {
@@ -198,7 +187,7 @@ function scorerOf(units: readonly TurnUnit[], terms: readonly Term[], averageLen
     // With its neighbours a unit is longer, and so is the average unit with its neighbours.
     let length = (units[at] as TurnUnit).length
     let average = 1
-    for (const [other, share] of neighboursOf(at)) {
+    for (const [other, share] of weightedNeighbours(at)) {
       length += share * (units[other] as TurnUnit).length
       average += share
     }
@@ -234,20 +223,10 @@ function scorerOf(units: readonly TurnUnit[], terms: readonly Term[], averageLen
 }
 
 /** The units near enough for their words to count, each with the share that they count. */
-function findNeighbours(units: readonly TurnUnit[], at: number): readonly Neighbour[] {
+function weighNeighbours(units: readonly TurnUnit[], at: number): readonly WeightedNeighbour[] {
   const { window, personNeighbour, userNeighbour, otherNeighbour } = constants
-  const own = units[at] as TurnUnit
-  const near: { at: number; unit: TurnUnit; distance: number }[] = []
-  for (const step of [-1, 1]) {
-    for (let other = at + step; ; other += step) {
-      const unit = units[other]
-      if (unit === undefined || unit.session !== own.session) break
-      const distance = unit.place - own.place
-      if (Math.abs(distance) > windowReach) break
-      if (distance !== 0) near.push({ at: other, unit, distance })
-    }
-  }
-  const isAmongPersons = own.role === 'user' && near.every(({ unit }) => unit.role === 'user')
+  const near = neighboursOf(units, at, windowReach).filter(({ distance }) => distance !== 0)
+  const isAmongPersons = units[at]?.role === 'user' && near.every(({ unit }) => unit.role === 'user')
   return near.flatMap(({ at: other, unit, distance }) => {
     const share = window.find(([one]) => one === distance)?.[1] ?? 0
     const role = unit.role !== 'user' ? otherNeighbour : isAmongPersons ? personNeighbour : userNeighbour

@@ -1,5 +1,6 @@
 import { stemmer } from 'stemmer'
 import { analyse, isUnspaced } from '../analyse.ts'
+import { memoized } from '../memoize.ts'
 
 /** One word of a text that turns are found by: the stem, and where the word stands. */
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
@@ -39,28 +40,16 @@ export function countTerms(text: string): { readonly counts: ReadonlyMap<string,
   return { counts, length: terms.length }
 }
 
-// The same few thousand words make up most of what people write.
-const known = new Map<string, string>()
-const mostKnown = 50_000
-/** Longer words are not looked for. */
+/** Longer words are cut. */
 const longestTerm = 64
 
 /** The term of one normalised word; empty for a stop word. */
-export function termOf(word: string): string {
-  const before = known.get(word)
-  if (before !== undefined) return before
-  const term = stemOf(word)
-  if (known.size >= mostKnown) known.clear()
-  known.set(word, term)
-  return term
-}
-
-function stemOf(word: string): string {
+export const termOf = memoized((word: string): string => {
   const plain = word.replaceAll("'", '').slice(0, longestTerm)
   if (stopWords.has(plain)) return ''
   const base = irregularForms.get(plain) ?? plain
   return /^[a-z]{3,}$/u.test(base) ? stemmer(base) : base
-}
+}, 50_000)
 
 let asking: ReadonlySet<string> | undefined
 
