@@ -173,13 +173,13 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     close.map(({ unit }) => unit.row),
   )
   return close
-    .flatMap(({ unit, found }): Candidate[] => {
+    .flatMap(({ unit, found }) => {
       const turn = turns.get(unit.row)
       if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) return []
       const isOther = question.speaker !== null && unit.speaker !== question.speaker
       const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
-      const best = bestSentence(passage, { found, words, total, factor: isOther ? constants.wrongSpeaker : 1 })
-      return best === null ? [] : [{ ...best, quote: { ...best.quote, turn } }]
+      const factor = isOther ? constants.wrongSpeaker : 1
+      return bestSentence(turn, passage, { found, words, total, factor }) ?? []
     })
     .sort(
       (one, other) =>
@@ -210,11 +210,8 @@ type Scoring = {
   readonly factor: number
 }
 
-function bestSentence(
-  passage: string,
-  scoring: Scoring,
-): (Omit<Candidate, 'quote'> & { quote: Omit<PushedQuote, 'turn'> }) | null {
-  const { found, words, total, factor } = scoring
+/** The sentence of a passage that scores best; null for a passage without sentences. */
+function bestSentence(turn: Turn, passage: string, { found, words, total, factor }: Scoring): Candidate | null {
   const sentences = joinedSentences(passage)
   let best: { place: number; score: number; held: ReadonlySet<string> } | null = null
   for (const [place, { text }] of sentences.entries()) {
@@ -228,32 +225,22 @@ function bestSentence(
   if (best === null) return null
   const { place, held } = best
   const isUncommon = ({ points }: FoundTerm): boolean => points >= uncommonPoints
+  const shareOf = ({ term, points, place: near }: FoundTerm): Explanation =>
+    product(words.get(term) ?? term, [
+      leaf('points', points),
+      held.has(term) ? leaf('in the sentence', 1) : leaf('near it', near),
+    ])
   const explanation = product('share of the telling words', [
-    sum(
-      'found',
-      found
-        .filter((one) => one.place > 0)
-        .map((one) =>
-          product(words.get(one.term) ?? one.term, [
-            leaf('points', one.points),
-            leaf(held.has(one.term) ? 'in the sentence' : 'near it', held.has(one.term) ? 1 : one.place),
-          ]),
-        ),
-    ),
+    sum('found', found.filter((one) => one.place > 0).map(shareOf)),
     leaf(`of ${total} points`, 1 / total),
     leaf(factor === 1 ? 'anybody' : 'said by somebody else', factor),
   ])
+  const written = (terms: readonly FoundTerm[]): readonly string[] => terms.map(({ term }) => words.get(term) ?? term)
+  const shared = written(found.filter(({ term }) => held.has(term)))
+  const nearby = written(found.filter(({ term, place: near }) => near > 0 && !held.has(term)))
+  const text = quoteAt(sentences, place)
   return {
-    quote: {
-      text: quoteAt(sentences, place),
-      score: explanation.value,
-      explanation,
-      shared: found.filter(({ term }) => held.has(term)).map(({ term }) => words.get(term) ?? term),
-      nearby: found
-        .filter(({ term, place: near }) => near > 0 && !held.has(term))
-        .map(({ term }) => words.get(term) ?? term),
-      isEarlier: false,
-    },
+    quote: { turn, text, score: explanation.value, explanation, shared, nearby, isEarlier: false },
     uncommonInTurn: found.filter((one) => isUncommon(one) && (one.isOwn || one.place >= constants.inTurn)).length,
     uncommonInSentence: found.filter((one) => isUncommon(one) && held.has(one.term)).length,
   }

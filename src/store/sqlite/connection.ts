@@ -135,7 +135,11 @@ export class Connection {
 
   /** Runs statements that take effect together, durably, when this returns; or not at all. */
   write<Result>(work: () => Result): Result {
-    if (this.#options.isReadonly) throw readonlyStore(this.file)
+    if (this.#options.isReadonly) {
+      throw new MemoryError('unavailable', `The store ${this.file} was opened for reading only.`, {
+        hint: 'Open it for writing to change it.',
+      })
+    }
     this.endSnapshot()
     this.#requireSameFiles()
     try {
@@ -247,11 +251,6 @@ export class Connection {
 
 const checkpointTimeoutMs = 1_000
 const rowsAtOnce = 32
-
-const readonlyStore = (file: string): MemoryError =>
-  new MemoryError('unavailable', `The store ${file} was opened for reading only.`, {
-    hint: 'Open it for writing to change it.',
-  })
 
 export type Conditions = { readonly where: string; readonly values: readonly unknown[] }
 

@@ -32,7 +32,12 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
     const state = schemaState(db, file)
     applySettings(db, readonly, busyTimeoutMs)
     if (!readonly) migrate(db, file, (work) => whenUnlocked(opened, busyTimeoutMs, work))
-    else if (state !== 'known') throw unfinishedStore(file)
+    else if (state !== 'known') {
+      const problem = 'is empty or was made by an older version, and is open for reading only'
+      throw new MemoryError('unavailable', `The store ${file} ${problem}.`, {
+        hint: 'Open it once for writing to bring it up to date.',
+      })
+    }
     return db
   } catch (error) {
     db?.close()
@@ -80,7 +85,10 @@ function applySettings(db: Database.Database, readonly: boolean, busyTimeoutMs: 
   }
   for (const [name, value] of settings) {
     const found = db.pragma(name, { simple: true })
-    if (found !== value) throw refusedSetting(db.name, name, { wanted: value, found })
+    if (found === value) continue
+    throw new MemoryError('unavailable', `The store ${db.name} has ${name} = ${found}; it must be ${value}.`, {
+      hint: 'Keep the memory on a local disk that may be written to.',
+    })
   }
 }
 
@@ -116,24 +124,6 @@ export function whenUnlocked<Result>(db: Database.Database, busyTimeoutMs: numbe
 
 /** Databases whose last lock had to be waited for. */
 const contended = new WeakSet<Database.Database>()
-
-const refusedSetting = (
-  file: string,
-  name: string,
-  { wanted, found }: { wanted: unknown; found: unknown },
-): MemoryError =>
-  new MemoryError('unavailable', `The store ${file} has ${name} = ${found}; ${wanted} is needed and was refused.`, {
-    hint: 'Keep the memory on a local disk that may be written to.',
-  })
-
-const unfinishedStore = (file: string): MemoryError =>
-  new MemoryError(
-    'unavailable',
-    `The store ${file} is empty or was made by an older version, and is open for reading only.`,
-    {
-      hint: 'Open it once for writing to bring it up to date.',
-    },
-  )
 
 /** The result code of an error SQLite reported, such as `SQLITE_BUSY`, else null. */
 export const sqliteCode = (error: unknown): string | null => (error instanceof Database.SqliteError ? error.code : null)

@@ -40,7 +40,12 @@ export function deriveAgain(connection: Connection): void {
     const projection = new Projection(connection, userId)
     for (const body of newestBodies(connection, userId)) {
       const derived = deriveBelief(parseBody(body))
-      if (!projection.enterScopes(derived)) throw twoHolders(connection.file, derived.belief.id, derived.nameKey)
+      if (!projection.enterScopes(derived)) {
+        const problem = `gives the name "${derived.nameKey}" to ${derived.belief.id} and to another belief`
+        throw new MemoryError('unavailable', `The journal of ${connection.file} ${problem}.`, {
+          hint: 'Nothing was changed. Restore a backup.',
+        })
+      }
       projection.insert(derived, body)
     }
     projection.finish()
@@ -115,10 +120,3 @@ const otherVersion = (file: string): MemoryError =>
   new MemoryError('unavailable', `The index of ${file} was made by another version of Credence.`, {
     hint: 'Run one version only; start this program again.',
   })
-
-const twoHolders = (file: string, beliefId: string, name: string): MemoryError =>
-  new MemoryError(
-    'unavailable',
-    `The journal of ${file} gives the name "${name}" to ${beliefId} and to another belief.`,
-    { hint: 'Nothing was changed. Restore a backup.' },
-  )

@@ -95,12 +95,10 @@ class StoreThread {
   #abandon(cause: unknown): void {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const { reject } of waiting) reject(threadFailed(cause))
+    const failed = new MemoryError('unavailable', 'The thread that writes to the store failed.', {
+      hint: 'Check whether the change was made before you make it again.',
+      cause,
+    })
+    for (const { reject } of waiting) reject(failed)
   }
 }
-
-const threadFailed = (cause: unknown): MemoryError =>
-  new MemoryError('unavailable', 'The thread that writes to the store failed.', {
-    hint: 'Check whether the change was made before you make it again.',
-    cause,
-  })
