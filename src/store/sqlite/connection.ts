@@ -77,11 +77,13 @@ export class Connection {
 
   /** Inserts many rows with few statements, since each statement has its price. `into` is a table and its columns. */
   insertMany(into: string, rows: readonly (readonly unknown[])[]): void {
-    const row = `(${Array(rows[0]?.length).fill('?').join(', ')})`
-    const whole = rows.length - (rows.length % rowsAtOnce)
-    for (let from = 0; from < whole; from += rowsAtOnce) {
-      const places = Array(rowsAtOnce).fill(row).join(', ')
-      this.run(`INSERT INTO ${into} VALUES ${places}`, rows.slice(from, from + rowsAtOnce).flat())
+    const columns = rows[0]?.length ?? 1
+    const row = `(${Array(columns).fill('?').join(', ')})`
+    const atOnce = Math.floor(mostParameters / columns)
+    const whole = rows.length - (rows.length % atOnce)
+    if (whole > 0) {
+      const insert = this.statement(`INSERT INTO ${into} VALUES ${Array(atOnce).fill(row).join(', ')}`)
+      for (let from = 0; from < whole; from += atOnce) insert.run(...rows.slice(from, from + atOnce).flat())
     }
     for (const values of rows.slice(whole)) this.run(`INSERT INTO ${into} VALUES ${row}`, values)
   }
@@ -250,7 +252,8 @@ export class Connection {
 }
 
 const checkpointTimeoutMs = 1_000
-const rowsAtOnce = 32
+/** More parameters in one statement of `insertMany` cost more than they save. */
+const mostParameters = 160
 
 export type Conditions = { readonly where: string; readonly values: readonly unknown[] }
 

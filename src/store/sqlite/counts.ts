@@ -70,26 +70,34 @@ export class Counts {
   #scope(name: string): ScopeCounts {
     const known = this.#scopes.get(name)
     if (known !== undefined) return known
-    const findOrAdd = `INSERT INTO scopes (user_id, name, beliefs, current) VALUES (?, ?, 0, 0)
-      ON CONFLICT DO UPDATE SET name = name RETURNING id`
-    const counts = { id: this.#connection.value(findOrAdd, [this.#userId, name]) as number, beliefs: 0, current: 0 }
+    const find = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
+    const add = 'INSERT INTO scopes (user_id, name, beliefs, current) VALUES (?, ?, 0, 0) RETURNING id'
+    const key = [this.#userId, name]
+    const id = this.#connection.value<number>(find, key) ?? (this.#connection.value(add, key) as number)
+    const counts = { id, beliefs: 0, current: 0 }
     this.#scopes.set(name, counts)
     return counts
   }
 
-  #audience({ agent, audience, scopes }: DerivedBelief): AudienceCounts {
-    const known = this.#audiences.get(audience)
+  #audience(derived: DerivedBelief): AudienceCounts {
+    const known = this.#audiences.get(derived.audience)
     if (known !== undefined) return known
+    const find = 'SELECT id FROM audiences WHERE user_id = ? AND label = ?'
+    const id = this.#connection.value<number>(find, [this.#userId, derived.audience]) ?? this.#addAudience(derived)
+    const counts = { id, current: 0, currentWords: 0, retired: 0, retiredWords: 0 }
+    this.#audiences.set(derived.audience, counts)
+    return counts
+  }
+
+  #addAudience({ agent, audience, scopes }: DerivedBelief): number {
     const id = this.#connection.value(
       `INSERT INTO audiences (user_id, agent, label, current, current_words, retired, retired_words)
-       VALUES (?, ?, ?, 0, 0, 0, 0) ON CONFLICT DO UPDATE SET label = label RETURNING id`,
+       VALUES (?, ?, ?, 0, 0, 0, 0) RETURNING id`,
       [this.#userId, agent, audience],
     ) as number
-    const addScope = 'INSERT OR IGNORE INTO audience_scopes (user_id, scope, audience) VALUES (?, ?, ?)'
+    const addScope = 'INSERT INTO audience_scopes (user_id, scope, audience) VALUES (?, ?, ?)'
     for (const scope of scopes) this.#connection.run(addScope, [this.#userId, this.scopeId(scope), id])
-    const counts = { id, current: 0, currentWords: 0, retired: 0, retiredWords: 0 }
-    this.#audiences.set(audience, counts)
-    return counts
+    return id
   }
 
   #writePrefixes(): void {

@@ -51,7 +51,8 @@ function emitBeliefs(connection: Connection, userId: number, user: string, emit:
   const audienceScopes = new Totals()
   const prefixes = new Totals()
   const words = new Map<string, number>()
-  const terms = new Totals()
+  /** By field and word: the number of beliefs that hold it, and of its occurrences. */
+  const terms = textFields.map(() => new Map<string, { holders: number; occurrences: number }>())
   for (const body of newestBodies(connection, userId)) {
     const derived = deriveBelief(parseBody(body))
     emitOwnRows(user, derived, body, emit)
@@ -65,17 +66,23 @@ function emitBeliefs(connection: Connection, userId: number, user: string, emit:
     for (const form of forms) prefixes.add([form.words[0] ?? '', form.words.length], 1)
     for (const word of typoTargets) words.set(word, (words.get(word) ?? 0) + 1)
     for (const [field, fieldWords] of texts.entries()) {
-      const column = textFields[field] ?? ''
-      const occurrences = new Map<string, number>()
-      for (const word of fieldWords) occurrences.set(word, (occurrences.get(word) ?? 0) + 1)
-      for (const [word, count] of occurrences) terms.add([indexedTerm(userId, word), column], 1, count)
+      const seen = new Set<string>()
+      for (const word of fieldWords) {
+        const counts = terms[field]?.get(word) ?? { holders: 0, occurrences: 0 }
+        terms[field]?.set(word, counts)
+        counts.occurrences += 1
+        if (!seen.has(word)) counts.holders += 1
+        seen.add(word)
+      }
     }
   }
   for (const row of scopes.rows()) emit('scopes', [user, ...row])
   for (const row of audiences.rows()) emit('audiences', [user, ...row])
   for (const row of audienceScopes.rows()) emit('audience_scopes', [user, ...row])
   for (const row of prefixes.rows()) emit('phrase_prefixes', [user, ...row])
-  for (const row of terms.rows()) emit('text_counts', row)
+  for (const [field, counts] of terms.entries())
+    for (const [word, { holders, occurrences }] of counts)
+      emit('text_counts', [indexedTerm(userId, word), textFields[field] as string, holders, occurrences])
   for (const [word, count] of words) {
     emit('words', [user, word, count])
     for (const deletion of deletionHashes(word)) emit('typos', [user, deletion, word])

@@ -104,8 +104,9 @@ export function insertTurns(
 }
 
 function findOrAdd(connection: Connection, table: 'sessions' | 'turn_scopes', userId: number, name: string): number {
-  const upsert = `INSERT INTO ${table} (user_id, name) VALUES (?, ?) ON CONFLICT DO UPDATE SET name = name RETURNING id`
-  return connection.value(upsert, [userId, name]) as number
+  const find = `SELECT id FROM ${table} WHERE user_id = ? AND name = ?`
+  const add = `INSERT INTO ${table} (user_id, name) VALUES (?, ?) RETURNING id`
+  return connection.value<number>(find, [userId, name]) ?? (connection.value(add, [userId, name]) as number)
 }
 
 /** A session with the number of its turns and the time of the last one. */
