@@ -121,7 +121,7 @@ function pragma(file: string, setting: string): void {
 describe('a flipped bit', () => {
   const flips = 400
 
-  it(`never turns one belief into another, ${flips} times`, { timeout: 120_000 }, async () => {
+  it(`never turns one belief into another, ${flips} times`, { timeout: 600_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const copy = join(directory.path, 'copy', 'credence.db')
