@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { build as buildPages } from 'vite'
+import { migrations } from '../src/store/sqlite/migrations/migrate.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist')
@@ -58,6 +59,8 @@ await build({
 })
 cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))
 cpSync(join(root, 'src/search/turns/word-points.txt'), join(target, 'lib/word-points.txt'))
+for (const name of migrations)
+  cpSync(join(root, `src/store/sqlite/migrations/${name}.sql`), join(target, `lib/${name}.sql`))
 await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })
 
 /** Every source file that these files load before they do anything. */

@@ -19,7 +19,7 @@ export type MemoryOptions = {
   readonly agent?: string | null
   /** Who is writing. Default a person through `library`; give `{ actor: 'agent', origin: 'your-agent' }` for a model. */
   readonly author?: Standpoint['author']
-  /** How long a call waits for another process that is writing, in milliseconds. Default 10000. */
+  /** How long a call waits for another process that is writing, in milliseconds. Default 30000. */
   readonly busyTimeoutMs?: number
   /**
    * Writes in a thread of its own, so that a program that serves others goes on answering while a change waits for the

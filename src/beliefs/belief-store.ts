@@ -75,10 +75,10 @@ export type BeliefStore = {
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
   /**
-   * Runs several reads together: where nothing is written meanwhile they see one state of the store, and cost less than
-   * one by one. `work` awaits only this store.
+   * Runs several reads on one state of the store, as long as this store writes nothing meanwhile. They cost less than
+   * one by one. `work` must wait for nothing but this store.
    */
-  together<Result>(work: () => Promise<Result>): Promise<Result>
+  withSnapshot<Result>(work: () => Promise<Result>): Promise<Result>
 
   close(): Promise<void>
 }

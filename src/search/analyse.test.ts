@@ -84,16 +84,16 @@ describe('analyse', () => {
   it('is total, and loses no letter or digit of any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
-        const atoms = analyse(text)
+        const tokens = analyse(text)
         const covered = new Set(
-          atoms.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)),
+          tokens.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)),
         )
 
         for (const [index, character] of [...text].entries()) {
           const offset = [...text].slice(0, index).join('').length
           if (/[a-z0-9]/iu.test(character)) expect(covered.has(offset)).toBe(true)
         }
-        for (const { word } of atoms) expect(word).not.toBe('')
+        for (const { word } of tokens) expect(word).not.toBe('')
       }),
     )
   })

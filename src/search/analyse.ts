@@ -1,12 +1,12 @@
 /**
- * How an atom is attached to the one before it.
+ * How an token is attached to the one before it.
  * `tight`: nothing between them (`C++17`, characters of a script without spaces). `joined`: one joining mark and no
  * space (`node.js`). `apart`: space, quotes or markup. `broken`: something that ends a phrase.
  */
 export type Gap = 'tight' | 'joined' | 'apart' | 'broken'
 
 /** The smallest piece of text that can match: a word, a number, or one character of a script without spaces. */
-export type Atom = {
+export type Token = {
   /** Lower case, accents folded, possessive removed. */
   readonly word: string
   readonly start: number
@@ -24,7 +24,7 @@ export type Atom = {
 // A word may hold combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
 // between digits, so that 3.5, 10:30 and 2024-01-15 are one number. It may begin with a dot (.NET), a plus before a digit
 // (+1) or a degree sign (°C is not C), and end in ++ or #.
-const atomPattern =
+const tokenPattern =
   /(?:(?<![\p{L}\p{N}.)\]])(?:\.(?=\p{L})|\+(?=\p{N}))|°(?=\p{L}))?[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\p{Cf}]|['’](?=\p{L})|(?<=\p{N})[.,:/-](?=\p{N}))*(?:\+\+|[+#](?![\p{L}\p{N}]))?/gu
 
 const scriptsWithoutSpaces = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
@@ -38,9 +38,9 @@ const camelCase = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u
 const allCaps = /^\p{Lu}{2,}$/u
 const acronymPlural = /^\p{Lu}{2,}s$/u
 
-/** Splits any text into atoms, in order. Never drops a letter or a digit, whatever surrounds it. */
-export function analyse(text: string): readonly Atom[] {
-  const atoms: Atom[] = []
+/** Splits any text into tokens, in order. Never drops a letter or a digit, whatever surrounds it. */
+export function analyse(text: string): readonly Token[] {
+  const tokens: Token[] = []
   const plain = withoutTypesetting(text)
   let end = 0
   const add = (raw: string, start: number): void => {
@@ -48,21 +48,21 @@ export function analyse(text: string): readonly Atom[] {
     const word = isPlain ? raw : normaliseWord(raw)
     if (word === '') return
     const between = plain.slice(end, start)
-    const gap = atoms.length === 0 ? 'broken' : gapOf(between)
+    const gap = tokens.length === 0 ? 'broken' : gapOf(between)
     end = start + raw.length
     const joint = gap === 'joined' ? between : ''
     // Most words are plain ones, of which there is nothing more to know.
-    if (isPlain) atoms.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
+    if (isPlain) tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
     else {
       const [isAllCaps, isAcronymPlural] = [allCaps.test(raw), acronymPlural.test(raw)]
-      atoms.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
+      tokens.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
     }
   }
-  for (const match of plain.matchAll(atomPattern)) {
+  for (const match of plain.matchAll(tokenPattern)) {
     if (!unspaced.test(match[0])) add(match[0], match.index)
     else for (const { raw, offset } of charactersOf(match[0])) add(raw, match.index + offset)
   }
-  return atoms
+  return tokens
 }
 
 // Colours of a terminal, and tags that set words in bold, italics and the like: markup, as asterisks are.

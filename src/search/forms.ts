@@ -1,7 +1,8 @@
 import type { Belief } from '../beliefs/belief.ts'
-import { type Atom, analyse } from './analyse.ts'
+import { analyse, type Token } from './analyse.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
+import { isTypoTarget } from './typo.ts'
 
 /**
  * One way a surface form may be written. `key` is its words separated by single spaces; it is found when the same
@@ -26,16 +27,21 @@ const shortestJoined = 4
  * apostrophe (`oconnor` for `O'Connor`).
  */
 export function formKeys(form: string): readonly FormKey[] {
-  const atoms = analyse(form)
-  if (atoms.length === 0 || atoms.length > longestForm) return []
-  const keys = [literalKey(atoms), singularKey(atoms, form), joinedKey(atoms), openedKey(atoms, form), bareKey(atoms)]
-  const seen = new Set<string>()
-  return keys
-    .filter((key) => key !== null && !seen.has(key.key) && seen.add(key.key) !== null)
-    .map((key) => key as FormKey)
+  const tokens = analyse(form)
+  if (tokens.length === 0 || tokens.length > longestForm) return []
+  const keys = [
+    literalKey(tokens),
+    singularKey(tokens, form),
+    joinedKey(tokens),
+    openedKey(tokens, form),
+    bareKey(tokens),
+  ]
+  const distinct = new Map<string, FormKey>()
+  for (const key of keys) if (key !== null && !distinct.has(key.key)) distinct.set(key.key, key)
+  return [...distinct.values()]
 }
 
-/** All keys of a belief, each once, with the name's taking precedence over an alias that reads the same. */
+/** All keys of a belief, each once. A key of both the name and an alias counts as the name's. */
 export function beliefFormKeys(belief: Pick<Belief, 'name' | 'aliases'>): readonly FormKeyOf[] {
   const keys = new Map<string, FormKeyOf>()
   for (const [ordinal, form] of [belief.name, ...belief.aliases].entries()) {
@@ -47,51 +53,63 @@ export function beliefFormKeys(belief: Pick<Belief, 'name' | 'aliases'>): readon
   return [...keys.values()]
 }
 
-/** The surface form an ordinal stands for. */
+/** The keys a store looks a belief up by, derived from the belief alone. */
+export type IndexEntries = {
+  readonly forms: readonly FormKeyOf[]
+  /** Distinct words of the forms that a typo may stand for. */
+  readonly typoTargets: readonly string[]
+}
+
+export function indexEntries(belief: Pick<Belief, 'name' | 'aliases'>): IndexEntries {
+  const forms = beliefFormKeys(belief)
+  return { forms, typoTargets: [...new Set(forms.flatMap((form) => form.words))].filter(isTypoTarget) }
+}
+
+/** The surface form that an ordinal stands for. */
 export const formAt = (belief: Pick<Belief, 'name' | 'aliases'>, ordinal: number): string =>
   ordinal === 0 ? belief.name : (belief.aliases[ordinal - 1] ?? belief.name)
 
-/** Whether a text can be found at all: it holds at least one letter or digit and is not absurdly long. */
+/** Whether a text can be found at all: it holds at least one letter or digit and at most 64 tokens. */
 export const isSurfaceForm = (text: string): boolean => formKeys(text).length > 0
 
 /** The singular of a word, where it is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
-export function singularOf({ word, isAllCaps, isAcronymPlural }: Atom): string {
+export function singularOf({ word, isAllCaps, isAcronymPlural }: Token): string {
   if (isAllCaps) return word
   return isAcronymPlural ? word.slice(0, -1) : singular(word)
 }
 
 const keyOf = (words: readonly string[], breaks: number): FormKey => ({ key: words.join(' '), words, breaks })
 
-const literalKey = (atoms: readonly Atom[]): FormKey =>
+const literalKey = (tokens: readonly Token[]): FormKey =>
   keyOf(
-    atoms.map((atom) => atom.word),
-    breaksBetween(atoms),
+    tokens.map((token) => token.word),
+    breaksBetween(tokens),
   )
 
 /**
  * One capitalised word that looks plural is a proper name (Rails, Teams, HTTPS) and is not found by its singular:
  * "the team" is not about Teams.
  */
-function singularKey(atoms: readonly Atom[], form: string): FormKey | null {
-  const [first] = atoms
-  if (atoms.length === 1 && first?.isAcronymPlural === false && /^\P{L}*\p{Lu}/u.test(form)) return null
-  return keyOf(atoms.map(singularOf), breaksBetween(atoms))
+function singularKey(tokens: readonly Token[], form: string): FormKey | null {
+  const [first] = tokens
+  if (tokens.length === 1 && first?.isAcronymPlural === false && /^\P{L}*\p{Lu}/u.test(form)) return null
+  return keyOf(tokens.map(singularOf), breaksBetween(tokens))
 }
 
 /**
  * Closed up only where that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". A
  * hyphen otherwise joins what grows together in time: `e-mail` is "email".
  */
-function joinedKey(atoms: readonly Atom[]): FormKey | null {
-  const runs = joinedRuns(atoms)
-  if (runs.length === atoms.length || !runs.every(closesUp)) return null
-  const words = runs.map((run) => run.map((atom) => atom.word).join(''))
-  return keyOf(words, breaksBetween(runs.map((run) => run[0] as Atom)))
+function joinedKey(tokens: readonly Token[]): FormKey | null {
+  const runs = joinedRuns(tokens)
+  if (runs.length === tokens.length || !runs.every(closesUp)) return null
+  const words = runs.map((run) => run.map((token) => token.word).join(''))
+  return keyOf(words, breaksBetween(runs.map((run) => run[0] as Token)))
 }
 
-function closesUp(run: readonly Atom[]): boolean {
+function closesUp(run: readonly Token[]): boolean {
   if (run.length === 1) return true
-  const word = run.map((atom) => atom.word).join('')
+  const word = run.map((token) => token.word).join('')
   if (word.length < shortestJoined) return false
   const isHyphenated = run.slice(1).every(({ joint }) => joint === '-')
   if (isHyphenated && run[0]?.word === 're') return false
@@ -99,30 +117,30 @@ function closesUp(run: readonly Atom[]): boolean {
 }
 
 /** Identifiers only. A brand such as FastAPI or LinkedIn is not found by the everyday words inside it. */
-function openedKey(atoms: readonly Atom[], form: string): FormKey | null {
-  const [atom] = atoms
-  if (atoms.length !== 1 || atom === undefined || atom.parts.length < 2 || !/^\p{Ll}/u.test(form)) return null
-  return keyOf(atom.parts, 0)
+function openedKey(tokens: readonly Token[], form: string): FormKey | null {
+  const [token] = tokens
+  if (tokens.length !== 1 || token === undefined || token.parts.length < 2 || !/^\p{Ll}/u.test(form)) return null
+  return keyOf(token.parts, 0)
 }
 
 /** People leave the apostrophe out, but "we'll" must not become "well". */
-function bareKey(atoms: readonly Atom[]): FormKey | null {
-  const words = atoms.map(({ word }) => word.replaceAll("'", ''))
-  const isSafe = words.every((word, index) => word === atoms[index]?.word || !isOrdinaryWord(word))
-  return isSafe ? keyOf(words, breaksBetween(atoms)) : null
+function bareKey(tokens: readonly Token[]): FormKey | null {
+  const words = tokens.map(({ word }) => word.replaceAll("'", ''))
+  const isSafe = words.every((word, index) => word === tokens[index]?.word || !isOrdinaryWord(word))
+  return isSafe ? keyOf(words, breaksBetween(tokens)) : null
 }
 
-/** Groups atoms that hang together by hyphens or dots. */
-export function joinedRuns(atoms: readonly Atom[]): readonly (readonly Atom[])[] {
-  const runs: Atom[][] = []
-  for (const atom of atoms) {
+/** Groups tokens that are joined by hyphens or dots. */
+function joinedRuns(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const runs: Token[][] = []
+  for (const token of tokens) {
     const run = runs.at(-1)
-    if (run !== undefined && (atom.joint === '-' || atom.joint === '.')) run.push(atom)
-    else runs.push([atom])
+    if (run !== undefined && (token.joint === '-' || token.joint === '.')) run.push(token)
+    else runs.push([token])
   }
   return runs
 }
 
-/** One bit per gap between neighbouring atoms; forms longer than 31 words have no room for more and need none. */
-export const breaksBetween = (atoms: readonly Atom[]): number =>
-  atoms.slice(1, 32).reduce((bits, atom, index) => (atom.gap === 'broken' ? bits | (1 << index) : bits), 0)
+/** One bit per gap between neighbouring tokens. The gaps after the 32nd word are not recorded. */
+const breaksBetween = (tokens: readonly Token[]): number =>
+  tokens.slice(1, 32).reduce((bits, token, index) => (token.gap === 'broken' ? bits | (1 << index) : bits), 0)

@@ -1,25 +1,25 @@
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import { type Atom, analyse } from './analyse.ts'
-import type { FormIndex, Posting } from './form-index.ts'
+import { analyse, type Token } from './analyse.ts'
 import {
   breaksIn,
-  type Reading,
-  readCompounds,
-  readPhrases,
-  readTypos,
+  type CandidateSpan,
+  compoundSpans,
+  phraseSpans,
   standsAlone,
+  typoSpans,
   type Words,
   wordsOf,
-} from './readings.ts'
-import { isForgivable, isPlausibleSlip } from './typo.ts'
+} from './candidate-spans.ts'
+import type { FormIndex, Posting } from './form-index.ts'
+import { isForgivable, isPlausibleTypo } from './typo.ts'
 
-/** A whole surface form of a belief, found in the message. Positions are of atoms, both inclusive. */
+/** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
 export type Mention = {
   readonly first: number
   readonly last: number
   readonly ordinal: number
-  readonly typo: Reading['typo']
-  /** How many beliefs in view this run of words can mean. */
+  readonly typo: CandidateSpan['typo']
+  /** The number of beliefs in view that this run of words can mean. */
   readonly docFreq: number
 }
 
@@ -27,45 +27,46 @@ export type Mention = {
 export type Link = { readonly posting: Posting; readonly mentions: readonly Mention[] }
 
 export type Linked = {
-  readonly atoms: readonly Atom[]
+  readonly tokens: readonly Token[]
   readonly links: readonly Link[]
   /** Number of current beliefs in view, the base of every idf. */
   readonly population: number
-  /** Every exact reading of the message that begins like a form; near misses are looked up from it. */
-  readonly readings: readonly Reading[]
+  /** Every exact span of the message that begins like a form, for looking up near misses. */
+  readonly spans: readonly CandidateSpan[]
 }
 
 /** Finds every current belief in view that has a whole surface form in the message. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
-  const atoms = analyse(message)
-  if (atoms.length === 0) return { atoms, links: [], population: 0, readings: [] }
-  const words = wordsOf(atoms)
-  const heads = [...new Set([...words.literal, ...words.singular])]
-  const lengths = await index.formLengths(view.user, heads)
+  const tokens = analyse(message)
+  if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
+  const words = wordsOf(tokens)
+  const isAlone = (span: CandidateSpan): boolean => standsAlone(tokens, span)
+  const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
   const seconds = await index.secondWords(view.user, [...lengths.keys()])
-  const exact = [...readPhrases(words, { lengths, seconds }), ...readCompounds(atoms)].filter((reading) =>
-    standsAlone(atoms, reading),
-  )
+  const exact = [...phraseSpans(words, { lengths, seconds }), ...compoundSpans(tokens)].filter(isAlone)
   const exactPostings = await index.postings(view, keysOf(exact))
 
   const meantBy = await wordsMeant(words, view, index)
-  const typos = meantBy.size === 0 ? [] : await typoReadings(atoms, words, view, index, { lengths, meantBy })
+  const meantWords = [...new Set([...meantBy.values()].flat())]
+  const meantLengths = meantWords.length === 0 ? [] : await index.formLengths(view.user, meantWords)
+  const typos = typoSpans(words, new Map([...lengths, ...meantLengths]), meantBy).filter(isAlone)
   const typoPostings = typos.length === 0 ? new Map() : await index.postings(view, keysOf(typos))
 
   const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
   const owners = ownersByWord(words, exactPostings)
-  collect(links, atoms, exact, { postings: exactPostings, mayMean: () => true })
-  collect(links, atoms, typos, {
-    postings: typoPostings,
-    mayMean: (id, typo) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
-  })
+  addMentions(links, runsOf(tokens, exact, exactPostings), () => true)
+  addMentions(
+    links,
+    runsOf(tokens, typos, typoPostings),
+    (id, { typo }) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
+  )
   const population = links.size === 0 ? 0 : await index.population(view)
-  return { atoms, links: [...links.values()], population, readings: exact }
+  return { tokens, links: [...links.values()], population, spans: exact }
 }
 
-const keysOf = (readings: readonly Reading[]): readonly string[] => [...new Set(readings.map((reading) => reading.key))]
+const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]
 
-/** For each position whose word may be a slip, the known words it may stand for. */
+/** For each position whose word may be a typo, the known words that it may stand for. */
 async function wordsMeant(
   words: Words,
   view: Viewpoint,
@@ -82,15 +83,15 @@ async function wordsMeant(
   const near = await index.wordsNear(view.user, [...suspects.keys()])
   const meantBy = new Map<number, readonly string[]>()
   for (const [word, candidates] of near) {
-    const meant = candidates.filter((candidate) => isPlausibleSlip(word, candidate))
+    const meant = candidates.filter((candidate) => isPlausibleTypo(word, candidate))
     if (meant.length > 0) for (const at of suspects.get(word) ?? []) meantBy.set(at, meant)
   }
   return meantBy
 }
 
 /**
- * A word that is itself a form is no slip for another's. Its own beliefs may still be meant by it in both ways, or an
- * alias for the slip would take away from the name it is a slip for.
+ * The beliefs that each word names exactly. Such a word is no typo for a form of another belief. It may still be a typo for
+ * a form of the same belief, or an alias that spells the typo would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
@@ -104,61 +105,45 @@ function ownersByWord(
   return owners
 }
 
-async function typoReadings(
-  atoms: readonly Atom[],
-  words: Words,
-  view: Viewpoint,
-  index: FormIndex,
-  found: { lengths: ReadonlyMap<string, readonly number[]>; meantBy: ReadonlyMap<number, readonly string[]> },
-): Promise<readonly Reading[]> {
-  const meantLengths = await index.formLengths(view.user, [...new Set([...found.meantBy.values()].flat())])
-  const lengths = new Map([...found.lengths, ...meantLengths])
-  return readTypos(words, lengths, found.meantBy).filter((reading) => standsAlone(atoms, reading))
-}
-
-/** Turns readings with postings into mentions, grouped by belief. */
-function collect(
+/** Adds a mention to its belief for each form found, where the span may mean that belief. */
+function addMentions(
   links: Map<string, { posting: Posting; mentions: Mention[] }>,
-  atoms: readonly Atom[],
-  readings: readonly Reading[],
-  found: {
-    readonly postings: ReadonlyMap<string, readonly Posting[]>
-    readonly mayMean: (beliefId: string, typo: Reading['typo']) => boolean
-  },
+  runs: ReadonlyMap<string, Run>,
+  mayMean: (beliefId: string, span: CandidateSpan) => boolean,
 ): void {
-  for (const run of runsOf(atoms, readings, found.postings).values()) {
+  for (const run of runs.values()) {
     const docFreq = new Set([...run.values()].map(({ posting }) => posting.beliefId)).size
-    for (const { reading, posting } of run.values()) {
-      if (!found.mayMean(posting.beliefId, reading.typo)) continue
+    for (const { span, posting } of run.values()) {
+      if (!mayMean(posting.beliefId, span)) continue
       const link = links.get(posting.beliefId) ?? { posting, mentions: [] }
       links.set(posting.beliefId, link)
-      const { first, last, typo } = reading
+      const { first, last, typo } = span
       link.mentions.push({ first, last, ordinal: posting.ordinal, typo, docFreq })
     }
   }
 }
 
-type Run = Map<string, { readonly reading: Reading; readonly posting: Posting }>
+type Run = Map<string, { readonly span: CandidateSpan; readonly posting: Posting }>
 
 /**
- * The forms found, by the words of the message they were found in. Several readings of the same words are one run:
- * `errors` and `error` name the same beliefs, each form once, with one frequency.
+ * The forms found, by the words of the message in which they were found. Several spans of the same words are one run:
+ * `errors` and `error` name the same beliefs, each form once, with one document frequency.
  */
 function runsOf(
-  atoms: readonly Atom[],
-  readings: readonly Reading[],
+  tokens: readonly Token[],
+  spans: readonly CandidateSpan[],
   postings: ReadonlyMap<string, readonly Posting[]>,
 ): ReadonlyMap<string, Run> {
   const runs = new Map<string, Run>()
-  for (const reading of readings) {
-    const breaks = breaksIn(atoms, reading)
-    for (const posting of postings.get(reading.key) ?? []) {
+  for (const span of spans) {
+    const breaks = breaksIn(tokens, span)
+    for (const posting of postings.get(span.key) ?? []) {
       if ((breaks & ~posting.breaks) !== 0) continue
-      const place = `${reading.first}-${reading.last}-${reading.typo?.meant ?? ''}`
+      const place = `${span.first}-${span.last}-${span.typo?.meant ?? ''}`
       const run = runs.get(place) ?? new Map()
       runs.set(place, run)
       const form = `${posting.beliefId} ${posting.ordinal}`
-      if (!run.has(form)) run.set(form, { reading, posting })
+      if (!run.has(form)) run.set(form, { span, posting })
     }
   }
   return runs

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { cosine } from './embedder.ts'
 import { openMiniLm } from './minilm.ts'
-import { cosine } from './vectors.ts'
 
 describe('minilm', () => {
   it('puts texts of like meaning nearer than others, alone or together', async () => {

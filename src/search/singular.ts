@@ -1,3 +1,4 @@
+import { memoized } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 
 // Words whose rest is a word too, but another one ("news" are not several "new"), and names that end like a plural.
@@ -29,20 +30,10 @@ const shortestPart = 4
  * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
  * up to three letters or over forty, or with anything but plain letters, are left.
  */
-export function singular(word: string): string {
-  const known = answered.get(word)
-  if (known !== undefined) return known
+export const singular = memoized((word: string): string => {
   const regular = regularSingular(word)
-  const one = Object.hasOwn(irregular, regular) ? (irregular[regular] as string) : regular
-  if (answered.size >= mostAnswered) answered.clear()
-  if (word.length <= longestAnswered) answered.set(word, one)
-  return one
-}
-
-// The same few thousand words make up most of what people write; looking each up in the dictionary again is slow.
-const answered = new Map<string, string>()
-const mostAnswered = 20_000
-const longestAnswered = 40
+  return Object.hasOwn(irregular, regular) ? (irregular[regular] as string) : regular
+})
 
 function regularSingular(word: string): string {
   // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.

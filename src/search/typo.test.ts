@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deletions, isForgivable, isOneEditApart } from './typo.ts'
 
-describe('a slip', () => {
+describe('a typo', () => {
   it.each([
     ['eror', 'error'],
     ['reedis', 'redis'],

@@ -1,41 +1,35 @@
+import { memoized } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
 
-/** A form's word must be this long before a slip in it is forgiven. */
-export const shortestForgiven = 5
-/** An everyday word this long is rarely written for another by chance, so it may still be a slip. */
+/** A word of a form must be this long before a typo in it is accepted. */
+const shortestForgiven = 5
+/** An everyday word of this length or more may still be a typo for another word. */
 const longWord = 8
-/** Nobody calls anything by a longer word; looking for slips in one would only cost time. */
+/** Longer words are not checked for typos. */
 const longestForgiven = 40
-/** This many first letters must be right. */
+/** The first letters that must be equal. */
 const prefix = 2
 
 const lettersOnly = /^\p{L}+$/u
 
-/** Whether a slip may be looked for in a written word at all. */
-export const isForgivable = (written: string): boolean => {
-  if (written.length < shortestForgiven - 1 || written.length > longestForgiven) return false
-  const known = answered.get(written)
-  if (known !== undefined) return known
-  const answer = lettersOnly.test(written) && (written.length >= longWord || !isEveryday(written))
-  if (answered.size >= mostAnswered) answered.clear()
-  answered.set(written, answer)
-  return answer
-}
+/** Whether a written word may be a typo: letters only, long enough, and not a short everyday word. */
+export const isForgivable = (written: string): boolean =>
+  written.length >= shortestForgiven - 1 && written.length <= longestForgiven && isUncommonOrLong(written)
 
-// Most of a message is words that were looked up in the dictionary a moment ago.
-const answered = new Map<string, boolean>()
-const mostAnswered = 20_000
+const isUncommonOrLong = memoized(
+  (written) => lettersOnly.test(written) && (written.length >= longWord || !isEveryday(written)),
+)
 
-/** Whether a word of a form is long and plain enough to be meant by a slip. */
-export const isMeantWord = (word: string): boolean =>
+/** Whether a word of a form may be the correction of a typo: letters only, 5 to 40 of them. */
+export const isTypoTarget = (word: string): boolean =>
   word.length >= shortestForgiven && word.length <= longestForgiven && lettersOnly.test(word)
 
 /**
- * Whoever writes one everyday word does not mean another: "provides" is no slip for "provider". Nor does another ending
- * make a slip of it: "installed" is not "installer", even where only the first is in the dictionary.
+ * An everyday word is never a typo for another everyday word: "provides" is not "provider". Nor is it a typo for a word
+ * with another ending: "installed" is not "installer", even where only the first is in the dictionary.
  */
-export const isPlausibleSlip = (written: string, meant: string): boolean =>
+export const isPlausibleTypo = (written: string, meant: string): boolean =>
   !isEveryday(written) || (!isEveryday(meant) && written.slice(-2) === meant.slice(-2))
 
 const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinaryWord(singular(word))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cosine, packVector, unpackVector } from './vectors.ts'
+import { cosine, packVector, unpackVector } from './embedder.ts'
 
 const component = fc.float({ min: -1, max: 1, noNaN: true })
 const pair = fc

@@ -1,13 +1,14 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+import type { CommitResult } from '../beliefs/belief-store.ts'
+import type { BeliefChange, Commit, JournalEvent } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
 
-/** A change whose parts agree with each other. `after` is there exactly when the belief will be. */
+/** A change whose parts agree with each other: `after` is set exactly when the outcome is `present`. */
 export type CheckedChange =
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'present'; readonly after: Belief })
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'absent' | 'erased'; readonly after: null })
 
-/** Refuses what no state of a store could make right. */
+/** Rejects changes that are wrong in every state of a store. */
 export function checkChanges({ user, changes }: Commit): readonly CheckedChange[] {
   const seen = new Set<string>()
   return changes.map((change) => {
@@ -42,10 +43,24 @@ function checkChange(user: string, { beliefId, expectedVersion, outcome, after }
 const contradictory = (message: string): MemoryError =>
   new MemoryError('invalid', message, { hint: 'A commit changes each belief once, from the version it was read at.' })
 
-export const keyConflict = (key: string): MemoryError =>
-  new MemoryError('conflict', `The idempotency key "${key}" was used before for another request.`, {
-    hint: 'Use a new key for a new request.',
-  })
-
-export const nothingToUndo = (user: string, number: number): MemoryError =>
-  new MemoryError('not_found', `"${user}" has no event ${number} to undo.`, { hint: 'List events to find its number.' })
+/** The result of a commit that must not be written: a retry, or an undo that came too late. Null for every other. */
+export function settledBefore(
+  { user, key, undoes }: Commit,
+  journal: { eventByKey(key: string): JournalEvent | null; event(number: number): JournalEvent | null },
+): CommitResult | null {
+  const earlier = key === null ? null : journal.eventByKey(key.value)
+  if (key !== null && earlier !== null) {
+    if (earlier.key?.fingerprint === key.fingerprint) return { outcome: 'replayed', event: earlier }
+    throw new MemoryError('conflict', `The idempotency key "${key.value}" was used before for another request.`, {
+      hint: 'Use a new key for a new request.',
+    })
+  }
+  if (undoes === null) return null
+  const undone = journal.event(undoes)
+  if (undone === null) {
+    throw new MemoryError('not_found', `"${user}" has no event ${undoes} to undo.`, {
+      hint: 'List events to find its number.',
+    })
+  }
+  return undone.undoneBy === null ? null : { outcome: 'stale' }
+}

@@ -4,16 +4,15 @@ import { type BeliefRevision, type Commit, entryOf, type JournalEntry, type Jour
 import type { CheckedChange } from './checked-commit.ts'
 import {
   beforeFirst,
-  hashBody,
+  forgotten,
   hashChanges,
   hashEvent,
   type SealedChange,
-  type SealedTurn,
-  saltBytes,
+  sealChanges,
+  sealTurns,
   toHex,
-  turnBody,
-} from './journal-hash.ts'
-import { undoneBy } from './undo-chain.ts'
+  undoneBy,
+} from './journal-chain.ts'
 
 type JournalChange = SealedChange & { belief: Belief | null }
 
@@ -29,7 +28,7 @@ type UserRecords = {
   readonly byBelief: Map<string, { readonly record: JournalRecord; readonly change: JournalChange }[]>
 }
 
-/** The journal of a store that lives in memory: the same events with the same hashes as on disk. */
+/** The journal of a store in memory: the same events with the same hashes as in SQLite. */
 export class MemoryJournal {
   readonly #random: (bytes: number) => Uint8Array
   readonly #records: JournalRecord[] = []
@@ -79,23 +78,21 @@ export class MemoryJournal {
     return record === null ? [] : record.changes.map((change) => this.#revisionOf(record, change))
   }
 
-  /** Version after the last thing that happened to a belief, 0 if nothing did. */
+  /** The version of a belief after its last change, 0 when there was none. */
   versionOf(user: string, beliefId: string): number {
     return this.#users.get(user)?.byBelief.get(beliefId)?.at(-1)?.change.version ?? 0
   }
 
   append(commit: Commit, changes: readonly CheckedChange[]): JournalEvent {
-    const { user, kind, actor, origin, at, key, undoes } = commit
-    const sealed = this.#seal(changes)
-    const turns = this.#sealTurns(commit)
+    const { user, kind, actor, origin, at, key, undoes, turns = [], forgottenTurns = [] } = commit
+    const sealed: readonly JournalChange[] = sealChanges(changes, this.#random).map(
+      ({ salt: _salt, body: _body, ...change }, index) => ({ ...change, belief: changes[index]?.after ?? null }),
+    )
+    const sealedTurns = [...sealTurns(turns, this.#random), ...forgotten(forgottenTurns)]
     const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key, undoes }
-    const hash = hashEvent(fields, hashChanges(sealed, turns), this.#records.at(-1)?.hash ?? beforeFirst)
-    const event = {
-      ...fields,
-      beliefIds: changes.map(({ beliefId }) => beliefId),
-      turnCount: turns.length,
-      hash: toHex(hash),
-    }
+    const hash = hashEvent(fields, hashChanges(sealed, sealedTurns), this.#records.at(-1)?.hash ?? beforeFirst)
+    const beliefIds = changes.map(({ beliefId }) => beliefId)
+    const event = { ...fields, beliefIds, turnCount: sealedTurns.length, hash: toHex(hash) }
     const record = { event, hash, changes: sealed }
     this.#records.push(record)
 
@@ -111,25 +108,6 @@ export class MemoryJournal {
       revisions.push({ record, change })
     }
     return this.#eventOf(record)
-  }
-
-  #seal(changes: readonly CheckedChange[]): readonly JournalChange[] {
-    const salts = this.#random(saltBytes * changes.length)
-    return changes.map(({ beliefId, expectedVersion, outcome, after }, index) => {
-      if (after === null) return { beliefId, version: expectedVersion, outcome, bodyHash: null, belief: null }
-      const salt = salts.subarray(index * saltBytes, (index + 1) * saltBytes)
-      const bodyHash = hashBody(salt, JSON.stringify(after))
-      return { beliefId, version: after.version, outcome, bodyHash, belief: after }
-    })
-  }
-
-  #sealTurns({ turns = [], forgottenTurns = [] }: Commit): readonly SealedTurn[] {
-    const salts = this.#random(saltBytes * turns.length)
-    const kept = turns.map((turn, index) => ({
-      id: turn.id,
-      hash: hashBody(salts.subarray(index * saltBytes, (index + 1) * saltBytes), turnBody(turn)),
-    }))
-    return [...kept, ...forgottenTurns.map((id) => ({ id, hash: null }))]
   }
 
   #recordAt(user: string, number: number): JournalRecord | null {

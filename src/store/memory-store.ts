@@ -12,85 +12,68 @@ import type { Commit } from '../beliefs/journal.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
-import { slipKeys } from '../search/index-entries.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
-import { isOneEditApart } from '../search/typo.ts'
-import { type CheckedChange, checkChanges, keyConflict, nothingToUndo } from './checked-commit.ts'
+import { deletions, isOneEditApart } from '../search/typo.ts'
+import { type CheckedChange, checkChanges, settledBefore } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { UserTurns } from './memory-turns.ts'
-import { byReinforcement, byUpdate, heldName } from './standing.ts'
-import { compareText } from './text-order.ts'
+import { byReinforcement, byUpdate, compareText, heldName } from './order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
 import { UserBeliefs } from './user-beliefs.ts'
 
 export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Array }
 
-/** A store that lives as long as the process: for tests, and for memories nobody wants to keep. */
+/** A store in the memory of the process, for tests, evaluations and views of the past. */
 export function openMemoryStore({
   random,
 }: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
   const journal = new MemoryJournal(random)
   const users = new Map<string, UserBeliefs>()
-  const nobody = new UserBeliefs()
+  const noBeliefs = new UserBeliefs()
   const turns = new Map<string, UserTurns>()
-  const nothingSaid = new UserTurns()
-  const saidBy = (user: string): UserTurns => turns.get(user) ?? nothingSaid
-  const of = (user: string): UserBeliefs => users.get(user) ?? nobody
+  const noTurns = new UserTurns()
+  const saidBy = (user: string): UserTurns => turns.get(user) ?? noTurns
+  const of = (user: string): UserBeliefs => users.get(user) ?? noBeliefs
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
   function commit(commit: Commit): CommitResult {
-    const { user, key, undoes } = commit
+    const { user, turns: heard = [], forgottenTurns = [] } = commit
     const changes = checkChanges(commit).map(withOwnCopy)
-    const earlier = key === null ? null : journal.eventByKey(user, key.value)
-    if (key !== null && earlier !== null) {
-      if (earlier.key?.fingerprint !== key.fingerprint) throw keyConflict(key.value)
-      return { outcome: 'replayed', event: earlier }
-    }
-    if (undoes !== null) {
-      const undone = journal.event(user, undoes)
-      if (undone === null) throw nothingToUndo(user, undoes)
-      if (undone.undoneBy !== null) return { outcome: 'stale' }
-    }
-    const isStale = changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId))
-    const { turns: heard = [], forgottenTurns = [] } = commit
-    const areTurnsStale =
-      saidBy(user)
-        .known(heard)
-        .some((known) => known !== null) || forgottenTurns.some((id) => !saidBy(user).has(id))
-    if (isStale || areTurnsStale || !of(user).canHold(changes)) return { outcome: 'stale' }
+    const settled = settledBefore(commit, {
+      eventByKey: (key) => journal.eventByKey(user, key),
+      event: (number) => journal.event(user, number),
+    })
+    if (settled !== null) return settled
+    const said = turns.get(user) ?? new UserTurns()
+    const isStale =
+      changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId)) ||
+      said.known(heard).some((known) => known !== null) ||
+      forgottenTurns.some((id) => !said.has(id)) ||
+      !of(user).canHold(changes)
+    if (isStale) return { outcome: 'stale' }
 
     const event = journal.append(commit, changes)
     const held = users.get(user) ?? new UserBeliefs()
     users.set(user, held)
     held.apply(changes)
-    const said = turns.get(user) ?? new UserTurns()
     turns.set(user, said)
     said.keep(heard)
     said.forget(forgottenTurns)
     return { outcome: 'committed', event }
   }
 
-  function postings(view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> {
-    return collect(keys, (key) =>
+  const postings = (view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> =>
+    collect(keys, (key) =>
       of(view.user)
         .withKey(key)
-        .filter(({ belief }) => isCurrent(belief) && isInView(belief, view))
         .flatMap(({ belief, forms }) => {
+          if (!isCurrent(belief) || !isInView(belief, view)) return []
           const { id: beliefId, type, subtype, pinned } = belief
-          return forms
-            .filter((form) => form.key === key)
-            .map(({ ordinal, breaks }) => ({
-              beliefId,
-              ordinal,
-              breaks,
-              type,
-              subtype,
-              pinned,
-              reinforcedAt: reinforcedAt(belief),
-            }))
+          const common = { beliefId, type, subtype, pinned, reinforcedAt: reinforcedAt(belief) }
+          const withKey = forms.filter((form) => form.key === key)
+          return withKey.map(({ ordinal, breaks }) => ({ ...common, ordinal, breaks }))
         }),
     )
-  }
 
   function matchText(query: Parameters<FullText['matchText']>[0]): readonly TextHit[] {
     const { user, agent, scopes, includeRetired } = query
@@ -170,7 +153,7 @@ export function openMemoryStore({
     history: async (user, beliefId) => journal.history(user, beliefId),
     revisions: async (user, number) => journal.revisions(user, number),
     secondWords: async () => new Map(),
-    formLengths: async (user, heads) => collect(heads, (head) => of(user).formLengths(head)),
+    formLengths: async (user, words) => collect(words, (word) => of(user).formLengths(word)),
     postings: async (view, keys) => postings(view, keys),
     everyHolder: async (user, keys) =>
       collect(keys, (key) =>
@@ -180,7 +163,7 @@ export function openMemoryStore({
       ),
     wordsNear: async (user, words) =>
       collect(words, (written) => {
-        const near = new Set(slipKeys(written).flatMap((slip) => of(user).wordsWithSlip(slip)))
+        const near = new Set(deletions(written).flatMap((deletion) => of(user).wordsWithDeletion(deletion)))
         return [...near].filter((word) => isOneEditApart(written, word)).sort(compareText)
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
@@ -197,7 +180,7 @@ export function openMemoryStore({
     turnsWithoutVectors: async (user, model, limit) => saidBy(user).withoutVectors(model, limit),
     keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
     turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
-    together: (work) => work(),
+    withSnapshot: (work) => work(),
     close: async () => {},
   }
 }
@@ -208,7 +191,7 @@ const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
 const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
 
-/** The answer for every key that has one, in the order asked. */
+/** The items of every key that has some, in the order of the keys. */
 function collect<Item>(
   keys: readonly string[],
   find: (key: string) => readonly Item[],
@@ -221,6 +204,6 @@ function collect<Item>(
   return found
 }
 
-/** What is stored does not change when the caller's object does. */
+/** A copy, so that a belief does not change when the caller's object does. */
 const withOwnCopy = (change: CheckedChange): CheckedChange =>
   change.after === null ? change : { ...change, after: JSON.parse(JSON.stringify(change.after)) as Belief }

@@ -1,17 +1,16 @@
 import type { Page } from '../beliefs/belief-store.ts'
 import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
+import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
-import { mostOccurrences, unitsOf, wordCount } from '../search/turns/units.ts'
-import { compareText } from './text-order.ts'
+import { compareText } from './order.ts'
 
 type Kept = { readonly turn: NewTurn; readonly row: number }
 
-/** The turns of one user in a store that lives in memory. Everything is worked out from the turns when it is asked for. */
+/** The turns of one user in a store in memory. Every answer is computed from the turns when it is asked for. */
 export class UserTurns {
   /** In the order in which they were kept. */
   #kept: Kept[] = []
-  /** The turns of each session, in the order of the conversation. */
   readonly #sessions = new Map<string, Kept[]>()
   readonly #sessionNumbers = new Map<string, number>()
   readonly #forgottenMessages = new Set<string>()
@@ -22,7 +21,7 @@ export class UserTurns {
     const taken = new Set<Kept>()
     const lastSaid = new Map<string, string>()
     return turns.map((turn) => {
-      const before = (this.#sessions.get(turn.session) ?? []).filter((kept) => kept.turn.at < turn.at)
+      const before = this.#inSession(turn.session).filter((kept) => kept.turn.at < turn.at)
       const previous = lastSaid.get(turn.session) ?? lastUserText(before)
       if (turn.role === 'user') lastSaid.set(turn.session, turn.text)
       if (turn.messageId !== null && this.#forgottenMessages.has(turn.messageId)) return 'forgotten'
@@ -80,7 +79,7 @@ export class UserTurns {
     const ordered =
       filter.session === undefined
         ? found.sort((one, other) => compareText(other.turn.at, one.turn.at) || other.row - one.row)
-        : (this.#sessions.get(filter.session) ?? []).filter((kept) => found.includes(kept))
+        : this.#inSession(filter.session).filter((kept) => found.includes(kept))
     return {
       items: ordered.slice(offset, offset + limit).map((kept) => this.#turnOf(kept)),
       total: ordered.length,
@@ -125,31 +124,22 @@ export class UserTurns {
     const units = inScope.flatMap(({ turn, row }) =>
       unitsOf(turn.text).map((unit, passage) => ({ ...unit, row: row + passage })),
     )
-    const found = new Map(
-      terms.flatMap((term) => {
-        const holding = units.filter(({ counts }) => counts.has(term))
-        const rows = Int32Array.from(holding.map(({ row }) => row))
-        const counts = Uint8Array.from(
-          holding.map((unit) => Math.min(unit.counts.get(term) as number, mostOccurrences)),
-        )
-        return holding.length === 0 ? [] : [[term, { rows, counts }] as const]
-      }),
-    )
-    const isNarrowed = [view.since, view.until, view.session, view.speaker, view.roles].some((one) => one !== undefined)
+    const found = terms.flatMap((term) => {
+      const holding = units.filter(({ counts }) => counts.has(term))
+      const rows = Int32Array.from(holding.map(({ row }) => row))
+      const counts = holding.map((unit) => Math.min(unit.counts.get(term) as number, mostOccurrences))
+      return holding.length === 0 ? [] : [[term, { rows, counts: Uint8Array.from(counts) }] as const]
+    })
+    const { scopes: _scopes, ...filter } = view
+    const { since, until, session, speaker, roles } = filter
+    const isNarrowed = [since, until, session, speaker, roles].some((one) => one !== undefined)
+    const inView = this.#kept.filter(({ turn }) => isNarrowed && passes(turn, filter))
     return {
       units: units.length,
       length: units.reduce((total, { length }) => total + length, 0),
-      humanWords: inScope
-        .filter(({ turn }) => turn.role === 'user' && turn.origin === 'person')
-        .reduce((total, { turn }) => total + wordCount(turn.text), 0),
-      terms: found,
-      inView: isNarrowed
-        ? new Set(
-            this.#kept
-              .filter(({ turn }) => passes(turn, filterOf(view)))
-              .flatMap(({ turn, row }) => unitsOf(turn.text).map((_, passage) => row + passage)),
-          )
-        : null,
+      humanWords: inScope.filter(isByPerson).reduce((total, { turn }) => total + wordCount(turn.text), 0),
+      terms: new Map(found),
+      inView: isNarrowed ? new Set(inView.flatMap((kept) => this.#unitsIn(kept).map(({ row }) => row))) : null,
     }
   }
 
@@ -159,16 +149,14 @@ export class UserTurns {
 
   unitsAround(view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
     const inScope = new Set(this.#inScope(view))
-    const wanted = new Set<Kept>()
-    for (const row of rows) {
+    const near = rows.flatMap((row) => {
       const own = this.#holding(row)
-      if (own === undefined) continue
-      const session = this.#sessions.get(own.turn.session) ?? []
-      const place = session.indexOf(own)
-      for (const kept of session.slice(Math.max(0, place - reach), place + reach + 1))
-        if (inScope.has(kept)) wanted.add(kept)
-    }
-    return [...wanted]
+      const session = own === undefined ? [] : this.#inSession(own.turn.session)
+      const place = own === undefined ? 0 : session.indexOf(own)
+      return session.slice(Math.max(0, place - reach), place + reach + 1)
+    })
+    return [...new Set(near)]
+      .filter((kept) => inScope.has(kept))
       .flatMap((kept) => this.#unitsIn(kept))
       .sort((one, other) => one.session - other.session || one.place - other.place || one.row - other.row)
   }
@@ -192,18 +180,21 @@ export class UserTurns {
   }
 
   withoutVectors(model: string, limit: number): readonly { row: number; text: string }[] {
-    return this.#kept
-      .filter(
-        ({ turn, row }) => turn.role === 'user' && turn.origin === 'person' && !this.#vectors.has(`${model} ${row}`),
-      )
-      .map(({ turn, row }) => ({ row, text: turn.text }))
+    const waiting = this.#kept.filter((kept) => isByPerson(kept) && !this.#vectors.has(`${model} ${kept.row}`))
+    return waiting
       .reverse()
       .slice(0, limit)
+      .map(({ turn, row }) => ({ row, text: turn.text }))
   }
 
   keepVectors(model: string, vectors: readonly TurnVectors[]): void {
     for (const { row, vectors: bytes } of vectors)
       if (this.#kept.some((kept) => kept.row === row)) this.#vectors.set(`${model} ${row}`, bytes)
+  }
+
+  /** The turns of a session, in the order of the conversation. */
+  #inSession(session: string): readonly Kept[] {
+    return this.#sessions.get(session) ?? []
   }
 
   #inScope({ scopes }: TurnView): readonly Kept[] {
@@ -216,7 +207,7 @@ export class UserTurns {
 
   #unitsIn({ turn, row }: Kept): readonly TurnUnit[] {
     const { session, role, speaker, at, text } = turn
-    const place = (this.#sessions.get(session) ?? []).findIndex((kept) => kept.turn === turn)
+    const place = this.#inSession(session).findIndex((kept) => kept.turn === turn)
     return unitsOf(text).map(({ length }, passage) => ({
       row: row + passage,
       first: row,
@@ -231,37 +222,33 @@ export class UserTurns {
   }
 
   #previousOf(kept: Kept): string | null {
-    const session = this.#sessions.get(kept.turn.session) ?? []
+    const session = this.#inSession(kept.turn.session)
     return lastUserText(session.slice(0, session.indexOf(kept)))
   }
 
   #turnOf(kept: Kept): Turn {
     const { messageId: _messageId, ...turn } = kept.turn
-    return { ...turn, index: (this.#sessions.get(turn.session) ?? []).indexOf(kept) }
+    return { ...turn, index: this.#inSession(turn.session).indexOf(kept) }
   }
 }
 
 const lastUserText = (kept: readonly Kept[]): string | null =>
   kept.findLast(({ turn }) => turn.role === 'user')?.turn.text ?? null
 
-const filterOf = ({ since, until, session, speaker, roles, user }: TurnView): TurnFilter => ({
-  user,
-  ...(session === undefined ? {} : { session }),
-  ...(speaker === undefined ? {} : { speaker }),
-  ...(roles === undefined ? {} : { roles }),
-  ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
-  ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
-})
+const isByPerson = ({ turn }: Kept): boolean => turn.role === 'user' && turn.origin === 'person'
 
-const passes = (turn: NewTurn, filter: TurnFilter): boolean => {
-  const { scopes, session, speaker, roles, since, until, containing } = filter
+/** Times are ISO 8601 or milliseconds since the epoch. */
+type Filter = Omit<TurnFilter, 'since' | 'until'> & { since?: string | number; until?: string | number }
+
+function passes(turn: NewTurn, { scopes, session, speaker, roles, since, until, containing }: Filter): boolean {
+  const at = Date.parse(turn.at)
   return (
     (scopes === undefined || scopes.includes(turn.scope)) &&
     (session === undefined || turn.session === session) &&
     (speaker === undefined || turn.speaker === speaker) &&
     (roles === undefined || roles.includes(turn.role)) &&
-    (since === undefined || Date.parse(turn.at) >= Date.parse(since)) &&
-    (until === undefined || Date.parse(turn.at) <= Date.parse(until)) &&
+    (since === undefined || at >= new Date(since).getTime()) &&
+    (until === undefined || at <= new Date(until).getTime()) &&
     (containing === undefined || turn.text.toLowerCase().includes(containing.toLowerCase()))
   )
 }

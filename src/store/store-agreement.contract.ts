@@ -10,7 +10,7 @@ const users = ['ada', 'bob'] as const
 const agents = [null, 'codex', 'cursor'] as const
 const beliefIds = ['b1', 'b2', 'b3', 'b4', 'b5', 'c\u{1f600}', 'c\uffee'] as const
 const scopes = ['user:universal', 'project:ledger', 'domain:code', 'domain:code/typescript'] as const
-// Names that share keys, words, heads and slips with each other, in several scripts.
+// Names that share keys, words, first words and typos with each other, in several scripts.
 const names = [
   'Redis',
   'redis cache',

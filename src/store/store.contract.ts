@@ -401,20 +401,20 @@ export function describeStore(name: string, open: () => AnyStore): void {
     })
   })
 
-  describe(`${name} reads together`, () => {
-    it('what was read one by one, also after somebody failed or wrote in between', async () => {
+  describe(`${name} with a snapshot`, () => {
+    it('reads what single reads return, also after a failure or a write in between', async () => {
       const store = await holding(sample({ id: 'b1' }))
       const wrote = async () => committed(store, commitOf([present(sample({ id: 'b2', name: 'Second' }))]))
 
-      const [first, second] = await store.together(async () => {
+      const [first, second] = await store.withSnapshot(async () => {
         const before = await store.getMany('ada', ['b1', 'b2'])
-        await expect(store.together(() => Promise.reject(new Error('inner')))).rejects.toThrow('inner')
+        await expect(store.withSnapshot(() => Promise.reject(new Error('inner')))).rejects.toThrow('inner')
         await wrote()
         return [before, await store.getMany('ada', ['b1', 'b2'])]
       })
 
       expect([ids(first as Belief[]), ids(second as Belief[])]).toEqual([['b1'], ['b1', 'b2']])
-      await expect(store.together(() => Promise.reject(new Error('outer')))).rejects.toThrow('outer')
+      await expect(store.withSnapshot(() => Promise.reject(new Error('outer')))).rejects.toThrow('outer')
       await committed(store, commitOf([present(sample({ id: 'b3', name: 'Third' }))]))
       expect((await store.list({ user: 'ada' }, { limit: 9, offset: 0 })).total).toBe(3)
     })

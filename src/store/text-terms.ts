@@ -2,7 +2,7 @@ import type { Belief } from '../beliefs/belief.ts'
 import { inverseDocFreq, saturation } from '../search/bm25.ts'
 import type { TextHit } from '../search/form-index.ts'
 import { searchableWords } from '../search/searchable-text.ts'
-import { compareText } from './text-order.ts'
+import { compareText } from './order.ts'
 
 /** The searchable fields of a belief, in the order of the index's columns, with what a word in each is worth. */
 export const textFields = ['name', 'aliases', 'content', 'why'] as const

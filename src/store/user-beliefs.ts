@@ -1,24 +1,26 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
-import type { FormKeyOf } from '../search/forms.ts'
-import { indexEntries, slipKeys } from '../search/index-entries.ts'
+import { type IndexEntries, indexEntries } from '../search/forms.ts'
+import { deletions } from '../search/typo.ts'
 import type { CheckedChange } from './checked-commit.ts'
-import { heldName } from './standing.ts'
-import { compareText } from './text-order.ts'
+import { compareText, heldName } from './order.ts'
 import { countTerms, type TextTerms, textTerms } from './text-terms.ts'
 
-type Held = { readonly belief: Belief; readonly forms: readonly FormKeyOf[]; readonly meantWords: readonly string[] }
+type Held = IndexEntries & { readonly belief: Belief }
 
-export type BeliefText = { readonly beliefId: string; readonly length: number; readonly terms: TextTerms }
+type BeliefText = { readonly beliefId: string; readonly length: number; readonly terms: TextTerms }
 
-/** The beliefs of one user, and what they can be found by. */
+/** The beliefs of one user in a store in memory, with their indexes. */
 export class UserBeliefs {
   readonly #held = new Map<string, Held>()
   readonly #holders = new Map<string, string>()
   readonly #texts = new Map<string, BeliefText>()
+  /** Belief ids by form key. */
   readonly #byKey = new Groups()
-  readonly #slips = new Groups()
-  readonly #words = new Counts<string>()
-  readonly #heads = new Map<string, Counts<number>>()
+  /** Form keys by first word. A key whose beliefs are gone may stay; look-ups skip it. */
+  readonly #byFirstWord = new Groups()
+  /** Belief ids by word of a form, and words by deletion. A word whose beliefs are gone may stay in the latter. */
+  readonly #byWord = new Groups()
+  readonly #byDeletion = new Groups()
 
   all(): readonly Belief[] {
     return [...this.#held.values()].map(({ belief }) => belief)
@@ -52,15 +54,16 @@ export class UserBeliefs {
     return [...this.#byKey.of(key)].sort(compareText).flatMap((id) => this.#held.get(id) ?? [])
   }
 
-  formLengths(head: string): readonly number[] {
-    return [...(this.#heads.get(head)?.values() ?? [])].sort((one, other) => one - other)
+  formLengths(firstWord: string): readonly number[] {
+    const keys = [...this.#byFirstWord.of(firstWord)].filter((key) => this.#byKey.of(key).size > 0)
+    return [...new Set(keys.map((key) => key.split(' ').length))].sort((one, other) => one - other)
   }
 
-  wordsWithSlip(slip: string): readonly string[] {
-    return [...this.#slips.of(slip)]
+  wordsWithDeletion(deletion: string): readonly string[] {
+    return [...this.#byDeletion.of(deletion)].filter((word) => this.#byWord.of(word).size > 0)
   }
 
-  /** The words of a belief that is held. Worked out when first asked for: most memories are never searched by text. */
+  /** The words of a belief that is held. Derived on the first call: most memories are never searched by text. */
   textOf(id: string): BeliefText {
     const known = this.#texts.get(id)
     if (known !== undefined) return known
@@ -72,7 +75,7 @@ export class UserBeliefs {
     return text
   }
 
-  /** All removals come before the first addition, so that a name can be handed over within one commit. */
+  /** All removals come before the first addition, so that one commit can hand a name over. */
   apply(changes: readonly CheckedChange[]): void {
     for (const { beliefId } of changes) this.#remove(beliefId)
     for (const { after } of changes) if (after !== null) this.#add(after)
@@ -84,66 +87,50 @@ export class UserBeliefs {
     this.#held.delete(id)
     this.#texts.delete(id)
     for (const name of identities(held.belief)) this.#holders.delete(name)
-    this.#count(held, -1)
+    for (const { key } of held.forms) this.#byKey.delete(key, id)
+    for (const word of held.typoTargets) this.#byWord.delete(word, id)
   }
 
   #add(belief: Belief): void {
     const held = { belief, ...indexEntries(belief) }
     this.#held.set(belief.id, held)
     for (const name of identities(belief)) this.#holders.set(name, belief.id)
-    this.#count(held, 1)
-  }
-
-  #count({ belief, forms, meantWords }: Held, step: 1 | -1): void {
-    for (const { key, words } of forms) {
-      this.#byKey.change(key, belief.id, step)
-      const head = words[0] ?? ''
-      const lengths = this.#heads.get(head) ?? new Counts()
-      this.#heads.set(head, lengths)
-      lengths.change(words.length, step)
+    for (const { key, words } of held.forms) {
+      this.#byKey.add(key, belief.id)
+      this.#byFirstWord.add(words[0] ?? '', key)
     }
-    for (const word of meantWords) {
-      const isFirstOrLast = this.#words.change(word, step) === (step === 1 ? 1 : 0)
-      if (isFirstOrLast) for (const slip of slipKeys(word)) this.#slips.change(slip, word, step)
+    for (const word of held.typoTargets) {
+      if (this.#byWord.of(word).size === 0) for (const deletion of deletions(word)) this.#byDeletion.add(deletion, word)
+      this.#byWord.add(word, belief.id)
     }
   }
 }
 
 const identity = (scope: string, name: string): string => JSON.stringify([scope, heldName(name)])
 
-/** Only what is current holds its name. */
+/** Only a current belief holds its name. */
 const identities = (belief: Belief): readonly string[] =>
   isCurrent(belief) ? [...new Set(belief.scopes)].map((scope) => identity(scope, belief.name)) : []
 
-/** Sets of texts by key. */
+const none: ReadonlySet<string> = new Set()
+
+/** Sets of strings by key. */
 class Groups {
   readonly #groups = new Map<string, Set<string>>()
 
   of(key: string): ReadonlySet<string> {
-    return this.#groups.get(key) ?? new Set()
+    return this.#groups.get(key) ?? none
   }
 
-  change(key: string, member: string, step: 1 | -1): void {
-    const group = this.#groups.get(key) ?? new Set()
-    if (step === 1) group.add(member)
-    else group.delete(member)
-    if (group.size === 0) this.#groups.delete(key)
-    else this.#groups.set(key, group)
-  }
-}
-
-/** How often each value is there; those that are not are not kept. */
-class Counts<Value> {
-  readonly #counts = new Map<Value, number>()
-
-  values(): Iterable<Value> {
-    return this.#counts.keys()
+  add(key: string, member: string): void {
+    const group = this.#groups.get(key)
+    if (group === undefined) this.#groups.set(key, new Set([member]))
+    else group.add(member)
   }
 
-  change(value: Value, step: 1 | -1): number {
-    const count = (this.#counts.get(value) ?? 0) + step
-    if (count === 0) this.#counts.delete(value)
-    else this.#counts.set(value, count)
-    return count
+  delete(key: string, member: string): void {
+    const group = this.#groups.get(key)
+    group?.delete(member)
+    if (group?.size === 0) this.#groups.delete(key)
   }
 }

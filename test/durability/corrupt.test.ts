@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
 import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
-import { setAsideCorruptStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { setAsideCorruptStore } from '../../src/store/sqlite/store-file.ts'
 import { chance, openStore, temporaryDirectory } from './durable-store.ts'
 
 const beliefs: readonly Belief[] = Array.from({ length: 60 }, (_, index) =>
@@ -121,7 +121,7 @@ function pragma(file: string, setting: string): void {
 describe('a flipped bit', () => {
   const flips = 400
 
-  it(`never turns one belief into another, ${flips} times`, { timeout: 120_000 }, async () => {
+  it(`never turns one belief into another, ${flips} times`, { timeout: 600_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const copy = join(directory.path, 'copy', 'credence.db')

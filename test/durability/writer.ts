@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { readSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { MemoryError } from '../../src/errors.ts'
-import { commitOf, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { commitOf, gone, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 export type WriterOptions = {
@@ -17,6 +17,8 @@ export type WriterOptions = {
   /** Waits for a line on standard input before the first write. */
   readonly waits?: boolean
   readonly busyTimeoutMs?: number
+  /** Forgets every nth belief and its turn right after they were written, which rewrites the whole file. */
+  readonly forgetsEvery?: number
   /** How much each belief says. */
   readonly contentLength?: number
   /** Stops after this many refusals, to see what else still works. */
@@ -45,6 +47,7 @@ async function write(options: WriterOptions): Promise<void> {
     count,
     waits,
     busyTimeoutMs,
+    forgetsEvery = Number.POSITIVE_INFINITY,
     contentLength = 200,
     mostRefusals = Number.POSITIVE_INFINITY,
   } = options
@@ -65,6 +68,10 @@ async function write(options: WriterOptions): Promise<void> {
       const turn = said(`I say that ${id} is so.`, { id: `t-${id}`, session: prefix, messageId: id })
       const { outcome } = await store.commit(commitOf([present(belief)], { kind: 'learn', turns: [turn] }))
       if (outcome !== 'committed') throw new Error(`The commit of ${id} was ${outcome}.`)
+      if ((number + 1) % forgetsEvery === 0) {
+        await store.commit(commitOf([gone(belief, 'erased')], { kind: 'forget', forgottenTurns: [turn.id] }))
+        continue
+      }
       acknowledged.push(id)
       if (options.fault !== 'early') say(`ack ${id}`)
     } catch (error) {

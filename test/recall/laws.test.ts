@@ -159,7 +159,7 @@ describe('recall', () => {
     )
   })
 
-  it('never takes an everyday word for a slip', async () => {
+  it('never takes an everyday word for a typo', async () => {
     const everyday = 'reach bread light quiet table horse plant sound river stone clear bring think house trace'.split(
       ' ',
     )

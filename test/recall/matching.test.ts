@@ -87,7 +87,7 @@ describe('a whole form in the message is found', () => {
   })
 })
 
-describe('a slip is forgiven', () => {
+describe('a typo is forgiven', () => {
   it.each([
     ['error handling', 'eror handling patterns'],
     ['Redis', 'Reedis cache'],
@@ -160,12 +160,12 @@ it.each([
   ['endless accents', `e${'\u0301'.repeat(200_000)}`],
   ['endless punctuation', `.${"'".repeat(200_000)}${'\n '.repeat(100_000)}`],
   ['endless hyphens', 'a-'.repeat(100_000)],
-  ['endless slips', 'reddis '.repeat(20_000)],
+  ['endless typos', 'reddis '.repeat(20_000)],
 ])('is not held up by %s', async (_, message) => {
   expect(await found('Redis', `${message} Redis`)).toBe(true)
 })
 
-it('does not lower a score by an alias for the slip', async () => {
+it('does not lower a score by an alias for the typo', async () => {
   const score = async (aliases: readonly string[]) => {
     const ports = await portsWith(belief({ name: 'Nethyl', aliases }))
     const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message: 'Nethy' })
@@ -175,7 +175,7 @@ it('does not lower a score by an alias for the slip', async () => {
   expect(await score(['Nethy'])).toBeGreaterThanOrEqual(await score([]))
 })
 
-it('does not take a word that is itself a form for a slip for another', async () => {
+it('does not take a word that is itself a form for a typo for another', async () => {
   const ports = await portsWith(belief({ name: 'reddis' }), belief({ name: 'redis' }))
   const { relevant } = await recall(ports, { user: 'ann', scopes: ['domain:code'], message: 'reddis?' })
 

@@ -1,4 +1,4 @@
-import { type Atom, analyse } from '../../search/analyse.ts'
+import { analyse, type Token } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { isInformative } from '../../search/searchable-text.ts'
@@ -51,7 +51,7 @@ function phrasesOf(message: string): readonly Phrase[] {
   for (const [first, head] of atoms.entries()) {
     if (!canBound(head)) continue
     for (let last = first; last < Math.min(atoms.length, first + longestPhrase); last += 1) {
-      const tail = atoms[last] as Atom
+      const tail = atoms[last] as Token
       if (last > first && tail.gap === 'broken') break
       if (!canBound(tail)) continue
       const text = message.slice(head.start, tail.end).replace(/\s+/gu, ' ')
@@ -62,7 +62,7 @@ function phrasesOf(message: string): readonly Phrase[] {
   return [...phrases.values()]
 }
 
-const canBound = ({ word }: Atom): boolean => word.length > 1 && isInformative(word) && !auxiliaries.has(word)
+const canBound = ({ word }: Token): boolean => word.length > 1 && isInformative(word) && !auxiliaries.has(word)
 
 /** Words that no alias begins or ends with either. */
 const auxiliaries = new Set(

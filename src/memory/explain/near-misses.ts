@@ -1,8 +1,8 @@
 import { type Belief, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
+import { breaksIn } from '../../search/candidate-spans.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
-import { breaksIn } from '../../search/readings.ts'
 import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import type { Context, NearMiss, NearMissReason } from '../recall/context.ts'
@@ -23,7 +23,7 @@ export async function nearMissesOf(
     misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
 
   const linkedIds = linked.links.map(({ posting }) => posting.beliefId)
-  const holders = await store.everyHolder(view.user, [...new Set(linked.readings.map(({ key }) => key))])
+  const holders = await store.everyHolder(view.user, [...new Set(linked.spans.map(({ key }) => key))])
   const mentioned = [...new Set([...linkedIds, ...[...holders.values()].flat()])].filter(
     (id) => !relevant.has(id) && !misses.has(id),
   )
@@ -35,11 +35,11 @@ export async function nearMissesOf(
 }
 
 /** Whether the message contains one of the belief's forms. The end of a phrase may not divide the form. */
-export function isMentioned(belief: Belief, { atoms, readings }: Linked): boolean {
+export function isMentioned(belief: Belief, { tokens, spans }: Linked): boolean {
   const breaks = new Map(beliefFormKeys(belief).map((form) => [form.key, form.breaks]))
-  return readings.some((reading) => {
-    const allowed = breaks.get(reading.key)
-    return allowed !== undefined && (breaksIn(atoms, reading) & ~allowed) === 0
+  return spans.some((span) => {
+    const allowed = breaks.get(span.key)
+    return allowed !== undefined && (breaksIn(tokens, span) & ~allowed) === 0
   })
 }
 

@@ -2,7 +2,7 @@ import { type Belief, byStanding, isCurrent, isStanding, isVisibleTo } from '../
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { universalScope } from '../../beliefs/scope.ts'
 import type { Posting } from '../../search/form-index.ts'
-import { indexEntries } from '../../search/index-entries.ts'
+import { indexEntries } from '../../search/forms.ts'
 import { isOneEditApart } from '../../search/typo.ts'
 import type { Store } from '../ports.ts'
 
@@ -12,7 +12,7 @@ import type { Store } from '../ports.ts'
  */
 export function storeWith(store: Store, belief: Belief): Store {
   const { id, user } = belief
-  const { forms, meantWords } = indexEntries(belief)
+  const { forms, typoTargets } = indexEntries(belief)
   const replaced = (found: Belief): Belief => (found.id === id && found.user === user ? belief : found)
   const postings = forms.map(({ key, ordinal, breaks }): Posting & { readonly key: string } => ({
     key,
@@ -65,7 +65,7 @@ export function storeWith(store: Store, belief: Belief): Store {
       ),
     wordsNear: async (asked, words) =>
       withOwn(asked, words, await store.wordsNear(asked, words), (word) =>
-        meantWords.filter((meant) => isOneEditApart(word, meant)),
+        typoTargets.filter((meant) => isOneEditApart(word, meant)),
       ),
     postings: async (view, keys) => {
       const known = await store.postings(view, keys)

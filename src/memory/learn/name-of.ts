@@ -1,5 +1,5 @@
 import { mergeAliases } from '../../beliefs/identity.ts'
-import { type Atom, analyse, isUnspaced } from '../../search/analyse.ts'
+import { analyse, isUnspaced, type Token } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { singular } from '../../search/singular.ts'
@@ -59,22 +59,22 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
 /** The first words of a sentence: a name that no other text holds by chance. */
 export const openingOf = (sentence: string): string => wordsAt(sentence, analyse(sentence).slice(0, longestName))
 
-const wordsAt = (sentence: string, atoms: readonly Atom[]): string => {
+const wordsAt = (sentence: string, atoms: readonly Token[]): string => {
   const words = atoms.map(({ start, end }) => sentence.slice(start, end)).join(' ')
   return (words === '' ? sentence : words).slice(0, 120).trim()
 }
 
 /** The last word may be a verb: the name in "the release train leaves" is "release train". */
-const isInflected = (atom: Atom | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(atom?.word ?? '')
+const isInflected = (atom: Token | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(atom?.word ?? '')
 
 const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
 
-type Run = { readonly atoms: readonly Atom[]; readonly isDetermined: boolean }
+type Run = { readonly atoms: readonly Token[]; readonly isDetermined: boolean }
 
 /** The words between function words and phrase ends, in order. */
 function runsOf(sentence: string): readonly Run[] {
-  const runs: { readonly atoms: Atom[]; readonly isDetermined: boolean }[] = []
-  let before: Atom | null = null
+  const runs: { readonly atoms: Token[]; readonly isDetermined: boolean }[] = []
+  let before: Token | null = null
   let isOpen = false
   for (const atom of analyse(sentence)) {
     const written = sentence.slice(atom.start, atom.end).toLowerCase()
@@ -89,8 +89,8 @@ function runsOf(sentence: string): readonly Run[] {
 }
 
 /** What is written as one word: `audit_events`, `node.js`, `3rd`. */
-function joinedWords(run: readonly Atom[]): readonly (readonly Atom[])[] {
-  const words: Atom[][] = []
+function joinedWords(run: readonly Token[]): readonly (readonly Token[])[] {
+  const words: Token[][] = []
   for (const [index, atom] of run.entries()) {
     if (index > 0 && (atom.gap === 'joined' || atom.gap === 'tight')) words.at(-1)?.push(atom)
     else words.push([atom])
@@ -99,7 +99,7 @@ function joinedWords(run: readonly Atom[]): readonly (readonly Atom[])[] {
 }
 
 /** Whether a word is no ordinary English word, no number, and not two words joined by a hyphen. */
-function isRare(word: readonly Atom[]): boolean {
+function isRare(word: readonly Token[]): boolean {
   const letters = word.map((atom) => atom.word).join('')
   if (letters.length < shortestWord || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false
   return (

@@ -36,7 +36,7 @@ const mostNearMisses = 50
 export async function recall(ports: Ports, request: RecallRequest): Promise<Context> {
   const { asOf: time } = request
   const then = time === undefined ? ports : await (await import('./as-of.ts')).asOf(ports, request.user, time)
-  return then.store.together(async () => {
+  return then.store.withSnapshot(async () => {
     const { context, misses, quoteDecision } = await assemble(then, request)
     if (request.nearMisses !== true) return context
     return { ...context, nearMisses: (await misses()).slice(0, mostNearMisses), quoteDecision }
@@ -125,11 +125,11 @@ async function rankedCandidates(
     .sort((one, other) => other.score.value - one.score.value || byRecency(one.belief, other.belief))
 }
 
-function relevantBelief(message: string, { atoms }: Linked, { belief, score }: Candidate): RelevantBelief {
+function relevantBelief(message: string, { tokens }: Linked, { belief, score }: Candidate): RelevantBelief {
   const matches = score.clauses.map((clause): MatchedForm => {
     const words = clause.mentions.map(({ first, last, typo }) => {
-      const start = atoms[first]?.start ?? 0
-      const end = atoms[last]?.end ?? 0
+      const start = tokens[first]?.start ?? 0
+      const end = tokens[last]?.end ?? 0
       return { text: message.slice(start, end), start, end, typo: typo && { written: typo.written, meant: typo.meant } }
     })
     return { field: clause.field, form: formAt(belief, clause.ordinal), words, explanation: clause.explanation }

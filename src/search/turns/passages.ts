@@ -1,11 +1,13 @@
+import { analyse } from '../analyse.ts'
 import { sentencesOf } from '../sentences.ts'
+import { countTerms } from './terms.ts'
 
 /** A turn up to this many characters is ranked whole. */
 const longestUnit = 4_000
 /** Longer ones are ranked by passages of about this many characters. */
 const passageLength = 2_000
 
-/** What of a text is ranked as one: all of it, or consecutive passages that end where a sentence does. */
+/** The units of a text that are ranked: all of it, or consecutive passages that end where a sentence does. */
 export function passagesOf(text: string): readonly string[] {
   if (text.length <= longestUnit) return [text]
   const passages: string[] = []
@@ -23,3 +25,14 @@ export function passagesOf(text: string): readonly string[] {
   if (start < text.length) cut(text.length)
   return passages
 }
+
+/** The index entry of one unit: how often each term occurs in it, and the number of terms. */
+export type IndexedUnit = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
+
+export const unitsOf = (text: string): readonly IndexedUnit[] => passagesOf(text).map(countTerms)
+
+/** The number of words in a text of any script. */
+export const wordCount = (text: string): number => analyse(text).length
+
+/** Term frequencies are stored in one byte; higher ones count as this. */
+export const mostOccurrences = 255

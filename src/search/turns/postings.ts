@@ -1,4 +1,4 @@
-import type { TermPostings, TurnPostings } from './turn-index.ts'
+import type { TermPostings, TurnPostings, TurnUnit } from './turn-index.ts'
 
 /** A term of a question with what each occurrence of it is worth. */
 export type WeightedTerm = { readonly term: string; readonly weight: number; readonly postings: TermPostings }
@@ -67,19 +67,39 @@ export function heaviestRows(
   return heap.map((at) => at + lowest)
 }
 
-/** How often each term occurs in each of the given rows: `counts[term][place of the row]`. */
-export function countsIn(terms: readonly WeightedTerm[], rows: readonly number[]): readonly Uint8Array[] {
+/** How often each term occurs in each of the units: `counts[term][unit]`. */
+export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUnit[]): readonly Uint8Array[] {
   const { lowest, size } = rangeOf(terms)
   const placeOf = new Int32Array(size).fill(-1)
-  for (const [place, row] of rows.entries()) if (row >= lowest && row < lowest + size) placeOf[row - lowest] = place
+  for (const [place, { row }] of units.entries())
+    if (row >= lowest && row < lowest + size) placeOf[row - lowest] = place
   return terms.map(({ postings }) => {
-    const found = new Uint8Array(rows.length)
+    const found = new Uint8Array(units.length)
     for (let at = 0; at < postings.rows.length; at += 1) {
       const place = placeOf[(postings.rows[at] as number) - lowest] as number
       if (place >= 0) found[place] = postings.counts[at] as number
     }
     return found
   })
+}
+
+/** Another unit of the same session: where it is in the list, and how many turns later it was said. */
+export type Neighbour = { readonly at: number; readonly unit: TurnUnit; readonly distance: number }
+
+/** The units at most `reach` turns away in the same session, passages of the same turn included. */
+export function neighboursOf(units: readonly TurnUnit[], at: number, reach: number): readonly Neighbour[] {
+  const own = units[at] as TurnUnit
+  const near: Neighbour[] = []
+  for (const step of [-1, 1]) {
+    for (let other = at + step; ; other += step) {
+      const unit = units[other]
+      if (unit === undefined || unit.session !== own.session) break
+      const distance = unit.place - own.place
+      if (Math.abs(distance) > reach) break
+      near.push({ at: other, unit, distance })
+    }
+  }
+  return near
 }
 
 function rangeOf(terms: readonly WeightedTerm[]): { readonly lowest: number; readonly size: number } {

@@ -3,7 +3,7 @@ import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Sentence, sentencesOf } from '../sentences.ts'
 import { newestFirst } from './newest-first.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows } from './postings.ts'
+import { countsIn, heaviestRows, type Neighbour, neighboursOf } from './postings.ts'
 import { parseQuestion, type Question } from './question.ts'
 import { termsOf } from './terms.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
@@ -13,7 +13,7 @@ import { pointsAmong, uncommonPoints } from './word-points.ts'
  * When something that was said may be shown unasked. A sentence scores by how much of the message's telling words it
  * holds; the threshold is passed by at most one in twenty messages of people who never spoke here (docs/conversations.md).
  */
-export const pushConstants = {
+const constants = {
   /** What a word counts by where it was found. */
   inSentence: 1,
   inTurn: 0.7,
@@ -35,8 +35,7 @@ export const pushConstants = {
   words: 10_000,
   /** The second and third quote need this share of the threshold. */
   keep: 0.85,
-} as const
-export type PushConstants = { readonly [Name in keyof typeof pushConstants]: number }
+}
 
 const mostQuotes = 3
 const mostTerms = 60
@@ -71,18 +70,13 @@ export type Push = {
   readonly asked: readonly string[]
 }
 
-export async function pushQuotes(
-  index: TurnIndex,
-  view: TurnView,
-  message: string,
-  constants: PushConstants = pushConstants,
-): Promise<Push> {
+export async function pushQuotes(index: TurnIndex, view: TurnView, message: string): Promise<Push> {
   const question = parseQuestion(message, await index.turnSpeakers(view))
   const words = wordsOf(message, question)
   const postings = await index.turnPostings(view, [...words.keys()])
-  const threshold = thresholdFor(question, postings, constants)
+  const threshold = thresholdFor(question, postings)
   const asked = [...words.values()]
-  const candidates = await candidatesFor(index, view, { question, words, postings, threshold, constants })
+  const candidates = await candidatesFor(index, view, { question, words, postings, threshold })
   const mayShow = candidates.filter((candidate) => isTelling(candidate, question))
   const [best] = mayShow
   if (best === undefined || best.quote.score < threshold)
@@ -116,7 +110,7 @@ function wordsOf(message: string, { terms }: Question): ReadonlyMap<string, stri
 const timePhrases =
   /\b(?:(?:a|an|one|two|three|four|five|six|seven|eight|nine|ten|\d+|few|couple(?: of)?|several)\s+(?:day|week|month|year|weekend)s?\s+ago|(?:last|past|this|next|previous)\s+(?:\w+\s+)?(?:day|week|month|year|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|fall|winter)s?|how many (?:days|weeks|months|years|hours)(?: (?:had|have) passed)?(?: ago)?|today|yesterday|in total)\b/gi
 
-function thresholdFor(question: Question, { humanWords }: TurnPostings, constants: PushConstants): number {
+function thresholdFor(question: Question, { humanWords }: TurnPostings): number {
   const base = question.isQuestion ? constants.question : constants.statement
   return base + constants.slope * Math.log(Math.max(humanWords, fewestWords) / constants.words)
 }
@@ -138,12 +132,11 @@ type Asked = {
   readonly words: ReadonlyMap<string, string>
   readonly postings: TurnPostings
   readonly threshold: number
-  readonly constants: PushConstants
 }
 
 /** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
 async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
-  const { question, words, postings, threshold, constants } = asked
+  const { question, words, postings, threshold } = asked
   const points = (term: string): number =>
     pointsAmong(term, { docFreq: postings.terms.get(term)?.rows.length ?? 0, units: postings.units })
   const terms = [...words.keys()].flatMap((term) => {
@@ -152,20 +145,17 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
   })
   const rows = heaviestRows(terms, postings.inView, mostCandidates)
   const units = await index.unitsAround(view, rows, 2 * reach)
-  const counts = countsIn(
-    terms,
-    units.map(({ row }) => row),
-  )
+  const counts = countsIn(terms, units)
   const total = [...words.keys()].reduce((sum_, term) => sum_ + points(term), constants.unknown)
   const mayQuote = ({ role }: TurnUnit): boolean => role === 'user' || (question.asksAssistant && role === 'assistant')
 
   const placed = units.flatMap((unit, at) => {
     if (!mayQuote(unit) || (postings.inView !== null && !postings.inView.has(unit.row))) return []
-    const found = terms.map(({ term, weight }, index_) => ({
-      term,
-      points: weight,
-      ...placeOf(units, counts[index_] as Uint8Array, at, constants),
-    }))
+    const near = neighboursOf(units, at, reach)
+    const found = terms.map(({ term, weight }, index_) => {
+      const own = counts[index_] as Uint8Array
+      return { term, points: weight, isOwn: own[at] !== 0, place: placeOf(unit, own[at] !== 0, near, own) }
+    })
     // No sentence of it can score more than this.
     const most = found.reduce(
       (sum_, { points, isOwn, place }) => sum_ + points * (isOwn ? constants.inSentence : place),
@@ -183,19 +173,13 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     close.map(({ unit }) => unit.row),
   )
   return close
-    .flatMap(({ unit, found }): Candidate[] => {
+    .flatMap(({ unit, found }) => {
       const turn = turns.get(unit.row)
       if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) return []
       const isOther = question.speaker !== null && unit.speaker !== question.speaker
       const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
-      const best = bestSentence(passage, {
-        found,
-        words,
-        total,
-        factor: isOther ? constants.wrongSpeaker : 1,
-        constants,
-      })
-      return best === null ? [] : [{ ...best, quote: { ...best.quote, turn } }]
+      const factor = isOther ? constants.wrongSpeaker : 1
+      return bestSentence(turn, passage, { found, words, total, factor }) ?? []
     })
     .sort(
       (one, other) =>
@@ -206,37 +190,17 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
 /** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */
 type FoundTerm = { readonly term: string; readonly points: number; readonly isOwn: boolean; readonly place: number }
 
-/** How near a term was found to a unit: in it, in the question it answers, or in the turns beside it. */
-function placeOf(
-  units: readonly TurnUnit[],
-  counts: Uint8Array,
-  at: number,
-  constants: PushConstants,
-): Pick<FoundTerm, 'isOwn' | 'place'> {
-  const own = units[at] as TurnUnit
-  if ((counts[at] as number) > 0)
-    return { isOwn: true, place: own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn }
-  let best = 0
-  for (const step of [-1, 1]) {
-    for (let other = at + step; ; other += step) {
-      const unit = units[other]
-      if (unit === undefined || unit.session !== own.session) break
-      const distance = unit.place - own.place
-      if (Math.abs(distance) > reach) break
-      if ((counts[other] as number) === 0) continue
-      const isAnswered =
-        distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
-      const share = isAnswered
-        ? constants.inAnsweredQuestion
-        : Math.abs(distance) === 1
-          ? constants.nextTurn
-          : Math.abs(distance) === 2
-            ? constants.secondTurn
-            : constants.inTurn
-      best = Math.max(best, share)
-    }
-  }
-  return { isOwn: false, place: best }
+/** What a term counts by where it is found: in the unit itself, in the question it answers, or in the turns beside it. */
+function placeOf(own: TurnUnit, isOwn: boolean, near: readonly Neighbour[], counts: Uint8Array): number {
+  if (isOwn) return own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn
+  const shares = near.map(({ at, unit, distance }) => {
+    if (counts[at] === 0) return 0
+    const isAnswered =
+      distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
+    if (isAnswered) return constants.inAnsweredQuestion
+    return [constants.inTurn, constants.nextTurn, constants.secondTurn][Math.abs(distance)] as number
+  })
+  return Math.max(0, ...shares)
 }
 
 type Scoring = {
@@ -244,14 +208,10 @@ type Scoring = {
   readonly words: ReadonlyMap<string, string>
   readonly total: number
   readonly factor: number
-  readonly constants: PushConstants
 }
 
-function bestSentence(
-  passage: string,
-  scoring: Scoring,
-): (Omit<Candidate, 'quote'> & { quote: Omit<PushedQuote, 'turn'> }) | null {
-  const { found, words, total, factor, constants } = scoring
+/** The sentence of a passage that scores best; null for a passage without sentences. */
+function bestSentence(turn: Turn, passage: string, { found, words, total, factor }: Scoring): Candidate | null {
   const sentences = joinedSentences(passage)
   let best: { place: number; score: number; held: ReadonlySet<string> } | null = null
   for (const [place, { text }] of sentences.entries()) {
@@ -265,32 +225,22 @@ function bestSentence(
   if (best === null) return null
   const { place, held } = best
   const isUncommon = ({ points }: FoundTerm): boolean => points >= uncommonPoints
+  const shareOf = ({ term, points, place: near }: FoundTerm): Explanation =>
+    product(words.get(term) ?? term, [
+      leaf('points', points),
+      held.has(term) ? leaf('in the sentence', 1) : leaf('near it', near),
+    ])
   const explanation = product('share of the telling words', [
-    sum(
-      'found',
-      found
-        .filter((one) => one.place > 0)
-        .map((one) =>
-          product(words.get(one.term) ?? one.term, [
-            leaf('points', one.points),
-            leaf(held.has(one.term) ? 'in the sentence' : 'near it', held.has(one.term) ? 1 : one.place),
-          ]),
-        ),
-    ),
+    sum('found', found.filter((one) => one.place > 0).map(shareOf)),
     leaf(`of ${total} points`, 1 / total),
     leaf(factor === 1 ? 'anybody' : 'said by somebody else', factor),
   ])
+  const written = (terms: readonly FoundTerm[]): readonly string[] => terms.map(({ term }) => words.get(term) ?? term)
+  const shared = written(found.filter(({ term }) => held.has(term)))
+  const nearby = written(found.filter(({ term, place: near }) => near > 0 && !held.has(term)))
+  const text = quoteAt(sentences, place)
   return {
-    quote: {
-      text: quoteAt(sentences, place),
-      score: explanation.value,
-      explanation,
-      shared: found.filter(({ term }) => held.has(term)).map(({ term }) => words.get(term) ?? term),
-      nearby: found
-        .filter(({ term, place: near }) => near > 0 && !held.has(term))
-        .map(({ term }) => words.get(term) ?? term),
-      isEarlier: false,
-    },
+    quote: { turn, text, score: explanation.value, explanation, shared, nearby, isEarlier: false },
     uncommonInTurn: found.filter((one) => isUncommon(one) && (one.isOwn || one.place >= constants.inTurn)).length,
     uncommonInSentence: found.filter((one) => isUncommon(one) && held.has(one.term)).length,
   }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dateWindow } from './date-window.ts'
-import { parseQuestion } from './question.ts'
+import { dateWindow, parseQuestion } from './question.ts'
 
 describe('a question', () => {
   it('is told from a statement by how it is put', () => {

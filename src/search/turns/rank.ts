@@ -2,15 +2,15 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows, type WeightedTerm } from './postings.ts'
-import { type Question, tellsNumber, tellsTime } from './question.ts'
+import { countsIn, heaviestRows, neighboursOf, type WeightedTerm } from './postings.ts'
+import { type DateWindow, type Question, tellsNumber, tellsTime } from './question.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
 
 /**
  * One formula for every kind of conversation, chosen on development data (docs/conversations.md). A turn also counts what
  * is said right before and after it: an answer often holds none of the words of the question it answers.
  */
-export const rankingConstants = {
+const constants = {
   k1: 0.9,
   b: 0.4,
   /** What a neighbour's words count, by its distance. */
@@ -36,8 +36,7 @@ export const rankingConstants = {
   date: 0.4,
   /** What it is worth, as such a share, that a sentence means what the question means. */
   meaning: 0.5,
-} as const
-export type RankingConstants = { readonly [Name in keyof typeof rankingConstants]: (typeof rankingConstants)[Name] }
+}
 
 /** A time that more of the sessions belong to tells nothing. */
 const widestShare = 0.6
@@ -47,9 +46,6 @@ const mostTexts = 50
 /** The farthest neighbour whose words count, and how far from a unit found by its own words others are looked at. */
 const windowReach = 3
 const spread = 2
-
-/** The moments that a question asks about. */
-export type DateWindow = { readonly from: number; readonly to: number }
 
 export type RankedTurn = {
   readonly unit: TurnUnit
@@ -71,23 +67,22 @@ export type Ranking = {
   readonly dates: DateWindow | null
   /** Only orders what was found by its words. */
   readonly nearness?: Nearness
-  readonly constants?: RankingConstants
 }
 
 /** The turns that answer a question best, best first. Of equal ones the newer comes first. */
 export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<readonly RankedTurn[]> {
-  const { view, question, dates, constants = rankingConstants } = ranking
+  const { view, question, dates } = ranking
   const postings = await index.turnPostings(view, [...question.terms.keys()])
   const terms = weightedTerms(postings, question)
   const rows = heaviestRows(terms, postings.inView, mostCandidates)
   const units = await index.unitsAround(view, rows, windowReach + spread)
-  const scorer = new Scorer(units, terms, { constants, averageLength: postings.length / Math.max(1, postings.units) })
+  const scorer = scorerOf(units, terms, postings.length / Math.max(1, postings.units))
 
   const isNear = nearTo(units, rows)
   const rough = units
     .map((unit, at) => ({ unit, at }))
     .filter(({ unit, at }) => isNear(at) && (postings.inView === null || postings.inView.has(unit.row)))
-    .map(({ unit, at }) => ({ unit, at, weight: scorer.bm25(at) * roleWeight(unit, question, constants) }))
+    .map(({ unit, at }) => ({ unit, at, weight: scorer.bm25(at) * roleWeight(unit, question) }))
     .filter(({ weight }) => weight > 0)
     .sort((one, other) => other.weight - one.weight || newerFirst(one.unit, other.unit))
   const best = rough[0]?.weight ?? 0
@@ -105,8 +100,8 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
       const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
       const words = product('words', [
         scorer.explain(at),
-        ...(roleWeight(unit, question, constants) === 1 ? [] : [leaf('not said by a person', constants.assistant)]),
-        factorOf(unit, passage, question, constants),
+        ...(roleWeight(unit, question) === 1 ? [] : [leaf('not said by a person', constants.assistant)]),
+        factorOf(unit, passage, question),
       ])
       const near = nearness.get(unit.row)
       const more = [
@@ -131,11 +126,11 @@ const weightedTerms = (postings: TurnPostings, { terms }: Question): readonly Te
     return [{ term, asked, idf, weight: asked * idf, postings: found }]
   })
 
-const roleWeight = ({ role }: TurnUnit, { asksAssistant }: Question, constants: RankingConstants): number =>
+const roleWeight = ({ role }: TurnUnit, { asksAssistant }: Question): number =>
   role === 'user' || asksAssistant ? 1 : constants.assistant
 
 /** What the text of a turn adds to or takes from the worth of its words. */
-function factorOf(unit: TurnUnit, text: string, question: Question, constants: RankingConstants): Explanation {
+function factorOf(unit: TurnUnit, text: string, question: Question): Explanation {
   const isPerson = unit.role === 'user'
   const parts = [
     ...(question.speaker !== null && unit.speaker === question.speaker
@@ -157,127 +152,84 @@ function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: Tu
   return within === 0 || within > widestShare * sessions.size ? () => false : isWithin
 }
 
-/** Whether a unit is at most `spread` turns away from one of the rows. */
+/** Whether a unit is one of the rows, or at most `spread` turns away from one. */
 function nearTo(units: readonly TurnUnit[], rows: readonly number[]): (at: number) => boolean {
   const wanted = new Set(rows)
-  const isNear = new Uint8Array(units.length)
-  for (const [at, unit] of units.entries()) {
-    if (!wanted.has(unit.row)) continue
-    const mark = (step: 1 | -1): void => {
-      for (let other = at; ; other += step) {
-        const neighbour = units[other]
-        if (neighbour === undefined || neighbour.session !== unit.session) return
-        if (Math.abs(neighbour.place - unit.place) > spread) return
-        isNear[other] = 1
-      }
-    }
-    mark(1)
-    mark(-1)
+  const near = new Set<number>()
+  for (const [at, { row }] of units.entries()) {
+    if (!wanted.has(row)) continue
+    near.add(at)
+    for (const neighbour of neighboursOf(units, at, spread)) near.add(neighbour.at)
   }
-  return (at) => isNear[at] === 1
+  return (at) => near.has(at)
 }
 
-/** BM25 over some units and their neighbours. */
-class Scorer {
-  readonly #units: readonly TurnUnit[]
-  readonly #terms: readonly Term[]
-  readonly #counts: readonly Uint8Array[]
-  readonly #constants: RankingConstants
-  readonly #averageLength: number
-  readonly #neighbours = new Map<number, readonly (readonly [at: number, share: number])[]>()
+type WeightedNeighbour = readonly [at: number, share: number]
 
-  constructor(
-    units: readonly TurnUnit[],
-    terms: readonly Term[],
-    { constants, averageLength }: { readonly constants: RankingConstants; readonly averageLength: number },
-  ) {
-    this.#units = units
-    this.#terms = terms
-    this.#constants = constants
-    this.#averageLength = averageLength
-    this.#counts = countsIn(
-      terms,
-      units.map(({ row }) => row),
-    )
+/** BM25 over some units, where the words of a unit's neighbours count in part as its own. */
+function scorerOf(units: readonly TurnUnit[], terms: readonly Term[], averageLength: number) {
+  const counts = countsIn(terms, units)
+  const neighbours = new Map<number, readonly WeightedNeighbour[]>()
+  const weightedNeighbours = (at: number): readonly WeightedNeighbour[] => {
+    const known = neighbours.get(at) ?? weighNeighbours(units, at)
+    neighbours.set(at, known)
+    return known
   }
-
-  bm25(at: number): number {
-    let total = 0
-    for (let term = 0; term < this.#terms.length; term += 1) total += this.#termScore(at, term)
-    return total
-  }
-
-  explain(at: number): Explanation {
-    const parts = this.#terms.flatMap(({ term, asked, idf, postings }, index) => {
-      const frequency = this.#frequency(at, index)
-      if (frequency === 0) return []
-      const where = (this.#counts[index]?.[at] ?? 0) > 0 ? '' : ' (beside it)'
-      return [
-        product(`${term}${where}`, [
-          leaf(`idf of ${postings.rows.length} turns`, idf),
-          leaf(asked === 1 ? 'asked once' : 'how much it asks', asked),
-          leaf('how much it occurs', this.#saturation(at, frequency)),
-        ]),
-      ]
-    })
-    return sum('words', parts)
-  }
-
-  foundAt(at: number): readonly string[] {
-    return this.#terms.filter((_, index) => (this.#counts[index]?.[at] ?? 0) > 0).map(({ term }) => term)
-  }
-
-  #termScore(at: number, index: number): number {
-    const { asked, idf } = this.#terms[index] as Term
-    const frequency = this.#frequency(at, index)
-    return frequency === 0 ? 0 : 1 * idf * asked * this.#saturation(at, frequency)
-  }
-
-  #saturation(at: number, frequency: number): number {
-    const { k1, b } = this.#constants
-    // Beside neighbours a unit is as long as they are together, and so would an average one be.
-    let length = (this.#units[at] as TurnUnit).length
-    let average = 1
-    for (const [other, share] of this.#neighboursOf(at)) {
-      length += share * (this.#units[other] as TurnUnit).length
-      average += share
-    }
-    return (frequency * (k1 + 1)) / (frequency + k1 * (1 - b + (b * length) / (average * this.#averageLength)))
-  }
-
-  #frequency(at: number, index: number): number {
-    const counts = this.#counts[index] as Uint8Array
-    let frequency = counts[at] as number
-    for (const [other, share] of this.#neighboursOf(at)) frequency += share * (counts[other] as number)
+  const holds = (at: number, index: number): boolean => (counts[index]?.[at] ?? 0) > 0
+  const frequencyOf = (at: number, index: number): number => {
+    const own = counts[index] as Uint8Array
+    let frequency = own[at] as number
+    for (const [other, share] of weightedNeighbours(at)) frequency += share * (own[other] as number)
     return frequency
   }
-
-  #neighboursOf(at: number): readonly (readonly [at: number, share: number])[] {
-    const known = this.#neighbours.get(at)
-    if (known !== undefined) return known
-    const found = this.#findNeighbours(at)
-    this.#neighbours.set(at, found)
-    return found
-  }
-
-  #findNeighbours(at: number): readonly (readonly [at: number, share: number])[] {
-    const { window, personNeighbour, userNeighbour, otherNeighbour } = this.#constants
-    const own = this.#units[at] as TurnUnit
-    const near: { at: number; unit: TurnUnit; distance: number }[] = []
-    for (const step of [-1, 1]) {
-      for (let other = at + step; ; other += step) {
-        const unit = this.#units[other]
-        if (unit === undefined || unit.session !== own.session) break
-        const distance = unit.place - own.place
-        if (Math.abs(distance) > windowReach) break
-        if (distance !== 0) near.push({ at: other, unit, distance })
-      }
+  const saturationOf = (at: number, frequency: number): number => {
+    const { k1, b } = constants
+    // With its neighbours a unit is longer, and so is the average unit with its neighbours.
+    let length = (units[at] as TurnUnit).length
+    let average = 1
+    for (const [other, share] of weightedNeighbours(at)) {
+      length += share * (units[other] as TurnUnit).length
+      average += share
     }
-    const isAmongPersons = own.role === 'user' && near.every(({ unit }) => unit.role === 'user')
-    return near.flatMap(({ at: other, unit, distance }) => {
-      const share = window.find(([one]) => one === distance)?.[1] ?? 0
-      const role = unit.role !== 'user' ? otherNeighbour : isAmongPersons ? personNeighbour : userNeighbour
-      return share * role > 0 ? [[other, share * role] as const] : []
-    })
+    return (frequency * (k1 + 1)) / (frequency + k1 * (1 - b + (b * length) / (average * averageLength)))
   }
+  return {
+    bm25: (at: number): number => {
+      let total = 0
+      for (const [index, { asked, idf }] of terms.entries()) {
+        const frequency = frequencyOf(at, index)
+        // Multiplied in the order of the explanation, so that both round alike.
+        if (frequency > 0) total += 1 * idf * asked * saturationOf(at, frequency)
+      }
+      return total
+    },
+    explain: (at: number): Explanation => {
+      const parts = terms.flatMap(({ term, asked, idf, postings }, index) => {
+        const frequency = frequencyOf(at, index)
+        if (frequency === 0) return []
+        return [
+          product(`${term}${holds(at, index) ? '' : ' (beside it)'}`, [
+            leaf(`idf of ${postings.rows.length} turns`, idf),
+            leaf(asked === 1 ? 'asked once' : 'how much it asks', asked),
+            leaf('how much it occurs', saturationOf(at, frequency)),
+          ]),
+        ]
+      })
+      return sum('words', parts)
+    },
+    /** The terms that the unit itself holds. */
+    foundAt: (at: number): readonly string[] => terms.filter((_, index) => holds(at, index)).map(({ term }) => term),
+  }
+}
+
+/** The units near enough for their words to count, each with the share that they count. */
+function weighNeighbours(units: readonly TurnUnit[], at: number): readonly WeightedNeighbour[] {
+  const { window, personNeighbour, userNeighbour, otherNeighbour } = constants
+  const near = neighboursOf(units, at, windowReach).filter(({ distance }) => distance !== 0)
+  const isAmongPersons = units[at]?.role === 'user' && near.every(({ unit }) => unit.role === 'user')
+  return near.flatMap(({ at: other, unit, distance }) => {
+    const share = window.find(([one]) => one === distance)?.[1] ?? 0
+    const role = unit.role !== 'user' ? otherNeighbour : isAmongPersons ? personNeighbour : userNeighbour
+    return share * role > 0 ? [[other, share * role] as const] : []
+  })
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { memoized } from '../memoize.ts'
 import { isAskingTerm } from './terms.ts'
 
 /** From so many points on a word is uncommon enough to tell a topic. */
@@ -7,25 +8,17 @@ const rarePoints = 10
 
 /** Points with the terms that have them, each between two spaces. */
 let bands: readonly (readonly [points: number, terms: string])[] | undefined
-// A one-shot command asks about a handful of terms: looking for them in the text costs it less than a table of them all.
-const known = new Map<string, number>()
 
 /**
  * How telling a term is in general English, whatever the store holds: 3 for the most common, 5, 6, 8, and 10 for a rare
  * or unknown one. Words of asking count half.
  */
-export function pointsOf(term: string): number {
-  const before = known.get(term)
-  if (before !== undefined) return before
+export const pointsOf = memoized((term: string): number => {
+  // A one-shot command asks for a few terms: to find them in the text costs less than to make a table of them all.
   bands ??= readBands()
   const band = bands.find(([, terms]) => terms.includes(` ${term} `))?.[0] ?? rarePoints
-  const points = isAskingTerm(term) ? band / 2 : band
-  if (known.size >= mostKnown) known.clear()
-  known.set(term, points)
-  return points
-}
-
-const mostKnown = 20_000
+  return isAskingTerm(term) ? band / 2 : band
+})
 
 /** A word that general English does not know and that at least this share of all turns holds is a particle, not a topic. */
 const particleShare = 0.08

@@ -1,42 +1,37 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import type { Connection } from './connection.ts'
 import { openDatabase } from './database.ts'
 
-/** Copies one state of the store to a new file, checks the copy, and gives it its name only when it is safely there. */
+/**
+ * Copies one state of the store to a new file. The copy is checked and on the disk before it gets its name, so that a
+ * backup that was interrupted never looks like a finished one.
+ */
 export function backUp(connection: Connection, file: string): void {
   const draft = `${file}.partial`
-  removedOnFailure(file, () =>
-    removedOnFailure(draft, () => {
-      connection.alone(() => connection.statement<[string]>('VACUUM INTO ?').run(draft))
-      check(draft)
-      synchronise(draft)
-      renameSync(draft, file)
-    }),
-  )
+  create(draft)
+  try {
+    if (existsSync(file)) throw alreadyThere(file)
+    connection.outsideTransaction(() => connection.run('VACUUM INTO ?', [draft]))
+    check(draft)
+    synchronise(draft)
+    // Other backups of this name have failed to create the draft, so only another program could be overwritten.
+    if (existsSync(file)) throw alreadyThere(file)
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
   synchronise(dirname(file))
 }
 
-/** Does something with a file of a new name, which is given up again if that fails. */
-function removedOnFailure(file: string, work: () => void): void {
-  reserve(file)
-  try {
-    work()
-  } catch (error) {
-    rmSync(file, { force: true })
-    throw error
-  }
-}
-
-/** Takes a name that nobody has, so that nothing is ever overwritten. */
-function reserve(file: string): void {
+/** Creates an empty file that only the user may read, into which SQLite writes. */
+function create(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    if (isTaken)
-      throw new MemoryError('conflict', `${file} is there already.`, { hint: 'Name a new file for the backup.' })
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw alreadyThere(file)
     throw new MemoryError('unavailable', `The backup ${file} cannot be created.`, {
       hint: 'Check that its directory exists and may be written to.',
       cause: error,
@@ -63,3 +58,6 @@ function synchronise(path: string): void {
     closeSync(descriptor)
   }
 }
+
+const alreadyThere = (file: string): MemoryError =>
+  new MemoryError('conflict', `${file} is there already.`, { hint: 'Name a new file for the backup.' })

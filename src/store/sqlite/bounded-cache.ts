@@ -1,7 +1,7 @@
 /**
- * Roughly the values used last, between one and two times `most` of them. Kept in two generations: when the young one
- * is full it becomes the old one, and what was not asked for in the meantime is dropped whole. (A map kept in order of
- * use by deleting and inserting leaves holes that every look at its oldest entry has to step over.)
+ * A cache of roughly the values used last, between one and two times `most` of them, in two generations: a full young
+ * generation becomes the old one, and the old one is dropped. (A Map in order of use leaves holes when entries are
+ * deleted and inserted again, and every look at its oldest entry has to step over them.)
  */
 export class BoundedCache<Value> {
   readonly #most: number
@@ -34,7 +34,7 @@ export class BoundedCache<Value> {
   }
 }
 
-/** A cache for each owner, of whom there are few: so that a word can be looked up as it is, without a key made for it. */
+/** A cache for each of a few owners, so that a word is its own key, and no key has to be composed. */
 export class CachePerOwner<Owner, Value> {
   readonly #most: number
   readonly #caches = new Map<Owner, BoundedCache<Value>>()

@@ -1,33 +1,35 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
-import { sqliteCode, translateSqliteError } from './sqlite-errors.ts'
+import { sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
 import { identityOf } from './store-file.ts'
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   readonly file: string
   readonly isReadonly: boolean
+  readonly busyTimeoutMs: number
   /** Opens the database, once at the start and again after the disk has failed. */
   readonly open: () => Database.Database
 }
 
 /**
- * One open database. Statements are prepared once; reads see one state of the store from start to end; writes take the
- * lock first, so that nothing they have read can change before they are done.
+ * One open database. Statements are prepared once. A read sees one state of the store from start to end. A write takes
+ * the lock first, so nothing that it has read can change before it commits.
  */
 export class Connection {
   readonly file: string
   readonly #options: ConnectionOptions
   readonly #statements = new Map<string, Database.Statement>()
+  readonly #plucked = new Map<string, Database.Statement>()
   readonly #caches: (() => void)[] = []
   readonly #guards: (() => void)[] = []
   #db: Database.Database | null
   #files: string
   #dataVersion = -1
   #isClosed = false
-  /** How many are reading together. */
-  #together = 0
-  /** Whether the transaction that those share is open. */
-  #isHeld = false
+  /** The number of callers of `withSnapshot` that have not finished. */
+  #snapshotUsers = 0
+  /** Whether the transaction that they share is open. */
+  #hasSnapshot = false
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
@@ -36,70 +38,111 @@ export class Connection {
     this.#files = identityOf(this.file)
   }
 
-  /** Calls back whenever anything read before may no longer be so. */
+  /** Registers a callback for clearing a cache: it is called whenever the store may have changed. */
   onChange(forget: () => void): void {
     this.#caches.push(forget)
   }
 
-  /** Calls back, within the transaction, when another process has written since the last one; may refuse to go on. */
+  /** Registers a callback that runs in the first transaction after another process has written. It may throw. */
   onForeignChange(guard: () => void): void {
     this.#guards.push(guard)
   }
 
-  /** The prepared form of one SQL text, which must be a constant or one of few. */
-  statement<Parameters extends unknown[], Row = never>(sql: string): Database.Statement<Parameters, Row> {
-    const known = this.#statements.get(sql)
-    const statement = known ?? this.#database().prepare(sql)
-    if (known === undefined) this.#statements.set(sql, statement)
-    // The types of a row are those of the columns named in the text, which the compiler cannot see.
-    return statement as unknown as Database.Statement<Parameters, Row>
+  /** The prepared statement of an SQL text. Texts are constants or one of a few variants, since all are kept. */
+  statement<Row = never>(sql: string): Database.Statement<unknown[], Row> {
+    return this.#prepared(this.#statements, sql) as Database.Statement<unknown[], Row>
   }
 
-  /** Runs several statements on one state of the store. Nothing is to be kept, and a damaged store cannot be committed. */
+  run(sql: string, values: readonly unknown[] = []): Database.RunResult {
+    return this.statement(sql).run(...values)
+  }
+
+  get<Row>(sql: string, values: readonly unknown[] = []): Row | undefined {
+    return this.statement<Row>(sql).get(...values)
+  }
+
+  all<Row>(sql: string, values: readonly unknown[] = []): readonly Row[] {
+    return this.statement<Row>(sql).all(...values)
+  }
+
+  /** The first column of every row. */
+  column<Value>(sql: string, values: readonly unknown[] = []): readonly Value[] {
+    return this.#prepared(this.#plucked, sql).all(...values) as Value[]
+  }
+
+  /** The first column of the first row. */
+  value<Value>(sql: string, values: readonly unknown[] = []): Value | undefined {
+    return this.#prepared(this.#plucked, sql).get(...values) as Value | undefined
+  }
+
+  /** Inserts many rows with few statements, since each statement has its price. `into` is a table and its columns. */
+  insertMany(into: string, rows: readonly (readonly unknown[])[]): void {
+    const columns = rows[0]?.length ?? 1
+    const row = `(${Array(columns).fill('?').join(', ')})`
+    const atOnce = Math.floor(mostParameters / columns)
+    const whole = rows.length - (rows.length % atOnce)
+    if (whole > 0) {
+      const insert = this.statement(`INSERT INTO ${into} VALUES ${Array(atOnce).fill(row).join(', ')}`)
+      for (let from = 0; from < whole; from += atOnce) insert.run(...rows.slice(from, from + atOnce).flat())
+    }
+    for (const values of rows.slice(whole)) this.run(`INSERT INTO ${into} VALUES ${row}`, values)
+  }
+
+  #prepared(known: Map<string, Database.Statement>, sql: string): Database.Statement {
+    const found = known.get(sql)
+    if (found !== undefined) return found
+    const statement = this.#database().prepare(sql)
+    if (known === this.#plucked) statement.pluck()
+    known.set(sql, statement)
+    return statement
+  }
+
+  /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
-    if (this.#together === 0) return this.#transaction('BEGIN', 'ROLLBACK', work)
+    if (this.#snapshotUsers === 0) return this.#transaction('BEGIN', 'ROLLBACK', work)
     try {
-      this.#hold()
+      if (!this.#hasSnapshot) {
+        this.run('BEGIN')
+        this.#refresh()
+        this.#hasSnapshot = true
+      }
       return work()
     } catch (error) {
-      this.#isHeld = false
+      this.#hasSnapshot = false
       this.#rollback(error)
       throw translateSqliteError(error, this.file)
     }
   }
 
   /**
-   * Reads within `work` share one transaction, and with it one state of the store, until somebody writes on this
-   * connection: beginning, looking for changes and ending take as long as a read itself.
+   * Reads within `work` share one transaction, and with it one state of the store, until a write on this connection.
+   * To begin, to check for changes and to end take as long as a read itself.
    */
-  async together<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#together += 1
+  async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#snapshotUsers += 1
     try {
       return await work()
     } finally {
-      this.#together -= 1
-      if (this.#together === 0) this.letGo()
+      this.#snapshotUsers -= 1
+      if (this.#snapshotUsers === 0) this.endSnapshot()
     }
   }
 
-  #hold(): void {
-    if (this.#isHeld) return
-    this.statement<[]>('BEGIN').run()
-    this.#refresh()
-    this.#isHeld = true
-  }
-
-  /** Ends the transaction that reads share; the next one sees the newest state. */
-  letGo(): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
-    this.statement<[]>('ROLLBACK').run()
+  /** Ends the transaction that reads share. The next read sees the newest state. */
+  endSnapshot(): void {
+    if (!this.#hasSnapshot) return
+    this.#hasSnapshot = false
+    this.run('ROLLBACK')
   }
 
   /** Runs statements that take effect together, durably, when this returns; or not at all. */
   write<Result>(work: () => Result): Result {
-    if (this.#options.isReadonly) throw readonlyStore(this.file)
-    this.letGo()
+    if (this.#options.isReadonly) {
+      throw new MemoryError('unavailable', `The store ${this.file} was opened for reading only.`, {
+        hint: 'Open it for writing to change it.',
+      })
+    }
+    this.endSnapshot()
     this.#requireSameFiles()
     try {
       return this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
@@ -108,9 +151,9 @@ export class Connection {
     }
   }
 
-  /** Runs what cannot be part of a transaction. */
-  alone<Result>(work: () => Result): Result {
-    this.letGo()
+  /** Runs a statement that SQLite does not allow in a transaction. */
+  outsideTransaction<Result>(work: () => Result): Result {
+    this.endSnapshot()
     try {
       return work()
     } catch (error) {
@@ -119,17 +162,21 @@ export class Connection {
   }
 
   /**
-   * Moves the log into the database and empties it, so that no old text stays behind in it. False when it could not be
-   * done now, mostly because another process is reading; what was committed is safe in the log all the same.
+   * Moves the write-ahead log into the database file and truncates it, so that no old text stays in the log. False when
+   * that was not possible, mostly because another process is reading. Waits only briefly: writers have to wait meanwhile.
    */
   emptyLog(): boolean {
-    this.letGo()
+    this.endSnapshot()
+    const db = this.#database()
     try {
-      const [result] = this.#database().pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
+      db.pragma(`busy_timeout = ${Math.min(checkpointTimeoutMs, this.#options.busyTimeoutMs)}`)
+      const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
       return result?.busy === 0
     } catch (error) {
       if (sqliteCode(error) === null) throw error
       return false
+    } finally {
+      db.pragma(`busy_timeout = ${this.#options.busyTimeoutMs}`)
     }
   }
 
@@ -140,10 +187,11 @@ export class Connection {
 
   #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', end: 'ROLLBACK' | 'COMMIT', work: () => Result): Result {
     try {
-      this.statement<[]>(begin).run()
+      if (begin === 'BEGIN') this.run(begin)
+      else whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.run(begin))
       this.#refresh()
       const result = work()
-      this.statement<[]>(end).run()
+      this.run(end)
       return result
     } catch (error) {
       this.#rollback(error)
@@ -152,12 +200,12 @@ export class Connection {
   }
 
   /**
-   * After a failed read or write of the disk nobody knows what the system's cache holds, so the connection is given up
-   * and the next use starts from what the file says.
+   * After a failed read or write of the disk the contents of the operating system's cache are unknown. The connection
+   * is closed, and the next use opens the file again.
    */
   #rollback(error: unknown): void {
     try {
-      if (this.#db?.inTransaction) this.statement<[]>('ROLLBACK').run()
+      if (this.#db?.inTransaction) this.run('ROLLBACK')
     } finally {
       if (sqliteCode(error)?.startsWith('SQLITE_IOERR')) this.#disconnect()
     }
@@ -165,7 +213,8 @@ export class Connection {
 
   #disconnect(): void {
     this.#statements.clear()
-    this.#isHeld = false
+    this.#plucked.clear()
+    this.#hasSnapshot = false
     this.#db?.close()
     this.#db = null
   }
@@ -181,7 +230,7 @@ export class Connection {
   }
 
   #refresh(): void {
-    const version = this.statement<[], { data_version: number }>('PRAGMA data_version').get()?.data_version ?? -1
+    const version = this.value<number>('PRAGMA data_version') ?? -1
     if (version === this.#dataVersion) return
     this.#changed()
     for (const guard of this.#guards) guard()
@@ -192,7 +241,7 @@ export class Connection {
     for (const forget of this.#caches) forget()
   }
 
-  /** A write to a file that no longer has a name would be acknowledged and lost. */
+  /** A write to a file that was unlinked would be acknowledged and lost. */
   #requireSameFiles(): void {
     this.#database()
     if (identityOf(this.file) === this.#files) return
@@ -202,7 +251,16 @@ export class Connection {
   }
 }
 
-const readonlyStore = (file: string): MemoryError =>
-  new MemoryError('unavailable', `The store ${file} was opened for reading only.`, {
-    hint: 'Open it for writing to change it.',
-  })
+const checkpointTimeoutMs = 1_000
+/** More parameters in one statement of `insertMany` cost more than they save. */
+const mostParameters = 160
+
+export type Conditions = { readonly where: string; readonly values: readonly unknown[] }
+
+/** Joins conditions, each with its values, and leaves out those that do not apply. */
+export function allOf(
+  conditions: readonly (readonly [condition: string, ...values: unknown[]] | false | undefined)[],
+): Conditions {
+  const asked = conditions.filter((one) => one !== false && one !== undefined)
+  return { where: asked.map(([condition]) => condition).join(' AND '), values: asked.flatMap(([, ...rest]) => rest) }
+}

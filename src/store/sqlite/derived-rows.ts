@@ -1,15 +1,14 @@
 import { hash } from 'node:crypto'
-import { textFields } from '../text-terms.ts'
+import { textHash } from './belief-row.ts'
 import type { Connection } from './connection.ts'
-import { textHash } from './text-hash.ts'
 
-/** One row of a derived table, with what its private numbers stand for in their place. */
+/** One row of a derived table, with names in place of the ids of users, scopes and words. */
 export type DerivedRow = readonly (string | number | null)[]
 
 const ofUser = (table: string): string => `LEFT JOIN users ON users.id = ${table}.user_id`
 const inScope = (table: string): string => `LEFT JOIN scopes ON scopes.id = ${table}.scope`
 
-/** What each derived table says, as rows that are equal in two stores exactly when they say the same. */
+/** A query for each derived table whose rows are equal in two stores exactly when the contents are. */
 const contents = {
   beliefs: `SELECT users.name, beliefs.id, label, beliefs.current, words, name_key, type, status, pinned, candidate,
       superseded_by, proposed_for, updated_at, version, crc, body
@@ -23,10 +22,11 @@ const contents = {
     FROM members ${ofUser('members')} ${inScope('members')}`,
   forms: `SELECT users.name, key, forms.current, scopes.name, agent, belief, ordinal, breaks, flags, reinforced
     FROM forms ${ofUser('forms')} ${inScope('forms')}`,
-  form_heads: `SELECT users.name, head, length, count FROM form_heads ${ofUser('form_heads')}`,
+  phrase_prefixes: `SELECT users.name, word, length, count FROM phrase_prefixes ${ofUser('phrase_prefixes')}`,
   words: `SELECT users.name, word, count FROM words ${ofUser('words')}`,
-  slips: `SELECT users.name, slip, words.word FROM slips ${ofUser('slips')} LEFT JOIN words ON words.id = slips.word`,
-  // How many beliefs have a term in a field, how often; and how many terms each belief has in each field.
+  typos: `SELECT users.name, deletion, words.word FROM typos ${ofUser('typos')}
+    LEFT JOIN words ON words.id = typos.word`,
+  // The number of beliefs with a term in a field and of its occurrences; the number of terms of each belief in each field.
   text_counts: 'SELECT term, col, doc, cnt FROM text_counts',
   text_lengths: `SELECT users.name, beliefs.id, hex(sz) FROM texts_docsize
     LEFT JOIN beliefs ON beliefs.row = texts_docsize.id ${ofUser('beliefs')}`,
@@ -43,11 +43,11 @@ export const derivedTables = Object.keys(contents) as readonly DerivedTable[]
 
 /** The rows a table has now, in no particular order. */
 export function* storedRows(connection: Connection, table: DerivedTable): Generator<DerivedRow> {
-  // Read as lists: there are many rows, and objects of them would take several times as long.
-  for (const row of connection.statement<[], DerivedRow>(contents[table]).raw().iterate()) yield row
+  // Read as arrays: objects would take several times as long.
+  for (const row of connection.statement<DerivedRow>(contents[table]).raw().iterate()) yield row
 }
 
-/** A sum over rows that no order enters. */
+/** A checksum of rows that does not depend on their order. */
 export class RowSum {
   rows = 0
   #high = 0
@@ -56,13 +56,9 @@ export class RowSum {
   add(row: DerivedRow): void {
     const number = textHash(JSON.stringify(row))
     this.rows += 1
-    // In two halves, so that millions of them add up without rounding.
+    // In two halves, so that the sums of millions stay exact.
     this.#high += Math.floor(number / 0x4000000)
     this.#low += number % 0x4000000
-  }
-
-  isEqual(other: RowSum): boolean {
-    return this.text() === other.text()
   }
 
   text(): string {
@@ -76,18 +72,6 @@ export function sumOf(connection: Connection, table: DerivedTable): RowSum {
   return sum
 }
 
-/** One hash over everything derived from the journal: equal when the derived tables say the same. */
+/** One hash over the contents of all derived tables. */
 export const fingerprintOf = (connection: Connection): string =>
   hash('sha256', JSON.stringify(derivedTables.map((table) => [table, sumOf(connection, table).text()])))
-
-/** The lengths of a belief's fields as the full-text index writes them down. */
-export function encodeLengths(lengths: readonly number[]): string {
-  if (lengths.length !== textFields.length)
-    throw new Error(`${lengths.length} lengths for ${textFields.length} fields.`)
-  const bytes = lengths.flatMap((length) => {
-    const septets = [length & 0x7f]
-    for (let rest = length >>> 7; rest > 0; rest >>>= 7) septets.unshift((rest & 0x7f) | 0x80)
-    return septets
-  })
-  return Buffer.from(bytes).toString('hex').toUpperCase()
-}

@@ -1,26 +1,24 @@
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import type { Posting } from '../../search/form-index.ts'
-import { slipKeys } from '../../search/index-entries.ts'
-import { isOneEditApart } from '../../search/typo.ts'
-import { compareText } from '../text-order.ts'
-import { agentKey, unpackFlags } from './belief-row.ts'
+import { deletions, isOneEditApart } from '../../search/typo.ts'
+import { compareText } from '../order.ts'
+import { agentKey, textHash, unpackFlags } from './belief-row.ts'
 import { BoundedCache, CachePerOwner } from './bounded-cache.ts'
 import type { Connection } from './connection.ts'
-import { textHash } from './text-hash.ts'
 
 const mostWords = 20_000
-const mostStandpoints = 50
+const mostViews = 50
 
-/** A word asked about this often in one state of the store will be asked about again. */
+/** The second words of phrases are read when a first word was asked for this often in one state of the store. */
 const oftenAsked = 3
-/** A word that begins more forms than this tells little by what may follow it. */
+/** Second words are not read for a word that begins more forms than this. */
 const mostSeconds = 512
 
-/** What is known of a word as the first of forms. */
-type Head = {
+/** What is known of a word as the first word of forms. */
+type FirstWord = {
   readonly lengths: readonly number[]
   asked: number
-  /** Null when not read, or too many. */
+  /** Null when not read, or when there are too many. */
   seconds: ReadonlySet<string> | null
 }
 
@@ -34,69 +32,68 @@ type FormRow = {
 }
 
 /**
- * Reads of the form index, each by a key. Everything here runs inside the caller's transaction. What was found, and
- * what was not, is kept until the store changes: messages of one conversation share most of their words.
+ * Reads of the form index, each by a key. Everything here runs inside the caller's transaction. Results, empty ones
+ * too, are cached until the store changes: messages of one conversation share most of their words.
  */
 export class FormLookups {
   readonly #connection: Connection
-  readonly #heads = new CachePerOwner<number, Head>(mostWords)
+  readonly #firstWords = new CachePerOwner<number, FirstWord>(mostWords)
   readonly #near = new CachePerOwner<number, readonly string[]>(mostWords)
-  /** By where it is seen from. */
+  /** By user, agent and scopes. */
   readonly #postings = new CachePerOwner<string, readonly Posting[]>(mostWords)
-  readonly #populations = new BoundedCache<number>(mostStandpoints)
-  readonly #scopes = new BoundedCache<readonly number[]>(mostStandpoints)
+  readonly #populations = new BoundedCache<number>(mostViews)
+  readonly #scopes = new BoundedCache<readonly number[]>(mostViews)
 
   constructor(connection: Connection) {
     this.#connection = connection
+    const caches = [this.#firstWords, this.#near, this.#postings, this.#populations, this.#scopes]
     connection.onChange(() => {
-      this.#heads.clear()
-      this.#near.clear()
-      this.#postings.clear()
-      this.#populations.clear()
-      this.#scopes.clear()
+      for (const cache of caches) cache.clear()
     })
   }
 
-  formLengths(userId: number, heads: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  formLengths(userId: number, words: readonly string[]): ReadonlyMap<string, readonly number[]> {
     const found = new Map<string, readonly number[]>()
-    const cache = this.#heads.of(userId)
-    for (const word of heads) {
-      const { lengths } = cache.get(word) ?? this.#readHead(userId, word, cache)
+    const cache = this.#firstWords.of(userId)
+    for (const word of words) {
+      const { lengths } = cache.get(word) ?? this.#readFirstWord(userId, word, cache)
       if (lengths.length > 0) found.set(word, lengths)
     }
     return found
   }
 
-  /** For words that keep coming; reading them for every word would cost more than it saves. */
-  secondWords(userId: number, heads: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  /** For words that are asked for often; to read them for every word would cost more than it saves. */
+  secondWords(userId: number, words: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
     const found = new Map<string, ReadonlySet<string>>()
-    const cache = this.#heads.of(userId)
-    for (const word of heads) {
-      const head = cache.get(word)
-      if (head === undefined) continue
-      head.asked += 1
-      if (head.asked === oftenAsked) head.seconds = this.#readSeconds(userId, word)
-      if (head.seconds !== null) found.set(word, head.seconds)
+    const cache = this.#firstWords.of(userId)
+    for (const word of words) {
+      const first = cache.get(word)
+      if (first === undefined) continue
+      first.asked += 1
+      if (first.asked === oftenAsked) first.seconds = this.#readSeconds(userId, word)
+      if (first.seconds !== null) found.set(word, first.seconds)
     }
     return found
   }
 
   postings(userId: number, view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> {
     const scopes = this.#scopeIds(userId, view.scopes)
-    // As JSON, so that no agent can be named to look like another one somewhere else.
+    // As JSON, so that no name of an agent can produce the key of another view.
     const seenFrom = JSON.stringify([userId, view.agent, scopes])
     const found = new Map<string, readonly Posting[]>()
     const unknown: string[] = []
     const cache = this.#postings.of(seenFrom)
     for (const key of new Set(keys)) {
-      // Words come again in a conversation; phrases that mean nothing hardly do, and would crowd them out.
+      // Single words come again in a conversation. Most phrases do not, and would evict the words.
       const known = key.includes(' ') ? undefined : cache.get(key)
       if (known === undefined) unknown.push(key)
       else if (known.length > 0) found.set(key, known)
     }
     const read = this.#readPostings(userId, view.agent, scopes, unknown)
     for (const key of unknown) {
-      const postings = inOrder([...(read.get(key)?.values() ?? [])])
+      const postings = [...(read.get(key)?.values() ?? [])].sort((one, other) =>
+        compareText(one.beliefId, other.beliefId),
+      )
       if (!key.includes(' ')) cache.set(key, postings)
       if (postings.length > 0) found.set(key, postings)
     }
@@ -104,12 +101,10 @@ export class FormLookups {
   }
 
   everyHolder(userId: number, keys: readonly string[]): ReadonlyMap<string, readonly string[]> {
-    const statement = this.#connection.statement<[number, string], { belief: string }>(
-      'SELECT DISTINCT belief FROM forms WHERE user_id = ? AND key = ? ORDER BY belief',
-    )
+    const holding = 'SELECT DISTINCT belief FROM forms WHERE user_id = ? AND key = ? ORDER BY belief'
     const found = new Map<string, readonly string[]>()
     for (const key of new Set(keys)) {
-      const holders = statement.all(userId, key).map(({ belief }) => belief)
+      const holders = this.#connection.column<string>(holding, [userId, key])
       if (holders.length > 0) found.set(key, holders)
     }
     return found
@@ -127,24 +122,23 @@ export class FormLookups {
         continue
       }
       near.set(written, new Set())
-      for (const slip of slipKeys(written).map(textHash)) {
-        const others = writtenAs.get(slip)
-        if (others === undefined) writtenAs.set(slip, [written])
+      for (const deletion of deletions(written).map(textHash)) {
+        const others = writtenAs.get(deletion)
+        if (others === undefined) writtenAs.set(deletion, [written])
         else others.push(written)
       }
     }
-    for (const asked of batches([...writtenAs.keys()])) {
-      const rows = this.#connection
-        .statement<(number | null)[], { slip: number; word: string }>(
-          `WITH asked (value) AS (VALUES ${asked.places})
-           SELECT slips.slip, words.word FROM asked
-           CROSS JOIN slips ON slips.user_id = ? AND slips.slip = asked.value
-           CROSS JOIN words ON words.id = slips.word`,
-        )
-        .all(...asked.values, userId)
-      for (const { slip, word } of rows) {
-        for (const written of writtenAs.get(slip) ?? []) if (isOneEditApart(written, word)) near.get(written)?.add(word)
-      }
+    for (const batch of batches([...writtenAs.keys()])) {
+      const rows = this.#connection.all<{ deletion: number; word: string }>(
+        `WITH asked (value) AS (VALUES ${places})
+         SELECT typos.deletion, words.word FROM asked
+         CROSS JOIN typos ON typos.user_id = ? AND typos.deletion = asked.value
+         CROSS JOIN words ON words.id = typos.word`,
+        [...batch, userId],
+      )
+      for (const { deletion, word } of rows)
+        for (const written of writtenAs.get(deletion) ?? [])
+          if (isOneEditApart(written, word)) near.get(written)?.add(word)
     }
     for (const [written, meant] of near) {
       const sorted = [...meant].sort(compareText)
@@ -158,19 +152,12 @@ export class FormLookups {
     const asked = JSON.stringify([userId, view.agent, view.scopes])
     const known = this.#populations.get(asked)
     if (known !== undefined) return known
-    const population = this.#readPopulation(userId, view)
+    const sum = `SELECT sum(current) FROM audiences WHERE agent IN ('', ?) AND id IN (
+      SELECT audience FROM audience_scopes WHERE user_id = ? AND scope IN (SELECT value FROM json_each(?)))`
+    const values = [agentKey(view.agent), userId, JSON.stringify(this.#scopeIds(userId, view.scopes))]
+    const population = this.#connection.value<number | null>(sum, values) ?? 0
     this.#populations.set(asked, population)
     return population
-  }
-
-  #readPopulation(userId: number, view: Viewpoint): number {
-    const row = this.#connection
-      .statement<[string, number, string], { population: number | null }>(
-        `SELECT sum(current) AS population FROM audiences WHERE agent IN ('', ?) AND id IN (
-           SELECT audience FROM audience_scopes WHERE user_id = ? AND scope IN (SELECT value FROM json_each(?)))`,
-      )
-      .get(agentKey(view.agent), userId, JSON.stringify(this.#scopeIds(userId, view.scopes)))
-    return row?.population ?? 0
   }
 
   #readPostings(
@@ -180,19 +167,18 @@ export class FormLookups {
     keys: readonly string[],
   ): ReadonlyMap<string, Map<string, Posting>> {
     const found = new Map<string, Map<string, Posting>>()
-    // One look-up per owner: asking for either at once makes SQLite step through both for every key.
+    // One query per owner: with both in one query SQLite steps through the rows of both for every key.
     const owners = [...new Set([agentKey(null), agentKey(agent)])]
     for (const [scope, owner] of scopes.flatMap((scope) => owners.map((owner) => [scope, owner] as const))) {
-      for (const asked of batches(keys)) {
-        const rows = this.#connection
-          .statement<(number | string | null)[], FormRow>(
-            `WITH asked (value) AS (VALUES ${asked.places})
-             SELECT key, belief, ordinal, breaks, flags, reinforced FROM asked
-             CROSS JOIN forms ON user_id = ? AND key = asked.value AND current = 1 AND scope = ? AND agent = ?`,
-          )
-          .all(...asked.values, userId, scope, owner)
+      for (const batch of batches(keys)) {
+        const rows = this.#connection.all<FormRow>(
+          `WITH asked (value) AS (VALUES ${places})
+           SELECT key, belief, ordinal, breaks, flags, reinforced FROM asked
+           CROSS JOIN forms ON user_id = ? AND key = asked.value AND current = 1 AND scope = ? AND agent = ?`,
+          [...batch, userId, scope, owner],
+        )
         for (const { key, belief, ordinal, breaks, flags, reinforced } of rows) {
-          // A belief in several visible scopes has a row for each, all of them saying the same.
+          // A belief in several visible scopes has one row for each, and all are equal but for the scope.
           const postings = found.get(key) ?? new Map<string, Posting>()
           found.set(key, postings)
           postings.set(belief, { beliefId: belief, ordinal, breaks, ...unpackFlags(flags), reinforcedAt: reinforced })
@@ -202,26 +188,19 @@ export class FormLookups {
     return found
   }
 
-  #readHead(userId: number, word: string, cache: BoundedCache<Head>): Head {
-    const lengths = this.#connection
-      .statement<[number, string], number>(
-        'SELECT length FROM form_heads WHERE user_id = ? AND head = ? ORDER BY length',
-      )
-      .pluck()
-      .all(userId, word)
-    const head = { lengths, asked: 0, seconds: null }
-    cache.set(word, head)
-    return head
+  #readFirstWord(userId: number, word: string, cache: BoundedCache<FirstWord>): FirstWord {
+    const withWord = 'SELECT length FROM phrase_prefixes WHERE user_id = ? AND word = ? ORDER BY length'
+    const first = { lengths: this.#connection.column<number>(withWord, [userId, word]), asked: 0, seconds: null }
+    cache.set(word, first)
+    return first
   }
 
-  #readSeconds(userId: number, head: string): ReadonlySet<string> | null {
-    // Between the words of a key there is one space, and nothing sorts between it and "!".
-    const keys = this.#connection
-      .statement<[number, string, string, number], string>(
-        'SELECT key FROM forms WHERE user_id = ? AND key >= ? AND key < ? LIMIT ?',
-      )
-      .pluck()
-      .all(userId, `${head} `, `${head}!`, mostSeconds + 1)
+  #readSeconds(userId: number, first: string): ReadonlySet<string> | null {
+    // The words of a key are separated by one space, and "!" is the character after it.
+    const keys = this.#connection.column<string>(
+      'SELECT key FROM forms WHERE user_id = ? AND key >= ? AND key < ? LIMIT ?',
+      [userId, `${first} `, `${first}!`, mostSeconds + 1],
+    )
     return keys.length > mostSeconds ? null : new Set(keys.map((key) => key.split(' ', 2)[1] as string))
   }
 
@@ -229,29 +208,21 @@ export class FormLookups {
     const asked = JSON.stringify([userId, scopes])
     const known = this.#scopes.get(asked)
     if (known !== undefined) return known
-    const statement = this.#connection.statement<[number, string], { id: number }>(
-      'SELECT id FROM scopes WHERE user_id = ? AND name = ?',
-    )
-    const ids = [...new Set(scopes)].flatMap((scope) => statement.get(userId, scope)?.id ?? [])
+    const named = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
+    const ids = [...new Set(scopes)].flatMap((scope) => this.#connection.column<number>(named, [userId, scope]))
     this.#scopes.set(asked, ids)
     return ids
   }
 }
 
-const inOrder = (postings: Posting[]): readonly Posting[] =>
-  postings.sort((one, other) => compareText(one.beliefId, other.beliefId))
-
 const batchSize = 32
+const places = Array<string>(batchSize).fill('(?)').join(', ')
 
-/** Splits values into lists of one length, so that one prepared statement serves all; nulls fill up the last and match nothing. */
-function* batches<Value extends number | string>(
-  values: readonly Value[],
-): Generator<{ places: string; values: readonly (Value | null)[] }> {
+/** Splits values into lists of one length, for one prepared statement. Nulls, which match nothing, fill the last one. */
+function* batches<Value extends number | string>(values: readonly Value[]): Generator<readonly (Value | null)[]> {
   for (let from = 0; from < values.length; from += batchSize) {
     const batch: (Value | null)[] = values.slice(from, from + batchSize)
     while (batch.length < batchSize) batch.push(null)
-    yield { places, values: batch }
+    yield batch
   }
 }
-
-const places = Array<string>(batchSize).fill('(?)').join(', ')

@@ -1,24 +1,26 @@
 import type { FullText, TextHit } from '../../search/form-index.ts'
 import { rankText, type TermMatch, type TextBase, type TextField, textTerm } from '../text-terms.ts'
-import { agentKey } from './belief-row.ts'
+import { agentKey, indexedTerm } from './belief-row.ts'
 import type { Connection } from './connection.ts'
-import { indexedTerm } from './projections.ts'
 
 type Query = Parameters<FullText['matchText']>[0]
 
 type Occurrence = { readonly id: string; readonly words: number; readonly field: TextField; readonly count: number }
 
 /**
- * Full text by way of FTS5's index. Its own ranking counts every row of the table, other users' and retired ones too,
- * so only the occurrences are taken from it and scored here, within the view.
+ * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, those of other users and retired
+ * ones too, so only the occurrences are read from it, and scored here within the view.
  */
 export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired } = query
   const audiences = JSON.stringify(audiencesInView(connection, userId, query))
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
-    connection
-      .statement<[string, string, string, number], Occurrence>(occurrencesBetween)
-      .all(indexedTerm(userId, from), indexedTerm(userId, to), audiences, Number(!includeRetired))
+    connection.all(occurrencesBetween, [
+      indexedTerm(userId, from),
+      indexedTerm(userId, to),
+      audiences,
+      Number(!includeRetired),
+    ])
   const terms = [...new Set(query.words.map(textTerm))]
   const beginning = query.beginning === undefined ? null : textTerm(query.beginning)
   const matches = terms.map((term, index) => {
@@ -29,7 +31,7 @@ export function matchText(connection: Connection, userId: number, query: Query):
   return rankText(matches, textBase(connection, audiences, includeRetired), query)
 }
 
-/** A beginning and this sorts after everything that begins so. */
+/** A prefix followed by this sorts after every word that starts with the prefix. */
 const lastCharacter = '\u{10ffff}'
 
 // The pluses keep SQLite from looking each belief up once per audience.
@@ -41,31 +43,23 @@ const occurrencesBetween = `
 
 function audiencesInView(connection: Connection, userId: number, { agent, scopes }: Query): readonly number[] {
   const owner = agentKey(agent)
-  const rows =
-    scopes === null
-      ? connection
-          .statement<[number, string], { id: number }>(
-            `SELECT id FROM audiences WHERE user_id = ? AND agent IN ('', ?)`,
-          )
-          .all(userId, owner)
-      : connection
-          .statement<[{ userId: number; owner: string; scopes: string }], { id: number }>(
-            `SELECT DISTINCT audiences.id FROM json_each(:scopes) AS asked
-             CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
-             CROSS JOIN audience_scopes ON audience_scopes.user_id = :userId AND audience_scopes.scope = scopes.id
-             CROSS JOIN audiences ON audiences.id = audience_scopes.audience AND audiences.agent IN ('', :owner)`,
-          )
-          .all({ userId, owner, scopes: JSON.stringify(scopes) })
-  return rows.map(({ id }) => id)
+  if (scopes === null)
+    return connection.column(`SELECT id FROM audiences WHERE user_id = ? AND agent IN ('', ?)`, [userId, owner])
+  return connection.column(
+    `SELECT DISTINCT audiences.id FROM json_each(:scopes) AS asked
+     CROSS JOIN scopes ON scopes.user_id = :userId AND scopes.name = asked.value
+     CROSS JOIN audience_scopes ON audience_scopes.user_id = :userId AND audience_scopes.scope = scopes.id
+     CROSS JOIN audiences ON audiences.id = audience_scopes.audience AND audiences.agent IN ('', :owner)`,
+    [{ userId, owner, scopes: JSON.stringify(scopes) }],
+  )
 }
 
 function textBase(connection: Connection, audiences: string, includeRetired: boolean): TextBase {
-  const row = connection
-    .statement<[{ retired: number; audiences: string }], { beliefs: number | null; words: number | null }>(
-      `SELECT sum(current + :retired * retired) AS beliefs, sum(current_words + :retired * retired_words) AS words
-       FROM audiences WHERE id IN (SELECT value FROM json_each(:audiences))`,
-    )
-    .get({ retired: Number(includeRetired), audiences })
+  const row = connection.get<{ beliefs: number | null; words: number | null }>(
+    `SELECT sum(current + :retired * retired) AS beliefs, sum(current_words + :retired * retired_words) AS words
+     FROM audiences WHERE id IN (SELECT value FROM json_each(:audiences))`,
+    [{ retired: Number(includeRetired), audiences }],
+  )
   return { beliefs: row?.beliefs ?? 0, words: row?.words ?? 0 }
 }
 

@@ -8,7 +8,6 @@ import {
   mostListedBeliefs,
 } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import type { CheckedChange } from '../checked-commit.ts'
 import {
   beforeFirst,
   hashBody,
@@ -16,16 +15,17 @@ import {
   hashEvent,
   type SealedChange,
   type SealedTurn,
-  saltBytes,
   toHex,
-} from '../journal-hash.ts'
-import { undoneBy } from '../undo-chain.ts'
+  undoneBy,
+  type WrittenChange,
+} from '../journal-chain.ts'
 import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 
-type EventRow = {
+export type EventRow = {
   readonly number: number
   readonly user: string
+  readonly user_id: number
   readonly kind: EventKind
   readonly actor: JournalEvent['actor']
   readonly origin: string
@@ -33,30 +33,34 @@ type EventRow = {
   readonly key: string | null
   readonly fingerprint: string | null
   readonly undoes: number | null
+  readonly changes_hash: Buffer
+  readonly previous_hash: Buffer
   readonly hash: Buffer
 }
 
-type ChangeRow = {
+export type ChangeRow = {
   readonly event: number
+  readonly user_id: number
   readonly belief_id: string
-  readonly outcome: CheckedChange['outcome']
+  readonly version: number
+  readonly outcome: SealedChange['outcome']
   readonly body_hash: Buffer | null
   readonly salt: Buffer | null
   readonly body: string | null
 }
 
-/** A change ready to be written, with the text that goes into the journal and into the belief's row. */
-export type WrittenChange = SealedChange & { readonly salt: Uint8Array | null; readonly body: string | null }
+export const selectEvents = `SELECT number, users.name AS user, user_id, kind, actor, origin, at, key, fingerprint, undoes,
+  changes_hash, previous_hash, hash FROM events JOIN users ON users.id = events.user_id`
 
-const eventColumns = `number, users.name AS user, kind, actor, origin, at, key, fingerprint, undoes, hash
-  FROM events JOIN users ON users.id = events.user_id`
+export const selectChanges = `SELECT event, user_id, belief_id, version, outcome, body_hash, salt, body FROM changes`
 
-const changeColumns = 'event, belief_id, outcome, body_hash, salt, body FROM changes'
+/** The fields of an event that its hash covers. */
+export const eventFields = ({ number, user, kind, actor, origin, at, key, fingerprint, undoes }: EventRow) => {
+  const idempotencyKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
+  return { number, user, kind, actor, origin, at, key: idempotencyKey, undoes }
+}
 
-/** For SQLite: as many as there are. */
-const noLimit = -1
-
-/** The append-only record of what happened, in SQLite. Everything here runs inside the caller's transaction. */
+/** The append-only record of all events. Everything here runs inside the caller's transaction. */
 export class Journal {
   readonly #connection: Connection
 
@@ -67,77 +71,62 @@ export class Journal {
   /** Newest first. */
   events(userId: number, { limit, before, hearing = false }: EventPage): readonly JournalEntry[] {
     return this.#connection
-      .statement<[number, number, number, number], EventRow>(
-        `SELECT ${eventColumns} WHERE user_id = ? AND number < ? AND (? OR kind <> 'hear') ORDER BY number DESC LIMIT ?`,
+      .all<EventRow>(
+        `${selectEvents} WHERE user_id = ? AND number < ? AND (? OR kind <> 'hear') ORDER BY number DESC LIMIT ?`,
+        [userId, before ?? Number.MAX_SAFE_INTEGER, Number(hearing), limit],
       )
-      .all(userId, before ?? Number.MAX_SAFE_INTEGER, Number(hearing), limit)
       .map((row) => this.#entryOf(row))
   }
 
   event(userId: number, number: number): JournalEvent | null {
     const row = this.#rowAt(userId, number)
-    return row === null ? null : this.#eventOf(row)
+    return row === undefined ? null : this.#eventOf(row)
   }
 
   eventByKey(userId: number, key: string): JournalEvent | null {
-    const row = this.#connection
-      .statement<[number, string], EventRow>(`SELECT ${eventColumns} WHERE user_id = ? AND key = ?`)
-      .get(userId, key)
+    const row = this.#connection.get<EventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key])
     return row === undefined ? null : this.#eventOf(row)
   }
 
   lastUndoable(userId: number): JournalEvent | null {
-    const candidates = this.#connection
-      .statement<[number], { number: number }>(
-        `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind NOT IN ('undo', 'hear') ORDER BY number DESC`,
-      )
-      .iterate(userId)
-    for (const { number } of candidates) {
+    const candidates = this.#connection.statement<{ number: number }>(
+      `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind NOT IN ('undo', 'hear') ORDER BY number DESC`,
+    )
+    for (const { number } of candidates.iterate(userId)) {
       if (this.#undoneBy(number) === null) return this.event(userId, number)
     }
     return null
   }
 
   history(userId: number, beliefId: string): readonly BeliefRevision[] {
-    const rows = this.#connection
-      .statement<[number, string], ChangeRow>(
-        `SELECT ${changeColumns} WHERE user_id = ? AND belief_id = ? ORDER BY event`,
-      )
-      .all(userId, beliefId)
-    return rows.flatMap((row) => {
-      const event = this.#rowAt(userId, row.event)
-      return event === null ? [] : [this.#revisionOf(this.#entryOf(event), row)]
-    })
+    return this.#connection
+      .all<ChangeRow>(`${selectChanges} WHERE user_id = ? AND belief_id = ? ORDER BY event`, [userId, beliefId])
+      .flatMap((row) => {
+        const event = this.#rowAt(userId, row.event)
+        return event === undefined ? [] : [this.#revisionOf(this.#entryOf(event), row)]
+      })
   }
 
   revisions(userId: number, number: number): readonly BeliefRevision[] {
     const row = this.#rowAt(userId, number)
-    if (row === null) return []
+    if (row === undefined) return []
     const event = this.#entryOf(row)
-    return this.#connection
-      .statement<[number], ChangeRow>(`SELECT ${changeColumns} WHERE event = ? ORDER BY ordinal`)
-      .all(number)
-      .map((change) => this.#revisionOf(event, change))
+    const changes = this.#connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [number])
+    return changes.map((change) => this.#revisionOf(event, change))
   }
 
-  /** Version after the last thing that happened to a belief, 0 if nothing did. */
+  /** The version of a belief after its last change, 0 when there was none. */
   versionOf(userId: number, beliefId: string): number {
-    const row = this.#connection
-      .statement<[number, string], { version: number }>(
-        'SELECT version FROM changes WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1',
-      )
-      .get(userId, beliefId)
-    return row?.version ?? 0
+    const newest = 'SELECT version FROM changes WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1'
+    return this.#connection.value<number>(newest, [userId, beliefId]) ?? 0
   }
 
   head(): { readonly number: number; readonly hash: Uint8Array } {
-    const row = this.#connection
-      .statement<[], { number: number; hash: Buffer }>('SELECT number, hash FROM events ORDER BY number DESC LIMIT 1')
-      .get()
-    return row ?? { number: 0, hash: beforeFirst }
+    const newest = 'SELECT number, hash FROM events ORDER BY number DESC LIMIT 1'
+    return this.#connection.get<{ number: number; hash: Buffer }>(newest) ?? { number: 0, hash: beforeFirst }
   }
 
-  /** Writes the event and its changes, and takes the text out of what is erased. */
+  /** Writes the event and its changes, and removes the earlier texts of erased beliefs. */
   append(
     userId: number,
     commit: Commit,
@@ -146,44 +135,32 @@ export class Journal {
   ): JournalEvent {
     const { user, kind, actor, origin, at, key, undoes } = commit
     const head = this.head()
-    const fields = { number: head.number + 1, user, kind, actor, origin, at, key, undoes }
+    const number = head.number + 1
+    const fields = { number, user, kind, actor, origin, at, key, undoes }
     const changesHash = hashChanges(changes, turns)
     const hash = hashEvent(fields, changesHash, head.hash)
-    this.#connection
-      .statement<unknown[]>(
-        `INSERT INTO events (number, user_id, kind, actor, origin, at, key, fingerprint, undoes, changes_hash,
-         previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        fields.number,
-        userId,
-        kind,
-        actor,
-        origin,
-        at,
-        key?.value ?? null,
-        key?.fingerprint ?? null,
-        undoes,
-        changesHash,
-        head.hash,
-        hash,
-      )
-    const insert = this.#connection.statement<unknown[]>(
+    const idempotency = [key?.value ?? null, key?.fingerprint ?? null]
+    this.#connection.run(
+      `INSERT INTO events (number, user_id, kind, actor, origin, at, key, fingerprint, undoes, changes_hash,
+       previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [number, userId, kind, actor, origin, at, ...idempotency, undoes, changesHash, head.hash, hash],
+    )
+    const insert = this.#connection.statement(
       `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    const erase = this.#connection.statement<[number, string]>(
+    const erase = this.#connection.statement(
       'UPDATE changes SET salt = NULL, body = NULL WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL',
     )
     for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of changes.entries()) {
       if (outcome === 'erased') erase.run(userId, beliefId)
-      insert.run(fields.number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
+      insert.run(number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
     }
     const beliefIds = changes.map(({ beliefId }) => beliefId)
     return { ...fields, undoneBy: null, beliefIds, turnCount: turns.length, hash: toHex(hash) }
   }
 
-  /** A text that is no longer the one written is an error, never a different belief. */
+  /** A text that does not match its hash is an error, never a different belief. */
   #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
     const { belief_id, outcome, body } = row
     if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
@@ -191,92 +168,72 @@ export class Journal {
   }
 
   #undoneBy(number: number): number | null {
-    const statement = this.#connection.statement<[number], { number: number }>(
-      'SELECT number FROM events WHERE undoes = ? ORDER BY number DESC',
-    )
-    return undoneBy(number, (undone) => statement.all(undone).map((row) => row.number))
+    const undosOf = 'SELECT number FROM events WHERE undoes = ? ORDER BY number DESC'
+    return undoneBy(number, (undone) => this.#connection.column<number>(undosOf, [undone]))
   }
 
-  #rowAt(userId: number, number: number): EventRow | null {
-    const row = this.#connection
-      .statement<[number, number], EventRow>(`SELECT ${eventColumns} WHERE number = ? AND user_id = ?`)
-      .get(number, userId)
-    return row ?? null
+  #rowAt(userId: number, number: number): EventRow | undefined {
+    return this.#connection.get(`${selectEvents} WHERE number = ? AND user_id = ?`, [number, userId])
   }
 
   #eventOf(row: EventRow): JournalEvent {
-    return { ...this.#fieldsOf(row), beliefIds: this.#beliefIds(row.number, noLimit) }
+    const everything = -1
+    return { ...this.#commonFields(row), beliefIds: this.#beliefIds(row.number, everything) }
   }
 
   #entryOf(row: EventRow): JournalEntry {
-    // Changes are numbered from 0 without a gap, so that the last number is the count without counting.
-    const last = this.#connection
-      .statement<[number], { last: number | null }>('SELECT max(ordinal) AS last FROM changes WHERE event = ?')
-      .get(row.number)
-    return {
-      ...this.#fieldsOf(row),
-      beliefIds: this.#beliefIds(row.number, mostListedBeliefs),
-      beliefCount: (last?.last ?? -1) + 1,
-    }
+    // Ordinals start at 0 and have no gap, so the highest tells the count without counting.
+    const last = this.#connection.value<number>('SELECT max(ordinal) FROM changes WHERE event = ?', [row.number])
+    const beliefIds = this.#beliefIds(row.number, mostListedBeliefs)
+    return { ...this.#commonFields(row), beliefIds, beliefCount: (last ?? -1) + 1 }
   }
 
   #beliefIds(number: number, limit: number): readonly string[] {
-    return this.#connection
-      .statement<[number, number], { belief_id: string }>(
-        'SELECT belief_id FROM changes WHERE event = ? ORDER BY ordinal LIMIT ?',
-      )
-      .all(number, limit)
-      .map(({ belief_id }) => belief_id)
+    const inOrder = 'SELECT belief_id FROM changes WHERE event = ? ORDER BY ordinal LIMIT ?'
+    return this.#connection.column(inOrder, [number, limit])
   }
 
-  #turnCount(number: number): number {
-    const found = this.#connection
-      .statement<[number, number], { count: number }>(
-        `SELECT (SELECT count(*) FROM turns WHERE event = ?) + (SELECT count(*) FROM turns WHERE erased_by = ?) AS count`,
-      )
-      .get(number, number)
-    return found?.count ?? 0
-  }
-
-  #fieldsOf(row: EventRow): Omit<JournalEvent, 'beliefIds'> {
-    const { number, user, kind, actor, origin, at, key, fingerprint, undoes, hash } = row
-    return {
-      number,
-      user,
-      kind,
-      actor,
-      origin,
-      at,
-      key: key === null ? null : { value: key, fingerprint: fingerprint ?? '' },
-      undoes,
-      undoneBy: this.#undoneBy(number),
-      turnCount: this.#turnCount(number),
-      hash: toHex(hash),
-    }
+  #commonFields(row: EventRow): Omit<JournalEvent, 'beliefIds'> {
+    const { number } = row
+    const turnCount = this.#connection.value<number>(
+      'SELECT (SELECT count(*) FROM turns WHERE event = ?) + (SELECT count(*) FROM turns WHERE erased_by = ?)',
+      [number, number],
+    )
+    const undone = this.#undoneBy(number)
+    return { ...eventFields(row), undoneBy: undone, turnCount: turnCount ?? 0, hash: toHex(row.hash) }
   }
 }
 
-/** Whether a text of the journal is the one that was hashed. One that was erased has nothing left to compare. */
+/** The ids of users in this store. */
+export class Users {
+  readonly #connection: Connection
+  readonly #known = new Map<string, number>()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    connection.onChange(() => this.#known.clear())
+  }
+
+  /** Null for a user that the store has no row of. */
+  find(name: string): number | null {
+    const id = this.#known.get(name) ?? this.#connection.value<number>('SELECT id FROM users WHERE name = ?', [name])
+    if (id !== undefined) this.#known.set(name, id)
+    return id ?? null
+  }
+
+  findOrAdd(name: string): number {
+    const add = 'INSERT INTO users (name) VALUES (?) RETURNING id'
+    return this.find(name) ?? (this.#connection.value(add, [name]) as number)
+  }
+}
+
+/** Whether a text of the journal matches its hash. An erased text has nothing left to compare. */
 export const isAsWritten = ({ body, body_hash, salt }: Pick<ChangeRow, 'body' | 'body_hash' | 'salt'>): boolean =>
   body === null || (salt !== null && body_hash !== null && Buffer.compare(hashBody(salt, body), body_hash) === 0)
 
 export const damagedJournal = (file: string, event: number, beliefId: string): MemoryError =>
   new MemoryError(
     'unavailable',
-    `The journal of ${file} is damaged: event ${event} no longer holds what it wrote of ${beliefId}.`,
+    `The journal of ${file} is damaged: the text of ${beliefId} in event ${event} was altered.`,
     { hint: 'Nothing was changed. Restore a backup.' },
   )
-
-/** Works out what each change writes. One draw of salts serves the whole commit. */
-export function sealChanges(
-  changes: readonly CheckedChange[],
-  random: (bytes: number) => Uint8Array,
-): readonly WrittenChange[] {
-  const salts = random(saltBytes * changes.length)
-  return changes.map(({ beliefId, expectedVersion, outcome, after }, index) => {
-    if (after === null) return { beliefId, version: expectedVersion, outcome, bodyHash: null, salt: null, body: null }
-    const salt = salts.subarray(index * saltBytes, (index + 1) * saltBytes)
-    const body = JSON.stringify(after)
-    return { beliefId, version: after.version, outcome, bodyHash: hashBody(salt, body), salt, body }
-  })
-}

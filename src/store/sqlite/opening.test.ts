@@ -7,7 +7,7 @@ import { committed } from '../opened-stores.contract.ts'
 import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
 import { safeSettings } from './database.ts'
 import { migrations } from './migrations/migrate.ts'
-import { newFile, openAt } from './temporary-store.contract.ts'
+import { newFile, openAt, tamper } from './temporary-store.contract.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
@@ -40,9 +40,19 @@ describe('opening a store', () => {
 
     const db = new Database(file, { readonly: true })
     const applied = db.prepare('SELECT number, name FROM migrations').all()
-    expect(applied).toEqual(migrations.map(({ name }, index) => ({ number: index + 1, name })))
+    expect(applied).toEqual(migrations.map((name, index) => ({ number: index + 1, name })))
     expect(db.pragma('user_version', { simple: true })).toBe(migrations.length)
     db.close()
+  })
+
+  it.each([-1, 1_000])('refuses a store with the unknown schema %i', async (version) => {
+    const file = newFile()
+    await openAt(file).close()
+    tamper(file, `PRAGMA user_version = ${version}`)
+
+    expect(() => openAt(file)).toThrow(
+      expect.objectContaining({ code: 'unavailable', message: expect.stringContaining(`schema ${version}`) }),
+    )
   })
 
   it('waits for the disk on every commit, also when opened again', async () => {
@@ -112,7 +122,7 @@ describe('an open store', () => {
     const belief = sample({ id: 'b1', content: 'Before.' })
     await committed(one, commitOf([present(belief)]))
 
-    const seen = await other.together(async () => {
+    const seen = await other.withSnapshot(async () => {
       const before = await other.get('ada', 'b1')
       await committed(one, commitOf([present(next(belief, { content: 'After.' }))]))
       return [before?.content, (await other.get('ada', 'b1'))?.content]

@@ -8,7 +8,6 @@ import type { Finding } from '../../beliefs/store-care.ts'
 import { committed } from '../opened-stores.contract.ts'
 import { commitOf, gone, next, present, sample } from '../sample-beliefs.contract.ts'
 import { commitFor, everyAnswer, outcomeOf, requests } from '../store-agreement.contract.ts'
-import type { SqliteStore } from './sqlite-store.ts'
 import { newFile, openAt, tamper } from './temporary-store.contract.ts'
 
 const failed = (findings: readonly Finding[]): readonly string[] =>
@@ -180,9 +179,9 @@ describe('verifying', () => {
     ['a lost name', `UPDATE members SET name_key = 'other' WHERE name_key = 'kubernetes'`],
     ['a lost member', `DELETE FROM members WHERE belief = 'b2'`],
     ['a form in the wrong place', `UPDATE forms SET current = 0 WHERE key = 'kv store'`],
-    ['a wrong count of forms', 'UPDATE form_heads SET count = count + 1'],
+    ['a wrong count of forms', 'UPDATE phrase_prefixes SET count = count + 1'],
     ['a wrong count of words', 'UPDATE words SET count = count + 1'],
-    ['a lost slip', 'DELETE FROM slips WHERE slip = (SELECT min(slip) FROM slips)'],
+    ['a lost typo', 'DELETE FROM typos WHERE deletion = (SELECT min(deletion) FROM typos)'],
     ['a wrong population', 'UPDATE audiences SET current = current + 1'],
     ['a lost place of an audience', 'DELETE FROM audience_scopes'],
     ['a wrong count of a scope', 'UPDATE scopes SET current = current + 1'],
@@ -198,7 +197,7 @@ describe('verifying', () => {
     const file = await lived()
     tamper(file, 'PRAGMA wal_checkpoint(TRUNCATE)')
     const bytes = readFileSync(file)
-    const root = rootPage(file, 'form_heads')
+    const root = rootPage(file, 'phrase_prefixes')
     bytes.fill(0xff, (root - 1) * 4096, (root - 1) * 4096 + 200)
     writeFileSync(file, bytes)
 
@@ -270,6 +269,18 @@ describe('a backup', () => {
     await expect(store.backup(join(dirname(file), 'none', 'backup.db'))).rejects.toMatchObject({ code: 'unavailable' })
 
     expect(readFileSync(copy, 'utf8')).toBe('precious')
+    await store.close()
+  })
+
+  it('that was interrupted leaves nothing under its name', async () => {
+    const file = await lived()
+    const store = openAt(file)
+    const copy = join(dirname(file), 'backup.db')
+    writeFileSync(`${copy}.partial`, '')
+
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(existsSync(copy)).toBe(false)
     await store.close()
   })
 })
@@ -345,16 +356,3 @@ function traceIn(file: string): (text: string) => boolean {
   const bytes = [file, `${file}-wal`].map((name) => (existsSync(name) ? readFileSync(name, 'latin1') : ''))
   return (text) => bytes.some((content) => content.includes(text))
 }
-
-describe('sizes', () => {
-  it('say how much there is', async () => {
-    const file = await lived()
-    const store: SqliteStore = openAt(file)
-
-    const sizes = await store.sizes()
-
-    expect(sizes).toMatchObject({ users: 2, events: 4, beliefs: 2 })
-    expect(sizes.databaseBytes).toBe(statSync(file).size)
-    await store.close()
-  })
-})

@@ -1,5 +1,5 @@
+import { type IndexedUnit, mostOccurrences } from '../../search/turns/passages.ts'
 import type { TermPostings } from '../../search/turns/turn-index.ts'
-import { type IndexedUnit, mostOccurrences } from '../../search/turns/units.ts'
 import type { Connection } from './connection.ts'
 
 /** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */
@@ -9,7 +9,7 @@ const entryBytes = 3
 
 type Entries = Map<string, Map<number, number[]>>
 
-/** Collects what new turns add to the index, so that each term is written once. */
+/** Collects the postings of new turns, so that each term is written once. */
 export class PostingsDraft {
   readonly #scopes = new Map<number, Entries>()
 
@@ -31,7 +31,7 @@ export class PostingsDraft {
   }
 
   write(connection: Connection): void {
-    const append = connection.statement<[number, string, number, Buffer]>(
+    const append = connection.statement(
       `INSERT INTO turn_postings (scope, term, block, entries) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)`,
     )
@@ -44,44 +44,35 @@ export class PostingsDraft {
   }
 }
 
-/** Takes the units of one turn out of the index. A term that no unit of a block holds any more leaves nothing behind. */
+/** Removes the postings of one turn. A block that becomes empty is deleted. */
 export function removePostings(
   connection: Connection,
   scope: number,
   row: number,
   units: readonly IndexedUnit[],
 ): void {
-  const read = connection.statement<[number, string, number], { entries: Buffer }>(
-    'SELECT entries FROM turn_postings WHERE scope = ? AND term = ? AND block = ?',
-  )
-  const replace = connection.statement<[Buffer, number, string, number]>(
-    'UPDATE turn_postings SET entries = ? WHERE scope = ? AND term = ? AND block = ?',
-  )
-  const remove = connection.statement<[number, string, number]>(
-    'DELETE FROM turn_postings WHERE scope = ? AND term = ? AND block = ?',
-  )
+  const where = 'WHERE scope = ? AND term = ? AND block = ?'
   for (const [passage, { counts }] of units.entries()) {
     const block = (row + passage) >> blockBits
     const place = (row + passage) & blockMask
     for (const term of counts.keys()) {
-      const entries = read.get(scope, term, block)?.entries
+      const key = [scope, term, block]
+      const entries = connection.value<Buffer>(`SELECT entries FROM turn_postings ${where}`, key)
       if (entries === undefined) continue
       const kept: Buffer[] = []
       for (let at = 0; at < entries.length; at += entryBytes) {
         if (entries.readUInt16LE(at) !== place) kept.push(entries.subarray(at, at + entryBytes))
       }
-      if (kept.length === 0) remove.run(scope, term, block)
-      else replace.run(Buffer.concat(kept), scope, term, block)
+      if (kept.length === 0) connection.run(`DELETE FROM turn_postings ${where}`, key)
+      else connection.run(`UPDATE turn_postings SET entries = ? ${where}`, [Buffer.concat(kept), ...key])
     }
   }
 }
 
-/** Where a term occurs in the scopes; null for nowhere. */
+/** The postings of a term in the scopes; null when there are none. */
 export function readPostings(connection: Connection, scopes: readonly number[], term: string): TermPostings | null {
-  const statement = connection.statement<[number, string], { block: number; entries: Buffer }>(
-    'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ?',
-  )
-  const found = scopes.flatMap((scope) => statement.all(scope, term))
+  const inScope = 'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ?'
+  const found = scopes.flatMap((scope) => connection.all<{ block: number; entries: Buffer }>(inScope, [scope, term]))
   const size = found.reduce((total, { entries }) => total + entries.length / entryBytes, 0)
   if (size === 0) return null
   const rows = new Int32Array(size)

@@ -51,7 +51,7 @@ describe('A store with a thread', () => {
   it('shows a change to who has been reading before it', async () => {
     const store = threaded()
 
-    const [before, after] = await store.together(async () => {
+    const [before, after] = await store.withSnapshot(async () => {
       const seen = await store.get('ada', 'b1')
       await store.commit(commitOf([present(sample({ id: 'b1' }))]))
       return [seen, await store.get('ada', 'b1')]

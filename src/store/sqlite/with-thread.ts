@@ -1,45 +1,104 @@
+import { Worker } from 'node:worker_threads'
+import { type ErrorCode, MemoryError } from '../../errors.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import type { DatabaseOptions } from './database.ts'
 import type { SqliteStore } from './sqlite-store.ts'
-import type { StoreThread } from './store-thread.ts'
 
-/** What may wait long for the disk, or for another process that writes: every change, and all looking after the store. */
-export type ThreadedCall = 'commit' | 'keepVectors' | 'verify' | 'rebuild' | 'fingerprint' | 'backup' | 'scrub'
+/** The calls that may wait long for the disk or for another process: every change, and all maintenance. */
+const threadedCalls = ['commit', 'keepVectors', 'verify', 'rebuild', 'fingerprint', 'backup', 'scrub'] as const
+type ThreadedCall = (typeof threadedCalls)[number]
+
+export type ThreadRequest = {
+  readonly id: number
+  readonly call: ThreadedCall | 'close'
+  readonly values: readonly unknown[]
+}
+export type ThreadResponse = { readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly refusal: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined } }
+  | { readonly failure: unknown }
+)
 
 /**
- * The same store, with everything that may wait for the disk done in a thread of its own: whoever serves others goes on
- * answering meanwhile. Reads stay where they are. The thread starts with the first change.
+ * The same store, with every call that may wait for the disk made in a thread, so that a server goes on answering
+ * meanwhile. Reads stay in the caller's thread. The thread starts with the first change.
  */
 export function withThread(store: SqliteStore, options: DatabaseOptions): SqliteStore {
-  let thread: Promise<StoreThread> | null = null
-  const started = async (): Promise<StoreThread> => {
-    const { StoreThread } = await import('./store-thread.ts')
-    return new StoreThread(options, () => {
+  let thread: StoreThread | null = null
+  const ask = async (call: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
+    thread ??= new StoreThread(options, () => {
       thread = null
     })
-  }
-  const asking = async (call: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
-    thread ??= started()
     try {
-      return await (await thread).ask(call, values)
+      return await thread.ask(call, values)
     } finally {
-      store.letGo()
+      store.endSnapshot()
     }
   }
-  // What comes back is what the same call of the same kind of store answered, copied.
-  const inThread = <Call extends ThreadedCall>(call: Call): SqliteStore[Call] =>
-    ((...values: readonly unknown[]) => asking(call, values)) as SqliteStore[Call]
+  const inThread = threadedCalls.map((call) => [call, (...values: readonly unknown[]) => ask(call, values)] as const)
   return {
     ...store,
-    commit: inThread('commit'),
-    keepVectors: inThread('keepVectors'),
-    verify: inThread('verify'),
-    rebuild: inThread('rebuild'),
-    fingerprint: inThread('fingerprint'),
-    backup: inThread('backup'),
-    scrub: inThread('scrub'),
+    // Each returns a copy of what the same call returned in the thread.
+    ...(Object.fromEntries(inThread) as Pick<SqliteStore, ThreadedCall>),
     close: async () => {
-      await (await thread)?.ask('close', [])
+      await thread?.ask('close', [])
       await store.close()
     },
+  }
+}
+
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
+
+// The thread's program is beside this file in the sources and in the package, where it has been compiled.
+const program = new URL(`./store-thread-program${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+
+/** A second connection to the same store, in a thread. It keeps the process alive only while a call is under way. */
+class StoreThread {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #asked = 0
+
+  constructor(options: DatabaseOptions, onEnd: () => void) {
+    this.#worker = new Worker(program, { workerData: options })
+    this.#worker.unref()
+    this.#worker.on('message', (answer: ThreadResponse) => this.#settle(answer))
+    this.#worker.on('error', (error) => this.#abandon(error))
+    this.#worker.on('exit', () => {
+      onEnd()
+      this.#abandon(new Error('The thread ended.'))
+    })
+  }
+
+  ask(call: ThreadRequest['call'], values: readonly unknown[]): Promise<unknown> {
+    this.#asked += 1
+    const request: ThreadRequest = { id: this.#asked, call, values }
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(request.id, { resolve, reject })
+      this.#worker.ref()
+      this.#worker.postMessage(request)
+    })
+  }
+
+  #settle(answer: ThreadResponse): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if (this.#waiting.size === 0) this.#worker.unref()
+    if ('value' in answer) waiting?.resolve(answer.value)
+    else if ('failure' in answer) waiting?.reject(answer.failure)
+    else {
+      const { code, message, hint } = answer.refusal
+      waiting?.reject(new MemoryError(code, message, omitUndefined({ hint })))
+    }
+  }
+
+  /** Calls under way may or may not have taken effect, so they are not tried again. */
+  #abandon(cause: unknown): void {
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    const failed = new MemoryError('unavailable', 'The thread that writes to the store failed.', {
+      hint: 'Check whether the change was made before you make it again.',
+      cause,
+    })
+    for (const { reject } of waiting) reject(failed)
   }
 }

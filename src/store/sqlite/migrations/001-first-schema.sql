@@ -1,13 +1,7 @@
-import type { Migration } from './migrate.ts'
+-- users, events and changes are the truth; everything below them is derived from the newest `present` body of each belief,
+-- and can be thrown away and made again. Rows of derived tables name beliefs by id; the numbers in `row`, scopes.id,
+-- words.id and audiences.id are private to one filling of the tables and order nothing.
 
-/**
- * `users`, `events` and `changes` are the truth; everything below them is derived from the newest `present` body of
- * each belief, and can be thrown away and made again. Rows of derived tables name beliefs by id; the numbers in `row`,
- * `scopes.id`, `words.id` and `audiences.id` are private to one filling of the tables and order nothing.
- */
-export const firstSchema: Migration = {
-  name: '001-first-schema',
-  sql: `
 CREATE TABLE users (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
@@ -102,7 +96,7 @@ CREATE INDEX beliefs_by_row ON beliefs (row, audience, current, words, id);
 CREATE INDEX beliefs_superseded ON beliefs (user_id, superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX beliefs_proposed ON beliefs (user_id, proposed_for) WHERE proposed_for IS NOT NULL;
 
--- \`beliefs\` counts all in the scope, \`current\` those that may be recalled.
+-- `beliefs` counts all in the scope, `current` those that may be recalled.
 CREATE TABLE scopes (
   id INTEGER PRIMARY KEY,
   user_id INTEGER NOT NULL,
@@ -131,8 +125,8 @@ CREATE TABLE audience_scopes (
   PRIMARY KEY (user_id, scope, audience)
 ) STRICT, WITHOUT ROWID;
 
--- Which beliefs are in a scope. A name has at most one current holder in each. \`pinned\` is set on current beliefs only,
--- \`shelf\` on those of the persona only.
+-- Which beliefs are in a scope. A name has at most one current holder in each. `pinned` is set on current beliefs only,
+-- `shelf` on those of the persona only.
 CREATE TABLE members (
   user_id INTEGER NOT NULL,
   scope INTEGER NOT NULL,
@@ -198,5 +192,3 @@ INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);
 INSERT INTO texts (texts, rank) VALUES ('hashsize', 16777216);
 CREATE VIRTUAL TABLE text_terms USING fts5vocab (texts, instance);
 CREATE VIRTUAL TABLE text_counts USING fts5vocab (texts, col);
-`,
-}

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { sample } from '../sample-beliefs.contract.ts'
-import { deriveBelief } from './derived-belief.ts'
-import { readingMark } from './reading-mark.ts'
-import { textHash } from './text-hash.ts'
+import { deriveBelief, textHash } from './belief-row.ts'
+import { analysisVersion } from './derivation.ts'
 
 /** Texts that tell one way of reading from another: every rule of the analysis shows in at least one of them. */
 const probes: readonly string[] = [
@@ -46,11 +45,14 @@ const fillingVersion = 2
 
 it('changes with the way texts are read, so that every index is derived anew', () => {
   const read = probes.map((text) => {
-    const { forms, meantWords, texts, nameKey, flags } = deriveBelief(sample({ id: 'b', name: text, content: text }))
-    return [forms, meantWords, texts, nameKey, flags, textHash(text)]
+    const { forms, typoTargets, texts, nameKey, flags } = deriveBelief(sample({ id: 'b', name: text, content: text }))
+    return [forms, typoTargets, texts, nameKey, flags, textHash(text)]
   })
 
   const mark = hash('sha256', JSON.stringify([fillingVersion, read])).slice(0, 16)
 
-  expect(readingMark, `Texts are read differently now: set readingMark in reading-mark.ts to '${mark}'.`).toBe(mark)
+  expect(
+    analysisVersion,
+    `Texts are analysed differently now: set analysisVersion in derivation.ts to '${mark}'.`,
+  ).toBe(mark)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { compareText } from './text-order.ts'
+import { compareText } from './order.ts'
 
 it('orders any two texts as their bytes in UTF-8 are ordered', () => {
   const text = fc.string({

@@ -1,9 +1,9 @@
-import { type Atom, isUnspaced } from './analyse.ts'
+import { isUnspaced, type Token } from './analyse.ts'
 import { singularOf } from './forms.ts'
 import { singular } from './singular.ts'
 
-/** A run of the message that reads as the words of a possible form. Positions are of atoms, both inclusive. */
-export type Reading = {
+/** A run of the message that reads as the words of a possible form. Positions are of tokens, both inclusive. */
+export type CandidateSpan = {
   readonly key: string
   readonly first: number
   readonly last: number
@@ -14,46 +14,46 @@ export type Reading = {
 /** The message's words as looked up: as written, and each in the singular. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
-export const wordsOf = (atoms: readonly Atom[]): Words => {
-  const literal = atoms.map((atom) => atom.word)
-  return { literal, singular: atoms.map(singularOf) }
+export const wordsOf = (tokens: readonly Token[]): Words => {
+  const literal = tokens.map((token) => token.word)
+  return { literal, singular: tokens.map(singularOf) }
 }
 
-/** How forms begin: how many words those have that begin with a word, and what may follow it where that is known. */
-export type Beginnings = {
+/** By first word: the lengths of the forms that begin with it, and their second words where those are known. */
+type Beginnings = {
   readonly lengths: ReadonlyMap<string, readonly number[]>
   readonly seconds: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** Every run of words that begins like a form and is as long as one. */
-export function readPhrases(words: Words, { lengths, seconds }: Beginnings): readonly Reading[] {
-  const readings: Reading[] = []
+export function phraseSpans(words: Words, { lengths, seconds }: Beginnings): readonly CandidateSpan[] {
+  const spans: CandidateSpan[] = []
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
     for (const spelling of [words.literal, words.singular]) {
-      const head = spelling[first] as string
+      const firstWord = spelling[first] as string
       const second = spelling[first + 1]
-      const isAlone = second === undefined || seconds.get(head)?.has(second) === false
-      for (const length of lengths.get(head) ?? []) {
+      const isAlone = second === undefined || seconds.get(firstWord)?.has(second) === false
+      for (const length of lengths.get(firstWord) ?? []) {
         const last = first + length - 1
         if (last >= spelling.length || (isAlone && length > 1)) continue
         const key = keyBetween(spelling, first, last)
         if (tried.has(key)) continue
         tried.add(key)
-        readings.push({ key, first, last, typo: null })
+        spans.push({ key, first, last, typo: null })
       }
     }
   }
-  return readings
+  return spans
 }
 
-/** The same with one word of the run replaced by a known word that it may be a slip for. */
-export function readTypos(
+/** The same, with one word of the run replaced by a known word that it may be a typo for. */
+export function typoSpans(
   words: Words,
   formLengths: ReadonlyMap<string, readonly number[]>,
   meantBy: ReadonlyMap<number, readonly string[]>,
-): readonly Reading[] {
-  const readings: Reading[] = []
+): readonly CandidateSpan[] {
+  const spans: CandidateSpan[] = []
   const longest = [...formLengths.values()].reduce((most, lengths) => Math.max(most, ...lengths), 0)
   for (const [at, candidates] of meantBy) {
     const written = words.literal[at] as string
@@ -67,46 +67,46 @@ export function readTypos(
               .slice(first, last + 1)
               .with(at - first, meant)
               .join(' ')
-            readings.push({ key, first, last, typo: { written, meant, at } })
+            spans.push({ key, first, last, typo: { written, meant, at } })
           }
         }
       }
     }
   }
-  return readings
+  return spans
 }
 
 const longestJoinedRun = 4
 const longestOpened = 8
 
-/** Closed-up readings of hyphenated and dotted words, and opened-up readings of camelCase ones. */
-export function readCompounds(atoms: readonly Atom[]): readonly Reading[] {
-  const readings: Reading[] = []
-  for (const [at, atom] of atoms.entries()) {
-    for (let from = 0; from < atom.parts.length - 1; from += 1) {
-      for (let to = from + 2; to <= Math.min(atom.parts.length, from + longestOpened); to += 1) {
-        const parts = atom.parts.slice(from, to)
-        readings.push({ key: parts.join(' '), first: at, last: at, typo: null })
+/** Hyphenated and dotted words as one word (`nodejs` for `node.js`), and camelCase identifiers as several. */
+export function compoundSpans(tokens: readonly Token[]): readonly CandidateSpan[] {
+  const spans: CandidateSpan[] = []
+  for (const [at, token] of tokens.entries()) {
+    for (let from = 0; from < token.parts.length - 1; from += 1) {
+      for (let to = from + 2; to <= Math.min(token.parts.length, from + longestOpened); to += 1) {
+        const parts = token.parts.slice(from, to)
+        spans.push({ key: parts.join(' '), first: at, last: at, typo: null })
         const inSingular = parts.map(singular).join(' ')
-        if (inSingular !== parts.join(' ')) readings.push({ key: inSingular, first: at, last: at, typo: null })
+        if (inSingular !== parts.join(' ')) spans.push({ key: inSingular, first: at, last: at, typo: null })
       }
     }
-    let joined = atom.word
-    for (let last = at + 1; last < atoms.length && last < at + longestJoinedRun; last += 1) {
-      const next = atoms[last] as Atom
+    let joined = token.word
+    for (let last = at + 1; last < tokens.length && last < at + longestJoinedRun; last += 1) {
+      const next = tokens[last] as Token
       if (next.joint !== '-' && next.joint !== '.') break
       joined += next.word
-      readings.push({ key: joined, first: at, last, typo: null })
+      spans.push({ key: joined, first: at, last, typo: null })
     }
   }
-  return readings
+  return spans
 }
 
 /** Bits as in `FormKey.breaks`, for a run of the message. */
-export const breaksIn = (atoms: readonly Atom[], { first, last }: Reading): number => {
+export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpan): number => {
   let bits = 0
   for (let at = first + 1; at <= last && at - first <= 31; at += 1) {
-    if (atoms[at]?.gap === 'broken') bits |= 1 << (at - first - 1)
+    if (tokens[at]?.gap === 'broken') bits |= 1 << (at - first - 1)
   }
   return bits
 }
@@ -116,12 +116,12 @@ export const breaksIn = (atoms: readonly Atom[], { first, last }: Reading): numb
  * TS), nor is either side of an address, though a version may follow (`redis@7`); one letter must stand alone, and two
  * must not be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
-export function standsAlone(atoms: readonly Atom[], { first, last }: Reading): boolean {
-  const before = first === 0 ? '' : (atoms[first]?.joint ?? '')
-  const after = atoms[last + 1]?.joint ?? ''
+export function standsAlone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {
+  const before = first === 0 ? '' : (tokens[first]?.joint ?? '')
+  const after = tokens[last + 1]?.joint ?? ''
   if (before === '.' && after !== '.') return false
-  if (before === '@' || (after === '@' && !/^\d/u.test(atoms[last + 1]?.word ?? ''))) return false
-  const word = first === last ? (atoms[first]?.word ?? '') : ''
+  if (before === '@' || (after === '@' && !/^\d/u.test(tokens[last + 1]?.word ?? ''))) return false
+  const word = first === last ? (tokens[first]?.word ?? '') : ''
   if (word.length === 0 || word.length > 2 || isUnspaced(word)) return true
   if (word.length === 1) return [before, after].every((joint) => joint === '' || joint === ',')
   return [before, after].every((joint) => !/[-.&_']/u.test(joint))

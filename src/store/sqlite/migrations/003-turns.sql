@@ -1,13 +1,7 @@
-import type { Migration } from './migrate.ts'
+-- sessions, turns, turn_texts and the names in turn_scopes are the truth about what was said; the counters of turn_scopes,
+-- turn_speakers and turn_postings are derived from them. A forgotten turn stays as a row without a text, so that the chain
+-- of the journal still verifies.
 
-/**
- * `sessions`, `turns`, `turn_texts` and the names in `turn_scopes` are the truth about what was said; the counters of
- * `turn_scopes`, `turn_speakers` and `turn_postings` are derived from them. A turn that was forgotten stays as a row
- * without a text, so that the chain of the journal still verifies.
- */
-export const turnsSchema: Migration = {
-  name: '003-turns',
-  sql: `
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY,
   user_id INTEGER NOT NULL REFERENCES users (id),
@@ -25,7 +19,7 @@ CREATE TABLE turn_scopes (
   UNIQUE (user_id, name)
 ) STRICT;
 
--- A long turn takes a row number for each of its passages; \`lengths\` are those of the passages, in terms. \`key\` tells
+-- A long turn takes a row number for each of its passages; `lengths` are those of the passages, in terms. `key` tells
 -- turns with the same session, role and words.
 CREATE TABLE turns (
   row INTEGER PRIMARY KEY,
@@ -87,7 +81,7 @@ CREATE TABLE turn_vectors (
   vectors BLOB NOT NULL
 ) STRICT;
 
--- \`entries\` has three bytes for each unit of the block that holds the term: its number in the block, and how often.
+-- `entries` has three bytes for each unit of the block that holds the term: its number in the block, and how often.
 CREATE TABLE turn_postings (
   scope INTEGER NOT NULL,
   term TEXT NOT NULL,
@@ -95,5 +89,3 @@ CREATE TABLE turn_postings (
   entries BLOB NOT NULL,
   PRIMARY KEY (scope, term, block)
 ) STRICT, WITHOUT ROWID;
-`,
-}

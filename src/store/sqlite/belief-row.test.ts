@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { textHash } from './text-hash.ts'
+import { textHash } from './belief-row.ts'
 
 it('gives short texts different whole numbers that a database key can hold', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz']

@@ -1,0 +1,180 @@
+import { deletions } from '../../search/typo.ts'
+import { type DerivedBelief, textHash } from './belief-row.ts'
+import type { Connection } from './connection.ts'
+
+type ScopeCounts = { readonly id: number; beliefs: number; current: number }
+type AudienceCounts = {
+  readonly id: number
+  current: number
+  currentWords: number
+  retired: number
+  retiredWords: number
+}
+
+/**
+ * The counts that many beliefs of one user share. Changes are collected and written once per transaction. A count that
+ * reaches zero leaves no row behind, so that to add and remove a belief is the same as to do neither.
+ */
+export class Counts {
+  readonly #connection: Connection
+  readonly #userId: number
+  readonly #scopes = new Map<string, ScopeCounts>()
+  readonly #audiences = new Map<string, AudienceCounts>()
+  /** By first word, then by number of words. */
+  readonly #prefixes = new Map<string, Map<number, number>>()
+  readonly #words = new Map<string, number>()
+
+  constructor(connection: Connection, userId: number) {
+    this.#connection = connection
+    this.#userId = userId
+  }
+
+  scopeId(name: string): number {
+    return this.#scope(name).id
+  }
+
+  audienceId(derived: DerivedBelief): number {
+    return this.#audience(derived).id
+  }
+
+  count(derived: DerivedBelief, step: 1 | -1): void {
+    for (const name of derived.scopes) {
+      const scope = this.#scope(name)
+      scope.beliefs += step
+      if (derived.current) scope.current += step
+    }
+    const audience = this.#audience(derived)
+    if (derived.current) {
+      audience.current += step
+      audience.currentWords += step * derived.words
+    } else {
+      audience.retired += step
+      audience.retiredWords += step * derived.words
+    }
+    for (const { words } of derived.forms) {
+      const first = words[0] ?? ''
+      const lengths = this.#prefixes.get(first) ?? new Map<number, number>()
+      this.#prefixes.set(first, lengths)
+      lengths.set(words.length, (lengths.get(words.length) ?? 0) + step)
+    }
+    for (const word of derived.typoTargets) this.#words.set(word, (this.#words.get(word) ?? 0) + step)
+  }
+
+  write(): void {
+    this.#writePrefixes()
+    this.#writeWords()
+    this.#writeAudiences()
+    this.#writeScopes()
+  }
+
+  #scope(name: string): ScopeCounts {
+    const known = this.#scopes.get(name)
+    if (known !== undefined) return known
+    const find = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
+    const add = 'INSERT INTO scopes (user_id, name, beliefs, current) VALUES (?, ?, 0, 0) RETURNING id'
+    const key = [this.#userId, name]
+    const id = this.#connection.value<number>(find, key) ?? (this.#connection.value(add, key) as number)
+    const counts = { id, beliefs: 0, current: 0 }
+    this.#scopes.set(name, counts)
+    return counts
+  }
+
+  #audience(derived: DerivedBelief): AudienceCounts {
+    const known = this.#audiences.get(derived.audience)
+    if (known !== undefined) return known
+    const find = 'SELECT id FROM audiences WHERE user_id = ? AND label = ?'
+    const id = this.#connection.value<number>(find, [this.#userId, derived.audience]) ?? this.#addAudience(derived)
+    const counts = { id, current: 0, currentWords: 0, retired: 0, retiredWords: 0 }
+    this.#audiences.set(derived.audience, counts)
+    return counts
+  }
+
+  #addAudience({ agent, audience, scopes }: DerivedBelief): number {
+    const id = this.#connection.value(
+      `INSERT INTO audiences (user_id, agent, label, current, current_words, retired, retired_words)
+       VALUES (?, ?, ?, 0, 0, 0, 0) RETURNING id`,
+      [this.#userId, agent, audience],
+    ) as number
+    const addScope = 'INSERT INTO audience_scopes (user_id, scope, audience) VALUES (?, ?, ?)'
+    for (const scope of scopes) this.#connection.run(addScope, [this.#userId, this.scopeId(scope), id])
+    return id
+  }
+
+  #writePrefixes(): void {
+    const upsert = this.#connection.statement(
+      `INSERT INTO phrase_prefixes (user_id, word, length, count) VALUES (?, ?, ?, ?)
+       ON CONFLICT (user_id, word, length) DO UPDATE SET count = count + excluded.count`,
+    )
+    const drop = this.#connection.statement(
+      'DELETE FROM phrase_prefixes WHERE user_id = ? AND word = ? AND length = ? AND count <= 0',
+    )
+    for (const [word, lengths] of inKeyOrder(this.#prefixes)) {
+      for (const [length, count] of lengths) {
+        if (count !== 0) upsert.run(this.#userId, word, length, count)
+        if (count < 0) drop.run(this.#userId, word, length)
+      }
+    }
+  }
+
+  #writeWords(): void {
+    const add = this.#connection.statement<{ id: number; count: number }>(
+      `INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)
+       ON CONFLICT (user_id, word) DO UPDATE SET count = count + excluded.count RETURNING id, count`,
+    )
+    const added: (readonly [userId: number, deletion: number, word: number])[] = []
+    for (const [word, change] of inKeyOrder(this.#words)) {
+      if (change < 0) this.#removeWord(word, change)
+      else if (change > 0) {
+        const row = add.get(this.#userId, word, change)
+        // A word that was there before has a higher count than was added now.
+        if (row?.count === change)
+          for (const deletion of deletionHashes(word)) added.push([this.#userId, deletion, row.id])
+      }
+    }
+    const inIndexOrder = added.sort(([, one], [, other]) => one - other)
+    this.#connection.insertMany('typos (user_id, deletion, word)', inIndexOrder)
+  }
+
+  #removeWord(word: string, change: number): void {
+    const row = this.#connection.get<{ id: number; count: number }>(
+      'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ? RETURNING id, count',
+      [change, this.#userId, word],
+    )
+    if (row === undefined || row.count > 0) return
+    const drop = this.#connection.statement('DELETE FROM typos WHERE user_id = ? AND deletion = ? AND word = ?')
+    for (const deletion of deletionHashes(word)) drop.run(this.#userId, deletion, row.id)
+    this.#connection.run('DELETE FROM words WHERE id = ?', [row.id])
+  }
+
+  #writeAudiences(): void {
+    for (const [label, { id, current, currentWords, retired, retiredWords }] of this.#audiences) {
+      const left = this.#connection.value<number>(
+        `UPDATE audiences SET current = current + ?, current_words = current_words + ?, retired = retired + ?,
+         retired_words = retired_words + ? WHERE id = ? RETURNING current + retired`,
+        [current, currentWords, retired, retiredWords, id],
+      )
+      if (left === undefined || left > 0) continue
+      const drop = 'DELETE FROM audience_scopes WHERE user_id = ? AND scope = ? AND audience = ?'
+      const [, ...scopes] = JSON.parse(label) as [unknown, ...string[]]
+      for (const scope of scopes) this.#connection.run(drop, [this.#userId, this.scopeId(scope), id])
+      this.#connection.run('DELETE FROM audiences WHERE id = ?', [id])
+    }
+  }
+
+  #writeScopes(): void {
+    for (const { id, beliefs, current } of this.#scopes.values()) {
+      const left = this.#connection.value<number>(
+        'UPDATE scopes SET beliefs = beliefs + ?, current = current + ? WHERE id = ? RETURNING beliefs',
+        [beliefs, current, id],
+      )
+      if (left !== undefined && left <= 0) this.#connection.run('DELETE FROM scopes WHERE id = ?', [id])
+    }
+  }
+}
+
+/** The keys that a typo for a word is looked up by. */
+export const deletionHashes = (word: string): ReadonlySet<number> => new Set(deletions(word).map(textHash))
+
+/** Sorted as in the index, so that each of its pages is touched once. */
+const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
+  [...entries].sort(([one], [other]) => (one < other ? -1 : 1))

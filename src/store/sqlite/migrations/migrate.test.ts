@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { linkMessage } from '../../../search/link.ts'
+import { scoreLink } from '../../../search/score.ts'
+import { newFile, openAt } from '../temporary-store.contract.ts'
+
+/**
+ * A store that an earlier version of the program made. Schema 1: some beliefs by its hooks, some by hand, one by an
+ * agent. Schema 3: beliefs with aliases, an erased belief, and two turns.
+ */
+function storeOfSchema(schema: 1 | 3): string {
+  const file = newFile()
+  mkdirSync(dirname(file), { recursive: true })
+  const packed = readFileSync(new URL(`./store-schema-${schema}.db.gz`, import.meta.url))
+  writeFileSync(file, gunzipSync(packed), { mode: 0o600 })
+  return file
+}
+
+const all = { limit: 50, offset: 0 }
+
+it('what hooks learned by the old rules becomes candidates when an old store is opened', async () => {
+  const store = openAt(storeOfSchema(1))
+  const names = async (user: string, candidates: boolean) =>
+    (await store.list({ user, candidates }, all)).items.map(({ name }) => name).sort()
+
+  // The person pinned the dentist, the agent wrote down the linter, and the invoices were remembered by hand.
+  expect(await names('ada', true)).toEqual(['car', 'staging server', 'we deploy'])
+  expect(await names('ada', false)).toEqual(['dentist', 'invoices', 'linter'])
+  expect(await names('bob', true)).toEqual(['office'])
+  const view = { user: 'ada', agent: null, scopes: ['project:ledger'] }
+  expect((await store.postings(view, ['car', 'invoices'])).has('car')).toBe(false)
+  expect(await store.population(view)).toBe(3)
+  for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
+  await store.close()
+})
+
+it('the review is one event of the journal for each user, and happens once', async () => {
+  const file = storeOfSchema(1)
+  await openAt(file).close()
+  const store = openAt(file)
+
+  const [latest, before] = await store.events('ada', { limit: 2 })
+
+  expect(latest).toMatchObject({ kind: 'review', actor: 'tool', origin: 'credence', beliefCount: 3 })
+  expect(before?.kind).not.toBe('review')
+  expect(await store.lastUndoable('ada')).toMatchObject({ number: latest?.number })
+  await store.close()
+})
+
+it.each([
+  // As the version that made the store answered.
+  ['Is the Redis cache behind kubernets?', { b1: 0.891662957, b2: 0.792589295 }],
+  ['Move the postgresqll cluster off the main database', { b3: 1.24832814 }],
+  ['nothing here', {}],
+])('a store of schema 3 recalls the same after its tables were renamed: %s', async (message, expected) => {
+  const store = openAt(storeOfSchema(3))
+  const view = { user: 'ada', agent: null, scopes: ['project:ledger', 'user:universal'] }
+
+  const { links, population } = await linkMessage(message, view, store)
+
+  const scores = links.map((link) => [link.posting.beliefId, scoreLink(link, population).value])
+  const close = Object.entries(expected).map(([id, score]) => [id, expect.closeTo(score, 8)])
+  expect(Object.fromEntries(scores)).toEqual(Object.fromEntries(close))
+  await store.close()
+})
+
+it('a store of schema 3 stays whole: journal, index, turns, and after a rebuild', async () => {
+  const store = openAt(storeOfSchema(3))
+
+  expect(await store.head()).toEqual({
+    number: 5,
+    hash: 'e6556253b9b58b38dcb1ebe390cab4b8faecd3d80fc753d5efe647b5587737bc',
+  })
+  for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
+  expect((await store.listTurns({ user: 'ada', session: 's1' }, all)).items.map(({ id }) => id)).toEqual(['t1', 't2'])
+  const before = await store.fingerprint()
+  await store.rebuild()
+  expect(await store.fingerprint()).toBe(before)
+  await store.close()
+})
