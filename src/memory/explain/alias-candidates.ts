@@ -8,7 +8,7 @@ import type { Candidate, Situation } from './remedies.ts'
 const longestPhrase = 4
 const mostCandidates = 4
 /** A message may be a whole document; aliases are taken from its beginning. */
-const mostAtoms = 200
+const mostTokens = 200
 
 /** Phrases of the message that a belief could be found by, those that share words with it first, and the given aliases. */
 export async function aliasCandidates(situation: Situation): Promise<readonly Candidate[]> {
@@ -46,16 +46,16 @@ type Phrase = { readonly text: string; readonly start: number; readonly words: r
 
 /** Every short run of words that begins and ends with an informative word and does not cross the end of a phrase. */
 function phrasesOf(message: string): readonly Phrase[] {
-  const atoms = analyse(message).slice(0, mostAtoms)
+  const tokens = analyse(message).slice(0, mostTokens)
   const phrases = new Map<string, Phrase>()
-  for (const [first, head] of atoms.entries()) {
+  for (const [first, head] of tokens.entries()) {
     if (!canBound(head)) continue
-    for (let last = first; last < Math.min(atoms.length, first + longestPhrase); last += 1) {
-      const tail = atoms[last] as Token
+    for (let last = first; last < Math.min(tokens.length, first + longestPhrase); last += 1) {
+      const tail = tokens[last] as Token
       if (last > first && tail.gap === 'broken') break
       if (!canBound(tail)) continue
       const text = message.slice(head.start, tail.end).replace(/\s+/gu, ' ')
-      const words = atoms.slice(first, last + 1).map(({ word }) => word)
+      const words = tokens.slice(first, last + 1).map(({ word }) => word)
       if (!phrases.has(text.toLowerCase())) phrases.set(text.toLowerCase(), { text, start: head.start, words })
     }
   }

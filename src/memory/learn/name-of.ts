@@ -40,18 +40,20 @@ const mostAliases = 6
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const runs = runsOf(sentence)
-  const written = ({ atoms }: Pick<Run, 'atoms'>): string => sentence.slice(atoms[0]?.start, atoms.at(-1)?.end)
+  const written = ({ tokens }: Pick<Run, 'tokens'>): string => sentence.slice(tokens[0]?.start, tokens.at(-1)?.end)
   const phrases = runs
-    .filter(({ isDetermined, atoms }) => isDetermined || joinedWords(atoms).some(isRare))
-    .flatMap(({ atoms }) => (isInflected(atoms.at(-1)) ? [{ atoms: atoms.slice(0, -1) }, { atoms }] : [{ atoms }]))
-    .filter(({ atoms }) => atoms.length > 1 && atoms.length <= longestAlias)
+    .filter(({ isDetermined, tokens }) => isDetermined || joinedWords(tokens).some(isRare))
+    .flatMap(({ tokens }) =>
+      isInflected(tokens.at(-1)) ? [{ tokens: tokens.slice(0, -1) }, { tokens }] : [{ tokens }],
+    )
+    .filter(({ tokens }) => tokens.length > 1 && tokens.length <= longestAlias)
     .map(written)
   const rareWords = runs
-    .flatMap(({ atoms }) => joinedWords(atoms))
+    .flatMap(({ tokens }) => joinedWords(tokens))
     .filter(isRare)
-    .map((atoms) => written({ atoms }))
+    .map((tokens) => written({ tokens }))
   const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
-  const telling = runs.flatMap(({ atoms }) => atoms).slice(0, longestName)
+  const telling = runs.flatMap(({ tokens }) => tokens).slice(0, longestName)
   const name = forms[0] ?? (telling.length > longestAlias ? wordsAt(sentence, telling) : openingOf(sentence))
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
@@ -59,30 +61,31 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
 /** The first words of a sentence: a name that no other text holds by chance. */
 export const openingOf = (sentence: string): string => wordsAt(sentence, analyse(sentence).slice(0, longestName))
 
-const wordsAt = (sentence: string, atoms: readonly Token[]): string => {
-  const words = atoms.map(({ start, end }) => sentence.slice(start, end)).join(' ')
+const wordsAt = (sentence: string, tokens: readonly Token[]): string => {
+  const words = tokens.map(({ start, end }) => sentence.slice(start, end)).join(' ')
   return (words === '' ? sentence : words).slice(0, 120).trim()
 }
 
 /** The last word may be a verb: the name in "the release train leaves" is "release train". */
-const isInflected = (atom: Token | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(atom?.word ?? '')
+const isInflected = (token: Token | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(token?.word ?? '')
 
 const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
 
-type Run = { readonly atoms: readonly Token[]; readonly isDetermined: boolean }
+type Run = { readonly tokens: readonly Token[]; readonly isDetermined: boolean }
 
 /** The words between function words and phrase ends, in order. */
 function runsOf(sentence: string): readonly Run[] {
-  const runs: { readonly atoms: Token[]; readonly isDetermined: boolean }[] = []
+  const runs: { readonly tokens: Token[]; readonly isDetermined: boolean }[] = []
   let before: Token | null = null
   let isOpen = false
-  for (const atom of analyse(sentence)) {
-    const written = sentence.slice(atom.start, atom.end).toLowerCase()
-    const isContent = !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords.has(singular(atom.word))
-    const isApart = atom.gap === 'broken' || sentence.slice(0, atom.start).endsWith(', ')
-    if (isContent && isOpen && !isApart) runs.at(-1)?.atoms.push(atom)
-    else if (isContent) runs.push({ atoms: [atom], isDetermined: !isApart && determiners.has(before?.word ?? '') })
-    before = atom
+  for (const token of analyse(sentence)) {
+    const written = sentence.slice(token.start, token.end).toLowerCase()
+    const isContent =
+      !isFunctionWord(written) && !isFunctionWord(token.word) && !calendarWords.has(singular(token.word))
+    const isApart = token.gap === 'broken' || sentence.slice(0, token.start).endsWith(', ')
+    if (isContent && isOpen && !isApart) runs.at(-1)?.tokens.push(token)
+    else if (isContent) runs.push({ tokens: [token], isDetermined: !isApart && determiners.has(before?.word ?? '') })
+    before = token
     isOpen = isContent
   }
   return runs
@@ -91,19 +94,19 @@ function runsOf(sentence: string): readonly Run[] {
 /** What is written as one word: `audit_events`, `node.js`, `3rd`. */
 function joinedWords(run: readonly Token[]): readonly (readonly Token[])[] {
   const words: Token[][] = []
-  for (const [index, atom] of run.entries()) {
-    if (index > 0 && (atom.gap === 'joined' || atom.gap === 'tight')) words.at(-1)?.push(atom)
-    else words.push([atom])
+  for (const [index, token] of run.entries()) {
+    if (index > 0 && (token.gap === 'joined' || token.gap === 'tight')) words.at(-1)?.push(token)
+    else words.push([token])
   }
   return words
 }
 
 /** Whether a word is no ordinary English word, no number, and not two words joined by a hyphen. */
 function isRare(word: readonly Token[]): boolean {
-  const letters = word.map((atom) => atom.word).join('')
+  const letters = word.map((token) => token.word).join('')
   if (letters.length < shortestWord || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false
   return (
     word.some(({ joint }) => joint !== '' && joint !== '-') ||
-    word.some((atom) => /^\p{L}+$/u.test(atom.word) && !isOrdinaryWord(atom.word))
+    word.some((token) => /^\p{L}+$/u.test(token.word) && !isOrdinaryWord(token.word))
   )
 }

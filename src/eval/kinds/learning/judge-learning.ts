@@ -86,8 +86,8 @@ function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: Taken): rea
 
 /** Whether recall links a message to a belief: the message contains a whole form of it. */
 export function brings(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
-  const atoms = analyse(question)
-  const spellings = [atoms.map(({ word }) => word), atoms.map(singularOf)].map((words) => ` ${words.join(' ')} `)
+  const tokens = analyse(question)
+  const spellings = [tokens.map(({ word }) => word), tokens.map(singularOf)].map((words) => ` ${words.join(' ')} `)
   return [name, ...aliases]
     .flatMap(formKeys)
     .some(({ key }) => spellings.some((spelling) => spelling.includes(` ${key} `)))
