@@ -4,8 +4,8 @@ import { beliefMessage, routes, searchMessage } from '../eval/system/outside/htt
 import type { System } from '../eval/system/system.ts'
 import type { BeliefRecord } from '../memory/transfer/belief-record.ts'
 import { answerError, refuse } from './error-answers.ts'
+import { readBody } from './read-request.ts'
 import { idIn, receivedBelief } from './received-belief.ts'
-import { readBody } from './request-body.ts'
 import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 
 export type RecallAppOptions = {
@@ -16,6 +16,8 @@ export type RecallAppOptions = {
   /** Gets errors that are bugs of ours, whole. */
   readonly onBug: (error: unknown) => void
 }
+
+const hint = 'docs/systems.md describes the requests.'
 
 /** The contract of docs/systems.md in front of a system, for harnesses written for it. Only the relevant tier is served. */
 export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono {
@@ -32,7 +34,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
 
   /** Adds a belief, or puts it in the place of the one with its id. */
   const put = async (request: Request): Promise<{ readonly id: string }> => {
-    const message = await readBody(request, beliefMessage)
+    const message = await readBody(request, beliefMessage, hint)
     const keyOf = (id: string | undefined): string => `${message.user_id}\n${id}`
     const belief = receivedBelief(message, { known: told.get(keyOf(idIn(message))), at: moment(), newId })
     await system.update({ kind: 'create', belief })
@@ -41,7 +43,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   }
 
   const search = async (request: Request) => {
-    const { query, user_id: user, limit, scope, scopes } = await readBody(request, searchMessage)
+    const { query, user_id: user, limit, scope, scopes } = await readBody(request, searchMessage, hint)
     const active = scopes ?? (scope === undefined || scope === null ? [universalScope] : [scope].flat())
     const { relevant } = await system.recall({ user, scopes: active, message: query, budget: only(limit), recall: {} })
     return {

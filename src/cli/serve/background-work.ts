@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
 import { newRunId } from '../../eval/run/run-id.ts'
-import type { BackgroundWork } from '../../http/api/handlers.ts'
+import type { BackgroundWork } from '../../http/api/server-deps.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
 import { runProgram } from './run-program.ts'

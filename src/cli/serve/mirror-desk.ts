@@ -1,11 +1,14 @@
 import type { Answer } from '../../http/api/contract.ts'
-import type { MirrorDesk } from '../../http/api/handlers.ts'
+import type { MirrorControl } from '../../http/api/server-deps.ts'
 import type { Ports } from '../../memory/change/transaction.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
 
 /** The mirror of a directory as a page shows it. */
-export function mirrorDesk(ports: Ports, { dir, user }: { readonly dir: string; readonly user: string }): MirrorDesk {
+export function mirrorDesk(
+  ports: Ports,
+  { dir, user }: { readonly dir: string; readonly user: string },
+): MirrorControl {
   const status = async () => described(await mirrorStatus(ports, dir))
   return {
     status,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow-memory.ts'
 import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
-import type { Desk } from '../../http/api/handlers.ts'
+import type { ServerDeps } from '../../http/api/server-deps.ts'
 import type { Author, Ports } from '../../memory/change/transaction.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
@@ -22,7 +22,7 @@ export type ServedPlace = {
 }
 
 export type OpenDesk = {
-  readonly desk: Desk
+  readonly desk: ServerDeps
   readonly work: StoppableWork
   /** The memory from another standpoint, watched where that is switched on. */
   readonly memoryAs: (author: Author) => Memory
@@ -74,7 +74,7 @@ export async function openDesk(
   const evaluation = await session.evaluation()
   const storeFile = await session.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
-  const desk: Desk = {
+  const desk: ServerDeps = {
     version: session.machine.version(),
     dir,
     user,

@@ -1,33 +1,32 @@
 import { z } from 'zod'
-import { ApiError } from './api-error.ts'
-import * as belief from './belief-shapes.ts'
-import { routes } from './contract.ts'
+import { isListSchema } from '../read-request.ts'
+import { ApiError, routeGroups, routes } from './contract.ts'
 import * as evals from './eval-shapes.ts'
-import { isListSchema } from './read-request.ts'
+import * as shape from './memory-shapes.ts'
+
 import type { Route } from './route.ts'
-import { Conversation, QuoteHit, Turn } from './turn-shapes.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Values that occur in many answers, by the name they have in the document. */
+/** Values that occur in many answers, by their name in the document. */
 const named = {
-  Belief: belief.Belief,
-  Explanation: belief.Explanation,
-  RelevantBelief: belief.RelevantBelief,
-  NearMiss: belief.NearMiss,
-  RecallContext: belief.RecallContext,
-  Quote: belief.Quote,
-  Turn,
-  Conversation,
-  QuoteHit,
-  JournalEntry: belief.JournalEntry,
+  Belief: shape.Belief,
+  Explanation: shape.Explanation,
+  RelevantBelief: shape.RelevantBelief,
+  NearMiss: shape.NearMiss,
+  RecallContext: shape.RecallContext,
+  Quote: shape.Quote,
+  Turn: shape.Turn,
+  Conversation: shape.Conversation,
+  QuoteHit: shape.QuoteHit,
+  JournalEntry: shape.JournalEntry,
   RunSummary: evals.RunSummary,
   CaseRecord: evals.CaseRecord,
   ListedRun: evals.ListedRun,
   Error: ApiError,
 } satisfies Readonly<Record<string, z.ZodType>>
 
-/** Describes the whole API in OpenAPI 3.1, from the schemas that requests are checked by. */
+/** The OpenAPI 3.1 document, made from the schemas that requests are validated by. */
 export function openApiDocument(version: string) {
   const answers = Object.entries(routes).map(([name, { answer }]) => [answerName(name), answer] as const)
   const bodies = (Object.entries(routes) as [string, Route][]).flatMap(([name, { body }]) =>
@@ -43,7 +42,7 @@ export function openApiDocument(version: string) {
     },
     servers: [{ url: '/api/v1' }],
     security: [{ bearer: [] }, { cookie: [] }],
-    tags: [...new Set(Object.values(routes).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: Object.keys(routeGroups).map((name) => ({ name })),
     paths: paths(),
     components: {
       securitySchemes: {
@@ -60,7 +59,7 @@ const bodyName = (name: string): string => `${capitalised(name)}Body`
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** All of them at once, so that one that is part of another is referred to and not repeated. */
+/** Converts all schemas in one registry, so that a schema inside another becomes a reference. */
 function schemasOf(entries: readonly (readonly [string, z.ZodType])[], io: 'input' | 'output'): Schema {
   const registry = z.registry<{ id: string }>()
   const aliases: [string, string][] = []
@@ -83,17 +82,18 @@ function schemasOf(entries: readonly (readonly [string, z.ZodType])[], io: 'inpu
 }
 
 function paths(): Schema {
-  const byPath = Map.groupBy(Object.entries(routes) as [string, Route][], ([, { path }]) => path)
-  return Object.fromEntries(
-    [...byPath].map(([path, entries]) => [
-      path.replaceAll(/:(\w+)/gu, '{$1}'),
-      Object.fromEntries(entries.map(([name, route]) => [route.method.toLowerCase(), operation(name, route)])),
-    ]),
-  )
+  const byPath: Record<string, Record<string, Schema>> = {}
+  for (const [tag, group] of Object.entries(routeGroups)) {
+    for (const [name, route] of Object.entries<Route>(group)) {
+      const path = route.path.replaceAll(/:(\w+)/gu, '{$1}')
+      byPath[path] = { ...byPath[path], [route.method.toLowerCase()]: operation(name, tag, route) }
+    }
+  }
+  return byPath
 }
 
-function operation(name: string, route: Route): Schema {
-  const { summary, tag, body, status, form, access, method } = route
+function operation(name: string, tag: string, route: Route): Schema {
+  const { summary, body, status, form, access, method } = route
   const type = form === 'stream' ? 'text/event-stream' : 'application/json'
   const isChange = method !== 'GET' && !route.isReading && access === 'login'
   return {

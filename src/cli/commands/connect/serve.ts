@@ -113,7 +113,7 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
     onBug,
   }).httpHandler()
   const { app, close } = serverApp({
-    desk: open.desk,
+    deps: open.desk,
     token,
     hosts,
     webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),

@@ -4,25 +4,26 @@ import { diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
+import { Histogram, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
 import { readEnvironment } from '../../../eval/store/documents.ts'
+import { dayOf } from '../../../eval/store/layout.ts'
+import { scan } from '../../../eval/store/scan.ts'
+import type { BaselineSnapshot } from '../../../eval/store/schemas/baseline.ts'
 import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
-import { kept } from '../../kept.ts'
-import type { Answer, ListedCase, ListedPack, ListedRun } from '../contract.ts'
-import type { EvalArchive, FoundPack } from '../evals/eval-archive.ts'
-import { shadowReport } from '../evals/shadow-report.ts'
-import type { Desk, Handlers } from '../handlers.ts'
-import { mostItems } from '../request-shapes.ts'
-
-type EvalRoutes = 'packs' | 'runs' | 'startRun' | 'run' | 'cases' | 'case' | 'compareRuns' | 'baselines' | 'shadow'
+import type { Answer, ListedBaseline, ListedCase, ListedPack, ListedRun } from '../contract.ts'
+import type { EvalArchive, FoundPack } from '../eval-archive.ts'
+import { mostItems } from '../route.ts'
+import type { evalRoutes } from '../routes/eval-routes.ts'
+import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 const longestHistory = 50
-/** A hundred thousand records take a while to read. */
-const shadowKeptMs = 10_000
+/** Reading a hundred thousand records takes a while. */
+const shadowTtlMs = 10_000
 
-export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRoutes> {
-  const { evalRoot: root, clock } = desk
-  const shadows = kept(() => shadowReport(root), { clock, keptMs: shadowKeptMs })
+export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<keyof typeof evalRoutes> {
+  const { evalRoot: root, clock } = deps
+  const shadows = cached(() => shadowReport(root), { clock, ttlMs: shadowTtlMs })
   return {
     packs: async () => {
       const [runs, packs] = [await archive.runs(), await archive.packs()]
@@ -40,11 +41,10 @@ export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRou
     startRun: async ({ body: { pack } }) => {
       const found = (await archive.packs()).find(({ id }) => id === pack)
       if (found === undefined || !isRunnable(found)) {
-        throw new MemoryError('not_found', `There is no pack "${pack}" that can be run.`, {
-          hint: 'GET evals/packs lists them.',
-        })
+        const hint = 'GET evals/packs lists them.'
+        throw new MemoryError('not_found', `There is no pack "${pack}" that can be run.`, { hint })
       }
-      return desk.background.startRun(pack)
+      return deps.background.startRun(pack)
     },
     run: async ({ params: { id } }) => {
       const run = await archive.run(id)
@@ -80,9 +80,8 @@ export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRou
       const run = await archive.run(id)
       const records = (await archive.cases(id)).records.filter((record) => record.caseId === caseId)
       if (records.length === 0) {
-        throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, {
-          hint: 'GET evals/runs/:id/cases lists them.',
-        })
+        const hint = 'GET evals/runs/:id/cases lists them.'
+        throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, { hint })
       }
       const described = (await archive.manifest(run.benchmarkId))?.cases.find((one) => one.id === caseId)
       return {
@@ -93,13 +92,13 @@ export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRou
         records: records.slice(0, mostItems),
       }
     },
-    compareRuns: async ({ query: { before, after } }) => compared(root, archive, before, after),
+    compareRuns: ({ query }) => compareRuns(root, archive, query),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, mostItems).map(listedBaseline) }),
-    shadow: async () => ({ ...(await shadows()), isRecording: desk.isRecordingShadows }),
+    shadow: async () => ({ ...(await shadows()), isRecording: deps.isRecordingShadows }),
   }
 }
 
-/** Some of the cases say nothing about the benchmark. */
+/** A run of all cases: a part of them says nothing about the benchmark. */
 const isWhole = ({ status, filter, shard }: RunSummary): boolean =>
   status === 'completed' && filter === undefined && shard === undefined
 
@@ -109,7 +108,7 @@ const listedRun = (run: RunSummary): ListedRun => ({
   passInterval: wilsonInterval(run.passedCases, run.totalCases),
 })
 
-/** What was run without a pack that is here: tasks, and results that were made elsewhere. */
+/** Benchmarks that have runs but no pack here: tasks, and results made elsewhere. */
 const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): readonly FoundPack[] => {
   const known = new Set(packs.map(({ id }) => id))
   const ids = new Set(runs.map(({ benchmarkId }) => benchmarkId).filter((id) => !known.has(id)))
@@ -120,10 +119,10 @@ const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', 'lea
 
 const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manifest?.runner)
 
-/** The systems that packs are run on unless told otherwise. */
+/** The systems that packs are run on by default. */
 const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'reference']
 
-/** A verdict belongs to a pack and a system: ours, where it was run, else the one that was run last. `runs` are newest first. */
+/** The verdict is about our own system if it was run, else about the system of the latest run. `runs` are newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
   const { id, source, manifest, problem } = pack
   const own = runs.filter((run) => run.benchmarkId === id && counts(run))
@@ -185,11 +184,10 @@ const listedCase = (record: CaseRecord, prompts: ReadonlyMap<string, string>): L
   totalMs: Object.values(record.timings).reduce((sum, ms) => sum + ms, 0),
 })
 
-async function compared(
+async function compareRuns(
   root: string,
   archive: EvalArchive,
-  before: string,
-  after: string,
+  { before, after }: { readonly before: string; readonly after: string },
 ): Promise<Answer<'compareRuns'>> {
   const diff = await diffRuns(root, before, after)
   const figures = async (run: RunSummary) =>
@@ -236,23 +234,46 @@ async function compared(
   }
 }
 
-const listedBaseline = (
-  snapshot: Awaited<ReturnType<EvalArchive['baselines']>>[number],
-): Answer<'baselines'>['items'][number] => ({
+const listedBaseline = (snapshot: BaselineSnapshot): ListedBaseline => ({
   snapshotId: snapshot.snapshotId,
   createdAt: snapshot.createdAt,
   notes: snapshot.notes ?? null,
   gitRef: snapshot.gitRef ?? null,
-  benchmarks: snapshot.benchmarks.map(
-    ({ benchmarkId, runId, passRate, totalCases = null, passedCases = null, metrics = {}, system }) => ({
-      benchmarkId,
-      runId,
-      passRate,
-      totalCases,
-      passedCases,
-      metrics,
-      system: system?.name ?? null,
-    }),
-  ),
+  benchmarks: snapshot.benchmarks.map((benchmark) => ({
+    benchmarkId: benchmark.benchmarkId,
+    runId: benchmark.runId,
+    passRate: benchmark.passRate,
+    totalCases: benchmark.totalCases ?? null,
+    passedCases: benchmark.passedCases ?? null,
+    metrics: benchmark.metrics ?? {},
+    system: benchmark.system?.name ?? null,
+  })),
   acceptedLower: snapshot.acceptedLower,
 })
+
+/** Figures of live recalls, in total and by day. */
+async function shadowReport(root: string): Promise<Omit<Answer<'shadow'>, 'isRecording'>> {
+  const { byDay: _counts, ...summary } = await summariseShadows(root)
+  const days = new Map<string, { records: number; empty: number; durations: Histogram }>()
+  await scan(root, 'shadow', ({ checked }) => {
+    if (!checked.ok) return
+    const { recordedAt, injected, durationMs } = checked.value
+    const day = days.get(dayOf(recordedAt)) ?? { records: 0, empty: 0, durations: new Histogram() }
+    days.set(dayOf(recordedAt), day)
+    day.records += 1
+    if (!injected) day.empty += 1
+    day.durations.add(durationMs)
+  })
+  return {
+    ...summary,
+    days: [...days]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([day, { records, empty, durations }]) => ({
+        day,
+        records,
+        empty,
+        emptyRate: empty / records,
+        durationMs: { mean: durations.mean(), p50: durations.percentile(50), p95: durations.percentile(95) },
+      })),
+  }
+}

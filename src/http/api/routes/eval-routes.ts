@@ -1,21 +1,14 @@
 import { z } from 'zod'
 import * as evals from '../eval-shapes.ts'
-import { beliefId, listOf, paging, text } from '../request-shapes.ts'
-import { type Route, route } from '../route.ts'
+import { beliefId, listOf, paging, route, text } from '../route.ts'
 
 /** Packs, runs, cases, baselines and live recalls. */
 export const evalRoutes = {
-  packs: route({
-    method: 'GET',
-    path: '/evals/packs',
-    tag: 'evals',
+  packs: route('GET', '/evals/packs', {
     summary: 'The packs in the eval store and those that ship, with the verdict of their latest run.',
     answer: z.object({ items: z.array(evals.ListedPack) }),
   }),
-  runs: route({
-    method: 'GET',
-    path: '/evals/runs',
-    tag: 'evals',
+  runs: route('GET', '/evals/runs', {
     summary: 'Runs, newest first.',
     query: z.strictObject({
       benchmark: text(200).optional(),
@@ -25,19 +18,13 @@ export const evalRoutes = {
     }),
     answer: listOf(evals.ListedRun),
   }),
-  startRun: route({
-    method: 'POST',
-    path: '/evals/run',
-    tag: 'evals',
+  startRun: route('POST', '/evals/run', {
     summary: 'Run a pack on our own recall, in the background. One at a time.',
     body: z.strictObject({ pack: text(200) }),
     answer: z.object({ runId: z.string() }),
     status: 202,
   }),
-  run: route({
-    method: 'GET',
-    path: '/evals/runs/:id',
-    tag: 'evals',
+  run: route('GET', '/evals/runs/:id', {
     summary: 'One run, and the completed ones of the same pack and system.',
     params: beliefId,
     answer: evals.ListedRun.extend({
@@ -47,10 +34,7 @@ export const evalRoutes = {
       history: z.array(evals.ListedRun).describe('Oldest first, at most 50, this one among them if it is completed.'),
     }),
   }),
-  cases: route({
-    method: 'GET',
-    path: '/evals/runs/:id/cases',
-    tag: 'evals',
+  cases: route('GET', '/evals/runs/:id/cases', {
     summary: 'The case records of a run, those that did not pass first.',
     params: beliefId,
     query: z.strictObject({
@@ -60,10 +44,7 @@ export const evalRoutes = {
     }),
     answer: listOf(evals.ListedCase),
   }),
-  case: route({
-    method: 'GET',
-    path: '/evals/runs/:id/cases/:caseId',
-    tag: 'evals',
+  case: route('GET', '/evals/runs/:id/cases/:caseId', {
     summary: 'One case of a run with every repeat and its explanation.',
     params: z.object({ id: text(200), caseId: text(200) }),
     answer: z.object({
@@ -74,10 +55,7 @@ export const evalRoutes = {
       records: z.array(evals.CaseRecord),
     }),
   }),
-  compareRuns: route({
-    method: 'GET',
-    path: '/evals/compare',
-    tag: 'evals',
+  compareRuns: route('GET', '/evals/compare', {
     summary: 'Two runs of a pack beside each other, case by case.',
     query: z.strictObject({ before: text(200), after: text(200) }),
     answer: z.object({
@@ -98,18 +76,12 @@ export const evalRoutes = {
         .describe('Lists are cut at 200; these are not.'),
     }),
   }),
-  baselines: route({
-    method: 'GET',
-    path: '/evals/baselines',
-    tag: 'evals',
+  baselines: route('GET', '/evals/baselines', {
     summary: 'Accepted figures, newest first.',
     answer: z.object({ items: z.array(evals.ListedBaseline) }),
   }),
-  shadow: route({
-    method: 'GET',
-    path: '/evals/shadow',
-    tag: 'evals',
+  shadow: route('GET', '/evals/shadow', {
     summary: 'What live recalls were like, day by day. Empty unless evalShadowModeEnabled is on.',
     answer: evals.ShadowReport.extend({ isRecording: z.boolean() }),
   }),
-} as const satisfies Readonly<Record<string, Route>>
+}
