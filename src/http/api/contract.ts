@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
-import type * as evals from './eval-shapes.ts'
 import * as shape from './memory-shapes.ts'
 import type { DeepReadonly } from './route.ts'
 import { beliefRoutes, journalRoutes, proposalRoutes } from './routes/belief-routes.ts'
-import { evalRoutes } from './routes/eval-routes.ts'
+import * as evals from './routes/eval-routes.ts'
 import { type Remedy as RemedyShape, recallRoutes } from './routes/recall-routes.ts'
 import { systemRoutes } from './routes/system-routes.ts'
 import { turnRoutes } from './routes/turn-routes.ts'
@@ -17,7 +16,7 @@ export const routeGroups = {
   turns: turnRoutes,
   recall: recallRoutes,
   journal: journalRoutes,
-  evals: evalRoutes,
+  evals: evals.evalRoutes,
 } as const
 
 /**
@@ -34,7 +33,7 @@ export const routes = {
   ...turnRoutes,
   ...recallRoutes,
   ...journalRoutes,
-  ...evalRoutes,
+  ...evals.evalRoutes,
 } as const
 
 export const csrfHeader = { name: 'x-credence', value: '1' } as const

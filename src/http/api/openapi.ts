@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import { isListSchema } from '../read-request.ts'
 import { ApiError, routeGroups, routes } from './contract.ts'
-import * as evals from './eval-shapes.ts'
 import * as shape from './memory-shapes.ts'
-
 import type { Route } from './route.ts'
+import { ListedRun } from './routes/eval-routes.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -20,9 +20,9 @@ const named = {
   Conversation: shape.Conversation,
   QuoteHit: shape.QuoteHit,
   JournalEntry: shape.JournalEntry,
-  RunSummary: evals.RunSummary,
-  CaseRecord: evals.CaseRecord,
-  ListedRun: evals.ListedRun,
+  RunSummary,
+  CaseRecord,
+  ListedRun,
   Error: ApiError,
 } satisfies Readonly<Record<string, z.ZodType>>
 

@@ -30,12 +30,10 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
     runs: async ({ query: { benchmark, system, status, limit, offset } }) => {
-      const wanted = (await archive.runs()).filter(
-        (run) =>
-          (benchmark === undefined || run.benchmarkId === benchmark) &&
-          (system === undefined || run.system?.name === system) &&
-          (status === undefined || status.includes(run.status)),
-      )
+      const wanted = (await archive.runs())
+        .filter((run) => benchmark === undefined || run.benchmarkId === benchmark)
+        .filter((run) => system === undefined || run.system?.name === system)
+        .filter((run) => status === undefined || status.includes(run.status))
       return { items: wanted.slice(offset, offset + limit).map(listedRun), total: wanted.length }
     },
     startRun: async ({ body: { pack } }) => {
@@ -70,11 +68,9 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       const wanted = (await archive.cases(id)).records
         .filter((record) => verdict === undefined || verdict.includes(record.verdict))
         .filter((record) => needle === undefined || textOf(record, prompts).includes(needle))
-        .sort(byInterest)
-      return {
-        items: wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts)),
-        total: wanted.length,
-      }
+        .sort(worstFirst)
+      const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
+      return { items, total: wanted.length }
     },
     case: async ({ params: { id, caseId } }) => {
       const run = await archive.run(id)
@@ -83,14 +79,10 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
         const hint = 'GET evals/runs/:id/cases lists them.'
         throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, { hint })
       }
-      const described = (await archive.manifest(run.benchmarkId))?.cases.find((one) => one.id === caseId)
-      return {
-        run,
-        prompt: described?.prompt ?? null,
-        expectedSignals: described?.expectedSignals ?? [],
-        notes: described?.notes ?? null,
-        records: records.slice(0, mostItems),
-      }
+      const manifest = await archive.manifest(run.benchmarkId)
+      const described = manifest?.cases.find((one) => one.id === caseId)
+      const { prompt = null, expectedSignals = [], notes = null } = described ?? {}
+      return { run, prompt, expectedSignals, notes, records: records.slice(0, mostItems) }
     },
     compareRuns: ({ query }) => compareRuns(root, archive, query),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, mostItems).map(listedBaseline) }),
@@ -160,29 +152,18 @@ const textOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: Read
     .join('\n')
     .toLowerCase()
 
-const interest: Readonly<Record<CaseRecord['verdict'], number>> = {
-  error: 0,
-  fail: 1,
-  unjudged: 2,
-  skipped: 3,
-  pass: 4,
-}
+const verdictOrder: readonly CaseRecord['verdict'][] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
 
-const byInterest = (one: CaseRecord, other: CaseRecord): number =>
-  interest[one.verdict] - interest[other.verdict] ||
+const worstFirst = (one: CaseRecord, other: CaseRecord): number =>
+  verdictOrder.indexOf(one.verdict) - verdictOrder.indexOf(other.verdict) ||
   (one.caseId < other.caseId ? -1 : one.caseId > other.caseId ? 1 : one.repeat - other.repeat)
 
-const listedCase = (record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase => ({
-  caseId: record.caseId,
-  repeat: record.repeat,
-  verdict: record.verdict,
-  prompt: prompts.get(record.caseId) ?? null,
-  failures: record.failures,
-  error: record.error?.message ?? null,
-  returned: record.returned.length,
-  scores: record.scores,
-  totalMs: Object.values(record.timings).reduce((sum, ms) => sum + ms, 0),
-})
+function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
+  const { caseId, repeat, verdict, failures, scores } = record
+  const [prompt, error] = [prompts.get(caseId) ?? null, record.error?.message ?? null]
+  const totalMs = Object.values(record.timings).reduce((sum, ms) => sum + ms, 0)
+  return { caseId, repeat, verdict, prompt, failures, error, returned: record.returned.length, scores, totalMs }
+}
 
 async function compareRuns(
   root: string,
@@ -192,31 +173,23 @@ async function compareRuns(
   const diff = await diffRuns(root, before, after)
   const figures = async (run: RunSummary) =>
     figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)
-  const isSamePack = diff.base.benchmarkId === diff.candidate.benchmarkId
+  const { base, candidate, broken, fixed, stillFailing, changed } = diff
+  const isSamePack = base.benchmarkId === candidate.benchmarkId
+  const otherPacks = isSamePack
+    ? []
+    : [`The runs are of different packs: ${base.benchmarkId}, ${candidate.benchmarkId}.`]
   const comparison = isSamePack
-    ? compareBenchmark({ base: await figures(diff.base), candidate: await figures(diff.candidate) })
+    ? compareBenchmark({ base: await figures(base), candidate: await figures(candidate) })
     : null
-  const { broken, fixed, stillFailing, changed } = diff
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, mostItems)
   return {
-    before: listedRun(diff.base),
-    after: listedRun(diff.candidate),
-    notes: [
-      ...(isSamePack
-        ? []
-        : [`The runs are of different packs: ${diff.base.benchmarkId}, ${diff.candidate.benchmarkId}.`]),
-      ...new Set([...diff.notes, ...(comparison?.notes ?? [])]),
-    ],
-    figures: (comparison?.figures ?? []).map(({ figure, base, candidate, delta, verdict, sense, test }) => ({
-      figure,
-      base,
-      candidate,
-      delta,
-      verdict,
-      direction: sense.direction,
-      adjustedP: test?.adjustedP ?? null,
-      interval: test?.interval ?? null,
-    })),
+    before: listedRun(base),
+    after: listedRun(candidate),
+    notes: [...new Set([...otherPacks, ...diff.notes, ...(comparison?.notes ?? [])])],
+    figures: (comparison?.figures ?? []).map(({ figure, base, candidate, delta, verdict, sense, test }) => {
+      const { adjustedP = null, interval = null } = test ?? {}
+      return { figure, base, candidate, delta, verdict, direction: sense.direction, adjustedP, interval }
+    }),
     broken: cut(broken),
     fixed: cut(fixed),
     stillFailing: cut(stillFailing),
@@ -234,22 +207,15 @@ async function compareRuns(
   }
 }
 
-const listedBaseline = (snapshot: BaselineSnapshot): ListedBaseline => ({
-  snapshotId: snapshot.snapshotId,
-  createdAt: snapshot.createdAt,
-  notes: snapshot.notes ?? null,
-  gitRef: snapshot.gitRef ?? null,
-  benchmarks: snapshot.benchmarks.map((benchmark) => ({
-    benchmarkId: benchmark.benchmarkId,
-    runId: benchmark.runId,
-    passRate: benchmark.passRate,
-    totalCases: benchmark.totalCases ?? null,
-    passedCases: benchmark.passedCases ?? null,
-    metrics: benchmark.metrics ?? {},
-    system: benchmark.system?.name ?? null,
-  })),
-  acceptedLower: snapshot.acceptedLower,
-})
+function listedBaseline(snapshot: BaselineSnapshot): ListedBaseline {
+  const { snapshotId, createdAt, acceptedLower } = snapshot
+  const benchmarks = snapshot.benchmarks.map(({ benchmarkId, runId, passRate, metrics = {}, ...rest }) => {
+    const { totalCases = null, passedCases = null, system } = rest
+    return { benchmarkId, runId, passRate, totalCases, passedCases, metrics, system: system?.name ?? null }
+  })
+  const [notes, gitRef] = [snapshot.notes ?? null, snapshot.gitRef ?? null]
+  return { snapshotId, createdAt, notes, gitRef, benchmarks, acceptedLower }
+}
 
 /** Figures of live recalls, in total and by day. */
 async function shadowReport(root: string): Promise<Omit<Answer<'shadow'>, 'isRecording'>> {
@@ -268,12 +234,9 @@ async function shadowReport(root: string): Promise<Omit<Answer<'shadow'>, 'isRec
     ...summary,
     days: [...days]
       .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([day, { records, empty, durations }]) => ({
-        day,
-        records,
-        empty,
-        emptyRate: empty / records,
-        durationMs: { mean: durations.mean(), p50: durations.percentile(50), p95: durations.percentile(95) },
-      })),
+      .map(([day, { records, empty, durations }]) => {
+        const durationMs = { mean: durations.mean(), p50: durations.percentile(50), p95: durations.percentile(95) }
+        return { day, records, empty, emptyRate: empty / records, durationMs }
+      }),
   }
 }

@@ -22,14 +22,8 @@ export function recallHandlers(deps: ServerDeps): Handlers<keyof typeof recallRo
       const request = { ...options(body), nearMisses: leftOut, ...omitUndefined({ asOf }) }
       const { nearMisses = [], quoteDecision = null, ...context } = await memory.recall(message, request)
       const durationMs = clock() - started
-      return {
-        context,
-        rendered: renderContext(context),
-        highlights: highlightsOf(context),
-        leftOut: nearMisses,
-        quoteDecision,
-        durationMs,
-      }
+      const [rendered, highlights] = [renderContext(context), highlightsOf(context)]
+      return { context, rendered, highlights, leftOut: nearMisses, quoteDecision, durationMs }
     },
     why: async ({ memory, body }) => memory.why(body.message, await existing(body.beliefId), options(body)),
     remedies: async ({ memory, body }) => {

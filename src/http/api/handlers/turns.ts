@@ -30,11 +30,8 @@ export function turnHandlers({ homeScopes }: ServerDeps): Handlers<keyof typeof 
       const { session, index } = turn
       const first = Math.max(0, index - around)
       const { items } = await memory.turns({ session, offset: first, limit: index - first + 1 + around })
-      return {
-        turn,
-        before: items.filter((one) => one.index < index),
-        after: items.filter((one) => one.index > index),
-      }
+      const [before, after] = [items.filter((one) => one.index < index), items.filter((one) => one.index > index)]
+      return { turn, before, after }
     },
     forgetTurns: ({ memory, query: { dryRun = false, ...selection }, idempotency }) =>
       memory.forgetTurns(selection, { ...idempotency, dryRun }),
