@@ -11,7 +11,7 @@ export async function openExtractor(spec: string, env: Environment): Promise<Ext
   if (!/^(?:openai|anthropic):/u.test(spec)) {
     throw new MemoryError('invalid', `Unknown extractor "${spec}".`, { hint: `Use ${extractorForms}.` })
   }
-  const { openModelOf } = await import('../models/open-chat-model.ts')
+  const { openChatModel } = await import('../models/open-chat-model.ts')
   const { modelExtractor } = await import('../memory/learn/model-extractor.ts')
-  return modelExtractor(openModelOf(spec, env))
+  return modelExtractor(openChatModel(spec, env))
 }

@@ -28,7 +28,7 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
   const workingDirectory = surroundings.workingDirectory()
   const openModel: AgentParts['openModel'] = async (wanted) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
-    return openChatModel({ ...wanted, env })
+    return openChatModel(wanted, env)
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async ({ hasMemory }) => {
@@ -53,7 +53,7 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
         hint: 'Recall can be switched off for reference, openai: and anthropic:.',
       })
     },
-    judgeModel: async (spec) => (await import('../models/open-chat-model.ts')).openModelOf(spec, env),
+    judgeModel: async (spec) => (await import('../models/open-chat-model.ts')).openChatModel(spec, env),
     places: { searchPath: env.PATH ?? '', workingDirectory },
     temporary,
     arenaKey: env.CREDENCE_ARENA_KEY,
