@@ -92,10 +92,8 @@ function blocksOf(message: ChatMessage): unknown[] {
         ...message.toolCalls.map(({ id, name, arguments: input }) => ({ type: 'tool_use', id, name, input })),
       ]
     case 'tool': {
-      const { callId, isError } = message
-      return [
-        { type: 'tool_result', tool_use_id: callId, content: message.text, ...(isError ? { is_error: true } : {}) },
-      ]
+      const { callId, text: content, isError } = message
+      return [{ type: 'tool_result', tool_use_id: callId, content, is_error: isError || undefined }]
     }
   }
 }

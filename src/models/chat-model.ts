@@ -14,9 +14,9 @@ export type ToolCall = {
 }
 
 export type ChatMessage =
-  | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly ToolCall[] }
-  | { readonly role: 'tool'; readonly callId: string; readonly text: string; readonly isError: boolean }
+  | Readonly<{ role: 'user'; text: string }>
+  | Readonly<{ role: 'assistant'; text: string; toolCalls: readonly ToolCall[] }>
+  | Readonly<{ role: 'tool'; callId: string; name: string; text: string; isError: boolean }>
 
 /** Tokens as the endpoint counted them; 0 for counts it does not give. */
 export type Usage = {

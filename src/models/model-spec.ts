@@ -16,6 +16,8 @@ export const providerEndpoints: Readonly<Record<ChatModel['provider'], string>> 
   anthropic: 'https://api.anthropic.com',
 }
 
+const keyHint = 'Give the key in the environment instead.'
+const httpsHint = 'What is sent there could be read on the way. Use https, or http://127.0.0.1.'
 const form = 'Write openai:<model>[@<base url>] or anthropic:<model>[@<base url>].'
 
 /** Reads `openai:gpt-5`, `anthropic:claude-sonnet-4-5` or `openai:qwen3@http://127.0.0.1:8080/v1`. */
@@ -40,13 +42,9 @@ export function endpointUrl(text: string): string {
     throw new MemoryError('invalid', `"${shown(text)}" is not a URL.`, { hint: form, cause })
   }
   if (url.username !== '' || url.password !== '')
-    throw new MemoryError('invalid', 'The URL of a model must not hold a user or password.', {
-      hint: 'Give the key in the environment instead.',
-    })
+    throw new MemoryError('invalid', 'The URL of a model must not hold a user or password.', { hint: keyHint })
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
-    throw new MemoryError('invalid', `${url.origin} is neither https nor on this machine.`, {
-      hint: 'What is sent there could be read on the way. Use https, or http://127.0.0.1.',
-    })
+    throw new MemoryError('invalid', `${url.origin} is neither https nor on this machine.`, { hint: httpsHint })
   return `${url.origin}${url.pathname}`.replace(/\/+$/u, '')
 }
 

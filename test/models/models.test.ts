@@ -75,7 +75,7 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
         messages: [
           { role: 'user', text: 'Hello' },
           { role: 'assistant', text: first.text, toolCalls: first.toolCalls },
-          { role: 'tool', callId: 'c1', text: 'It is blue.', isError: false },
+          { role: 'tool', callId: 'c1', name: 'look', text: 'It is blue.', isError: false },
         ],
       }),
     )

@@ -80,7 +80,7 @@ function openConversation({ model, openMemory, maxSteps, workspace }: Place): Co
           const { text, isError } = await useTool(tools, name, given)
           const content = [{ type: 'text' as const, text }]
           messages.push({ role: 'toolResult', toolCallId: id, toolName: name, content, isError })
-          history.push({ role: 'tool', callId: id, text, isError })
+          history.push({ role: 'tool', callId: id, name, text, isError })
         }
       }
       throw failed('agent', `The model used tools ${maxSteps} times without coming to an answer.`)
