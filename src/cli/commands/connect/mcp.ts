@@ -1,6 +1,6 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
-import type { McpSetup } from '../../../mcp/memory-mcp.ts'
+import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Author } from '../../../memory/change/transaction.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { defineCommand, flag } from '../../command.ts'
@@ -49,7 +49,7 @@ const mostAuthors = 32
 export function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean },
-): McpSetup {
+): McpOptions {
   const { user, scopes, homeScopes } = session.place(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
@@ -64,7 +64,7 @@ export function mcpSetup(
   }
   return {
     version: session.machine.version(),
-    standing: {
+    view: {
       user,
       scopes,
       homeScopes,

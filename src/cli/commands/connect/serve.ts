@@ -108,7 +108,7 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
   const onBug = (error: unknown): void => console.error(error)
   const mcp = memoryMcp({
     version: open.desk.version,
-    standing: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
+    view: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
     memoryAs: async (author) => open.memoryAs(author),
     onBug,
   }).httpHandler()
