@@ -17,7 +17,7 @@ import type { Handlers, ServerDeps } from './server-deps.ts'
 
 export const apiPrefix = '/api/v1'
 
-export type ApiOptions = {
+type ApiOptions = {
   readonly deps: ServerDeps
   readonly archive: EvalArchive
   readonly live: LiveEvents

@@ -61,10 +61,10 @@ export const Explanation: z.ZodType<explanation.Explanation> = z.object({
   parts: z.lazy(() => z.array(Explanation)),
 })
 
+const span = { text: z.string(), start: z.int(), end: z.int() }
+
 export const MatchedWords = z.object({
-  text: z.string(),
-  start: z.int(),
-  end: z.int(),
+  ...span,
   typo: z.object({ written: z.string(), meant: z.string() }).nullable(),
 }) satisfies z.ZodType<context.MatchedWords>
 
@@ -162,9 +162,7 @@ export const WhyVerdict = z.discriminatedUnion('kind', [
 
 export const Highlight = z.object({
   field: z.enum(['name', 'alias', 'content', 'why']),
-  start: z.int(),
-  end: z.int(),
-  text: z.string(),
+  ...span,
 }) satisfies z.ZodType<FieldHighlight>
 
 /** A belief that a search found. */

@@ -54,31 +54,25 @@ export function openApiDocument(version: string) {
   }
 }
 
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 const answerName = (name: string): string => `${capitalised(name)}Answer`
 const bodyName = (name: string): string => `${capitalised(name)}Body`
-const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 /** Converts all schemas in one registry, so that a schema inside another becomes a reference. */
 function schemasOf(entries: readonly (readonly [string, z.ZodType])[], io: 'input' | 'output'): Schema {
   const registry = z.registry<{ id: string }>()
-  const aliases: [string, string][] = []
-  const known = new Map<z.ZodType, string>()
-  for (const [id, schema] of entries) {
-    const first = known.get(schema)
-    if (first !== undefined) aliases.push([id, first])
-    else {
-      known.set(schema, id)
-      registry.add(schema, { id })
-    }
-  }
-  const { schemas } = z.toJSONSchema(registry, {
-    io,
-    uri: (id) => `#/components/schemas/${id}`,
-    unrepresentable: 'any',
+  for (const [id, schema] of entries) if (!registry.has(schema)) registry.add(schema, { id })
+  const uri = (id: string): string => `#/components/schemas/${id}`
+  const { schemas } = z.toJSONSchema(registry, { io, uri, unrepresentable: 'any' })
+  // A schema that has two names is described under the first; the second refers to it.
+  const named = entries.map(([id, zodSchema]) => {
+    const first = registry.get(zodSchema)?.id ?? id
+    if (first !== id) return [id, reference(first)]
+    const { $schema: _dialect, $id: _id, id: _name, ...schema } = schemas[id] ?? {}
+    return [id, schema]
   })
-  const own = Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, id: _name, ...schema }]) => [id, schema])
-  return { ...Object.fromEntries(own), ...Object.fromEntries(aliases.map(([id, first]) => [id, reference(first)])) }
+  return Object.fromEntries(named)
 }
 
 function paths(): Schema {

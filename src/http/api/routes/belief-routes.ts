@@ -65,9 +65,7 @@ export const beliefRoutes = {
       belief: shape.Belief,
       revisions: z.array(shape.Revision).describe('Oldest first; the latest 200.'),
       revisionCount: z.int(),
-      chain: z
-        .array(shape.Belief)
-        .describe('What it replaced and what replaced it, oldest first, itself among them; at most 200.'),
+      chain: z.array(shape.Belief).describe('Its versions by supersession, oldest first, with itself; at most 200.'),
     }),
   }),
   editBelief: route('PATCH', '/beliefs/:id', {
@@ -92,8 +90,7 @@ export const beliefRoutes = {
     answer: shape.Changed.extend({ outcome: z.enum(['corrected', 'proposed']) }),
   }),
   confirmBelief: route('POST', '/beliefs/:id/confirm', {
-    summary:
-      'Make an unconfirmed belief the person’s own word: it is settled, and agents can only propose to change it.',
+    summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
     params: beliefId,
     answer: shape.Edited,
   }),
@@ -156,7 +153,7 @@ export const journalRoutes = {
           event: shape.JournalEntry,
           names: z
             .record(z.string(), z.string().nullable())
-            .describe('What the first few beliefs are called now, by id; null for what is gone.'),
+            .describe('Names of the first beliefs by id; null if gone.'),
         }),
       ),
       nextBefore: z.int().nullable().describe('For `before`, to see older ones; null when there are none.'),

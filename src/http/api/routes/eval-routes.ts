@@ -26,10 +26,7 @@ export const ListedPack = z.object({
   cases: z.int(),
   source: z.enum(['store', 'shipped']),
   isRunnable: z.boolean(),
-  system: z
-    .string()
-    .nullable()
-    .describe('The system that the verdict is about; controls and parts of runs never count.'),
+  system: z.string().nullable().describe('The system of the verdict; controls and parts of runs never count.'),
   verdict: z.enum(packVerdicts),
   latest: ListedRun.nullable(),
   problem: z.string().nullable().describe('What is wrong with its manifest, where it cannot be read.'),
@@ -48,14 +45,14 @@ export const ListedCase = z.object({
   totalMs: z.number(),
 })
 
+const rank = z.number().nullable()
+
 export const CaseDiff = z.object({
   id: z.string(),
   base: Verdict,
   candidate: Verdict,
   firstStage: z.enum(stages).nullable(),
-  returned: z.array(
-    z.object({ id: z.string(), tier: z.string(), from: z.number().nullable(), to: z.number().nullable() }),
-  ),
+  returned: z.array(z.object({ id: z.string(), tier: z.string(), from: rank, to: rank })),
   failures: z.array(z.string()),
 })
 
@@ -110,6 +107,8 @@ const ShadowReport = z.object({
     }),
   ),
 })
+
+const counts = z.object({ broken: z.int(), fixed: z.int(), stillFailing: z.int(), changed: z.int() })
 
 /** Packs, runs, cases, baselines and live recalls. */
 export const evalRoutes = {
@@ -180,9 +179,7 @@ export const evalRoutes = {
       removedCases: z.array(z.string()),
       flaky: z.array(z.string()),
       unchanged: z.int(),
-      counts: z
-        .object({ broken: z.int(), fixed: z.int(), stillFailing: z.int(), changed: z.int() })
-        .describe('Lists are cut at 200; these are not.'),
+      counts: counts.describe('Lists are cut at 200; these are not.'),
     }),
   }),
   baselines: route('GET', '/evals/baselines', {

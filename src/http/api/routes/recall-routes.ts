@@ -68,9 +68,7 @@ export const recallRoutes = {
         .array(shape.MatchedWords.extend({ beliefIds: z.array(z.string()) }))
         .describe('Spans of the message that named something, in order, without overlap.'),
       leftOut: z.array(shape.NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
-      quoteDecision: shape.QuoteDecision.nullable().describe(
-        'Why there are these quotes or none; null without `leftOut`.',
-      ),
+      quoteDecision: shape.QuoteDecision.nullable().describe('Why there are these quotes; null without `leftOut`.'),
       durationMs: z.number(),
     }),
     isReading: true,

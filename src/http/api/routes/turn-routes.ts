@@ -55,10 +55,8 @@ export const turnRoutes = {
         )
         .describe('One for each turn of the request, in the same order.'),
       learned: z.array(
-        z.object({
+        shape.Changed.omit({ event: true }).extend({
           outcome: z.enum(learnOutcomes),
-          belief: shape.Belief,
-          replaced: z.array(shape.Belief),
           because: z.string().describe('Why it was taken, and where it is kept.'),
         }),
       ),
@@ -79,11 +77,7 @@ export const turnRoutes = {
     query: z.strictObject({
       around: digits.pipe(z.int().min(0).max(50)).default(0).describe('How many turns before it and after it to show.'),
     }),
-    answer: z.object({
-      turn: shape.Turn,
-      before: z.array(shape.Turn).describe('Oldest first.'),
-      after: z.array(shape.Turn),
-    }),
+    answer: z.object({ turn: shape.Turn, before: z.array(shape.Turn), after: z.array(shape.Turn) }),
   }),
   forgetTurns: route('DELETE', '/turns', {
     summary: 'Remove every text of the turns that everything given holds for. It cannot be undone.',
