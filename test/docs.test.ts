@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { MemoryError } from '../src/errors.ts'
+import { openMemory, shadowRecall } from '../src/library.ts'
 import { pathsIn } from './paths-in-docs.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -32,10 +34,64 @@ describe('the documents', () => {
     )
   })
 
+  it('list every option of every function and method of the library', async () => {
+    using directory = temporaryDirectory()
+    const memory = openMemory({ dir: join(directory.path, 'memory') })
+    const untyped = memory as unknown as Record<string, (...args: readonly unknown[]) => Promise<unknown>>
+    const functions = { ...untyped, openMemory, shadowRecall } as Record<string, (...args: never[]) => unknown>
+    const sections = read('docs/api.md').split(/^##+ /mu)
+    const sectionOf = (name: string): string =>
+      sections.find((text) => text.split('\n')[0]?.includes(`\`${name}(`)) ?? ''
+    /** Values that fit the arguments before the options, or the object that has the options. */
+    const before = (name: string): readonly unknown[] => [...({ shadowRecall: [memory], hear: [[]] }[name] ?? [])]
+    const optionsOf = async (name: string): Promise<readonly string[]> => {
+      const found: string[] = []
+      for (const args of [before(name), ['a'], ['a', 'b'], ['a', {}], ['a', []], ['a', undefined], [{}]]) {
+        // Nothing has an option of this name, so the error says which ones there are.
+        const hint = await Promise.resolve()
+          .then(() =>
+            functions[name]?.(
+              ...([...args, { '?': 1, dir: '.', name: 'a', content: 'a', text: 'a', wish: 'absent' }] as never[]),
+            ),
+          )
+          .then(
+            () => '',
+            (error: MemoryError) => error.hint ?? '',
+          )
+        found.push(...(/^The options are (.*)\.$/u.exec(hint)?.[1]?.split(', ') ?? []))
+      }
+      return [...new Set(found)]
+    }
+
+    let options = 0
+    for (const name of Object.keys(functions)) {
+      const section = sectionOf(name)
+      expect(section, name).not.toBe('')
+      const names = await optionsOf(name)
+      options += names.length
+      expect(
+        names.filter((option) => !section.includes(`\`${option}\``)),
+        name,
+      ).toEqual([])
+    }
+    await memory.close()
+
+    expect(options).toBeGreaterThan(120)
+  })
+
+  it('show every method of a memory at work', async () => {
+    using directory = temporaryDirectory()
+    const memory = openMemory({ dir: join(directory.path, 'memory') })
+    await memory.close()
+    const programs = [...read('docs/api.md').matchAll(/```ts\n(.*?)```/gsu)].map(([, program]) => program).join('\n')
+
+    expect(Object.keys(memory).filter((name) => !programs.includes(`.${name}(`))).toEqual([])
+  })
+
   it('hold programs that print what stands below them', { timeout: 60_000 }, () => {
     const programs = [...read('docs/api.md').matchAll(/```ts\n(.*?)```(?:(?!```).)*?```text\n(.*?)```/gsu)]
 
-    expect(programs.length).toBeGreaterThan(1)
+    expect(programs.length).toBeGreaterThan(2)
     for (const [, program = '', output] of programs) {
       using directory = temporaryDirectory()
       mkdirSync(join(directory.path, 'node_modules'))

@@ -33,12 +33,10 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),
-  'open-memory.ts': layer(['beliefs', 'search', 'memory', 'store']),
-  'shadow-recall.ts': layer(['memory', 'eval']),
-  'index.ts': layer(
-    ['beliefs', 'search', 'memory', 'store', 'eval'],
-    ['errors.ts', 'open-memory.ts', 'shadow-recall.ts'],
-  ),
+  'open-memory.ts': layer(['beliefs', 'search', 'memory', 'store'], [...everyLayer, 'library.ts']),
+  'check-arguments.ts': layer(['beliefs', 'memory'], [...everyLayer, 'library.ts']),
+  'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts']),
+  'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),
 }
 
 /** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
@@ -57,7 +55,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
   diff: ['cli/', 'memory/mirror/'],
-  zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts'],
+  zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts', 'check-arguments.ts'],
 }
 
 /** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */

@@ -247,9 +247,9 @@ async function openExtractor(spec: string, env: EnvironmentVariables): Promise<E
   if (spec === 'rules') return (await import('../memory/learn/rules.ts')).rulesExtractor
   if (!/^(?:openai|anthropic):/u.test(spec))
     throw new MemoryError('invalid', `Unknown extractor "${spec}".`, { hint: `Use ${extractorForms}.` })
-  const { openModelOf } = await import('../models/open-chat-model.ts')
+  const { openChatModel } = await import('../models/open-chat-model.ts')
   const { modelExtractor } = await import('../memory/learn/model-extractor.ts')
-  return modelExtractor(openModelOf(spec, env))
+  return modelExtractor(openChatModel(spec, env))
 }
 
 /** Only y or yes means yes. Ctrl-C is an AbortError; the end of the input means no. */

@@ -34,12 +34,12 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
   const workingDirectory = environment.workingDirectory()
   const openModel: AgentParts['openModel'] = async (wanted) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
-    return openChatModel({ ...wanted, env })
+    return openChatModel(wanted, env)
   }
   const openJudgeOf = async (spec: string) => {
-    const { openModelOf } = await import('../models/open-chat-model.ts')
+    const { openChatModel } = await import('../models/open-chat-model.ts')
     const { openJudge } = await import('../tasks/judge/judge.ts')
-    return openJudge(await openModelOf(spec, env))
+    return openJudge(await openChatModel(spec, env))
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async ({ hasMemory }) => {

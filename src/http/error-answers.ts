@@ -2,9 +2,8 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Belief } from '../beliefs/belief.ts'
 import { type ErrorCode, MemoryError } from '../errors.ts'
-import { BodyTooLong } from './request-body.ts'
+import { BodyTooLong, NotJson } from './read-request.ts'
 
-/** An error a caller is expected to handle, as a status. */
 const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid: 400,
   not_found: 404,
@@ -21,13 +20,13 @@ type Refusal = {
   readonly current?: Belief | null
 }
 
-/** The one form every refusal has. */
+/** Answers with the error body that every refusal has. */
 export function refuse(context: Context, status: ContentfulStatusCode, { hint = null, ...refusal }: Refusal): Response {
   const { code, message, ...more } = refusal
   return context.json({ error: { code, message, hint, ...more } }, status)
 }
 
-/** Says what was wrong with a request; of a bug in us it says only that there is one. `onBug` gets it whole. */
+/** Tells the client what was wrong with its request. Of a bug it learns only that there is one; `onBug` gets the error. */
 export const answerError =
   (onBug: (error: unknown) => void, tooLong: { readonly code: string } = { code: 'invalid' }) =>
   (error: Error, context: Context): Response => {
@@ -36,6 +35,10 @@ export const answerError =
       return refuse(context, statusOf[code], { code, message, hint })
     }
     if (error instanceof BodyTooLong) return refuse(context, 413, { ...tooLong, message: error.message })
+    if (error instanceof NotJson) {
+      const hint = 'Send Content-Type: application/json.'
+      return refuse(context, 415, { code: 'unsupported', message: error.message, hint })
+    }
     onBug(error)
     return refuse(context, 500, { code: 'bug', message: 'The request met a bug.' })
   }

@@ -5,38 +5,35 @@ import { createServer, Server as Listener } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MemoryError } from '../errors.ts'
+import { codeOf } from '../files/leftovers.ts'
 
 const loopback = '127.0.0.1'
 
 export type Listening = {
   readonly url: string
   readonly port: number
-  /** Takes no new requests and waits for those under way, but not for ever. */
+  /** Accepts no new requests and waits a moment for the open ones. */
   close(): Promise<void>
 }
 
+type Address = { readonly host: string; readonly port: number }
 type Fetch = (request: Request) => Response | Promise<Response>
 
-/** How long requests under way may take to end once the server is told to. */
+/** How long open requests may take once the server closes. */
 const graceMs = 2_000
-
-/** How long whatever is on its way is waited for. */
+/** How long to wait for packets that are on their way. */
 const settleMs = 50
-
-/** So slow is nobody but who wants to hold a connection. */
+/** A slower request only holds a connection open. */
 const longestRequestMs = 30_000
 const mostConnections = 1_000
 
-/** Serves on this machine only. Port 0 is any that is free. */
+/** Serves on this machine only. Port 0 is any free port. */
 export const listenOnLoopback = (fetch: Fetch, port: number): Promise<Listening> =>
   listen(fetch, { host: loopback, port })
 
-/** Serves on one address. Whoever gives another one than loopback has made sure that it is wanted. */
-export async function listen(
-  fetch: Fetch,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<Listening> {
-  // The global Request and Response stay as they are: others in this process rely on them.
+/** Serves on one address. The caller has made sure that an address other than loopback is wanted. */
+export async function listen(fetch: Fetch, { host, port }: Address): Promise<Listening> {
+  // Other code in this process relies on the global Request and Response.
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
   if (!(server instanceof Server)) throw new Error('the adaptor made a server of another protocol')
   server.headersTimeout = longestRequestMs / 3
@@ -51,64 +48,56 @@ export async function listen(
     server.listen(port, host)
     await once(server, 'listening')
   } catch (cause) {
-    throw await cannotListen({ host, port }, cause)
+    throw await listenError({ host, port }, cause)
   }
-  // Listening on a port, its address is one of the network.
+  // A server that listens on a port has an address of the network.
   const { port: actual } = server.address() as AddressInfo
-  return { url: `http://${urlHost(host)}:${actual}`, port: actual, close: () => closeServer(server, connections) }
+  const urlHost = host.includes(':') ? `[${host}]` : host
+  return { url: `http://${urlHost}:${actual}`, port: actual, close: () => closeServer(server, connections) }
 }
 
-const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host)
-
 /**
- * The server's own `close` would reset connections at once that nobody has looked at yet, though a request may have come
- * with them. So what has arrived is taken in first; then listening ends, and connections that have nothing to say.
+ * `server.close()` would reset connections that were accepted but not read yet, though they may hold a request. So
+ * pending connections are read first; then the server stops listening and closes idle connections.
  */
 async function closeServer(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
   let isClosed = false
-  const closed = once(server, 'close').finally(() => {
+  server.once('close', () => {
     isClosed = true
   })
   const grace = setTimeout(() => server.closeAllConnections(), graceMs)
-  await arrivals()
+  await pendingReads()
   Listener.prototype.close.call(server)
   while (!isClosed) {
-    await arrivals()
+    await pendingReads()
     server.closeIdleConnections()
-    // Browsers open connections ahead of time. One on which nothing was ever said does not count as idle.
+    // Browsers open connections ahead of time, and one without a request does not count as idle.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }
   clearTimeout(grace)
-  await closed
 }
 
-/** Waits until what is on its way is here: a connection takes a turn of the loop, and what came with it another. */
-async function arrivals(): Promise<void> {
+/** Waits for packets on their way: accepting a connection takes one turn of the event loop, reading from it another. */
+async function pendingReads(): Promise<void> {
   await sleep(settleMs)
   for (let turn = 0; turn < 3; turn += 1) await nextTurn()
 }
 
-async function cannotListen(
-  { host, port }: { readonly host: string; readonly port: number },
-  cause: unknown,
-): Promise<unknown> {
-  switch (cause instanceof Error && 'code' in cause ? cause.code : undefined) {
-    case 'EADDRINUSE':
-      return new MemoryError('unavailable', `Port ${port} of ${host} is taken.`, {
-        hint: `Port ${await freePort(host)} is free now; port 0 takes any that is.`,
-        cause,
-      })
-    case 'EACCES':
-      return new MemoryError('forbidden', `Port ${port} of ${host} may not be used.`, {
-        hint: 'Ports below 1024 belong to the system; port 0 takes any that is free.',
-        cause,
-      })
+async function listenError({ host, port }: Address, cause: unknown): Promise<unknown> {
+  switch (codeOf(cause)) {
+    case 'EADDRINUSE': {
+      const hint = `Try --port ${await freePort(host)}, or --port 0 for any free port.`
+      return new MemoryError('unavailable', `Port ${port} of ${host} is in use.`, { hint, cause })
+    }
+    case 'EACCES': {
+      const hint = 'Ports below 1024 belong to the system. Use --port 0 for any free port.'
+      return new MemoryError('forbidden', `Port ${port} of ${host} is not allowed.`, { hint, cause })
+    }
     case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new MemoryError('invalid', `${host} is not an address of this machine.`, {
-        hint: `Leave --host out for ${loopback}.`,
-        cause,
-      })
+    case 'ENOTFOUND': {
+      const hint = `Leave --host out for ${loopback}.`
+      return new MemoryError('invalid', `${host} is not an address of this machine.`, { hint, cause })
+    }
     default:
       return cause
   }

@@ -1,39 +1,45 @@
-/** What a page needs to know to look again. */
-export type LiveState = { readonly journalHead: number; readonly evalsStamp: string }
+import type { Context } from 'hono'
+import { refuse } from './error-answers.ts'
 
-export type LiveOptions = {
-  /** Cheap, for it is asked over and over while anybody listens. */
+/** A page reads again when one of these changes. */
+type LiveState = { readonly journalHead: number; readonly evalsStamp: string }
+
+type LiveOptions = {
+  /** Must be cheap: it is polled while a page listens. */
   readonly state: () => Promise<LiveState>
-  readonly everyMs?: number
-  readonly most?: number
+  readonly everyMs: number
   readonly onProblem: (error: unknown) => void
 }
 
-/** So often a line is sent that says nothing, so that a connection that has gone is noticed. */
+/** A comment line is sent this often, so that a broken connection is noticed. */
 const heartbeatMs = 15_000
+const mostListeners = 50
 
 type Listener = { readonly send: (text: string) => void; readonly end: () => void }
 
 /**
- * Tells pages that something has changed, whoever changed it: other processes write to the same store, and nothing but
- * looking shows that. Looks only while somebody listens.
+ * Sends server-sent events when the memory or the eval store changes. Other processes write to the same store, so it is
+ * polled, but only while a page listens.
  */
 export class LiveEvents {
   readonly #options: LiveOptions
   readonly #listeners = new Set<Listener>()
   #timer: NodeJS.Timeout | null = null
-  #isLooking = false
+  #isPolling = false
   #last: LiveState | null = null
-  #quietMs = 0
+  #silentMs = 0
   #isClosed = false
 
   constructor(options: LiveOptions) {
     this.#options = options
   }
 
-  /** Answers with a stream that stays open until the reader or the server goes. */
-  async subscribe(request: Request): Promise<Response> {
-    if (this.#isClosed || this.#listeners.size >= (this.#options.most ?? 50)) return tooMany()
+  /** Answers with a stream that stays open until the client or the server closes it. */
+  async subscribe(context: Context): Promise<Response> {
+    if (this.#isClosed || this.#listeners.size >= mostListeners) {
+      const message = 'Too many pages are listening.'
+      return refuse(context, 429, { code: 'too_many', message, hint: 'Close some of them.' })
+    }
     const state = await this.#options.state()
     this.#last ??= state
     const encoder = new TextEncoder()
@@ -44,17 +50,14 @@ export class LiveEvents {
     }
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        listener = {
-          send: (text) => controller.enqueue(encoder.encode(text)),
-          end: () => controller.close(),
-        }
+        listener = { send: (text) => controller.enqueue(encoder.encode(text)), end: () => controller.close() }
         this.#listeners.add(listener)
         listener.send(`retry: 2000\n${message('hello', state)}`)
       },
       cancel: leave,
     })
-    request.signal.addEventListener('abort', leave, { once: true })
-    this.#start()
+    context.req.raw.signal.addEventListener('abort', leave, { once: true })
+    this.#timer ??= setInterval(() => void this.#poll(), this.#options.everyMs)
     return new Response(body, {
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     })
@@ -68,52 +71,35 @@ export class LiveEvents {
     this.#listeners.clear()
   }
 
-  #start(): void {
-    this.#timer ??= setInterval(() => void this.#look(), this.#options.everyMs ?? 500)
-  }
-
   #stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
     this.#last = null
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return
+    this.#isPolling = true
     try {
       const state = await this.#options.state()
-      const last = this.#last
+      const last = this.#last ?? state
       this.#last = state
-      const news = [
-        ...(last !== null && last.journalHead !== state.journalHead ? [message('journal', state)] : []),
-        ...(last !== null && last.evalsStamp !== state.evalsStamp ? [message('evals', state)] : []),
-      ]
-      if (news.length > 0) this.#tell(news.join(''))
-      else this.#beQuiet()
+      if (last.journalHead !== state.journalHead) this.#send(message('journal', state))
+      if (last.evalsStamp !== state.evalsStamp) this.#send(message('evals', state))
+      this.#silentMs += this.#options.everyMs
+      if (this.#silentMs >= heartbeatMs) this.#send(': still here\n\n')
     } catch (error) {
       this.#options.onProblem(error)
     } finally {
-      this.#isLooking = false
+      this.#isPolling = false
     }
   }
 
-  #beQuiet(): void {
-    this.#quietMs += this.#options.everyMs ?? 500
-    if (this.#quietMs >= heartbeatMs) this.#tell(': still here\n\n')
-  }
-
-  #tell(text: string): void {
-    this.#quietMs = 0
+  #send(text: string): void {
+    this.#silentMs = 0
     for (const listener of this.#listeners) listener.send(text)
   }
 }
 
 const message = (event: 'hello' | 'journal' | 'evals', state: LiveState): string =>
   `event: ${event}\ndata: ${JSON.stringify(state)}\n\n`
-
-const tooMany = (): Response =>
-  Response.json(
-    { error: { code: 'too_many', message: 'Too many pages are listening.', hint: 'Close some of them.' } },
-    { status: 429 },
-  )

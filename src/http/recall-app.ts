@@ -4,24 +4,26 @@ import { beliefMessage, routes, searchMessage } from '../eval/system/outside/htt
 import type { System } from '../eval/system/system.ts'
 import type { BeliefRecord } from '../memory/transfer/belief-record.ts'
 import { answerError, refuse } from './error-answers.ts'
+import { readBody } from './read-request.ts'
 import { idIn, receivedBelief } from './received-belief.ts'
-import { readBody } from './request-body.ts'
 import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 
 export type RecallAppOptions = {
-  /** What answers; nobody else may use it. */
+  /** The system that answers. Nothing else may use it. */
   readonly system: System
   readonly now: () => Date
   readonly newId: () => string
-  /** Gets errors that are bugs of ours, whole. */
+  /** Called with errors that are bugs. */
   readonly onBug: (error: unknown) => void
 }
 
-/** The contract of docs/systems.md in front of a system, for harnesses written for it. Only the relevant tier is served. */
+const hint = 'docs/systems.md describes the requests.'
+
+/** Serves a system by the contract of docs/systems.md, for harnesses written for it. Only the relevant tier is served. */
 export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono {
-  const told = new Map<string, BeliefRecord>()
+  const sent = new Map<string, BeliefRecord>()
   let lastMoment = 0
-  /** Never the same twice: what is told later is newer, however fast it is told, so that no result depends on speed. */
+  /** The time of a message. It grows with every message, so that no result depends on how fast they arrive. */
   const moment = (): string => {
     lastMoment = Math.max(now().getTime(), lastMoment + 1)
     return new Date(lastMoment).toISOString()
@@ -30,18 +32,18 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   app.onError(answerError(onBug))
   app.use(sameOriginOnly(loopbackNames))
 
-  /** Adds a belief, or puts it in the place of the one with its id. */
+  /** Adds a belief, or replaces the one with its id. */
   const put = async (request: Request): Promise<{ readonly id: string }> => {
-    const message = await readBody(request, beliefMessage)
+    const message = await readBody(request, beliefMessage, hint)
     const keyOf = (id: string | undefined): string => `${message.user_id}\n${id}`
-    const belief = receivedBelief(message, { known: told.get(keyOf(idIn(message))), at: moment(), newId })
+    const belief = receivedBelief(message, { known: sent.get(keyOf(idIn(message))), at: moment(), newId })
     await system.update({ kind: 'create', belief })
-    told.set(keyOf(belief.id), belief)
+    sent.set(keyOf(belief.id), belief)
     return { id: belief.id }
   }
 
   const search = async (request: Request) => {
-    const { query, user_id: user, limit, scope, scopes } = await readBody(request, searchMessage)
+    const { query, user_id: user, limit, scope, scopes } = await readBody(request, searchMessage, hint)
     const active = scopes ?? (scope === undefined || scope === null ? [universalScope] : [scope].flat())
     const { relevant } = await system.recall({ user, scopes: active, message: query, budget: only(limit), recall: {} })
     return {
@@ -50,7 +52,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   }
 
   app.on(routes.reset.method, routes.reset.path, async (context) => {
-    told.clear()
+    sent.clear()
     await system.reset()
     return context.json({ ok: true })
   })
@@ -76,7 +78,7 @@ export function recallApp({ system, now, newId, onBug }: RecallAppOptions): Hono
   return app
 }
 
-/** The limit is for results alone: pins take no places here, because the harness that asks adds its own. */
+/** The limit counts relevant beliefs only, because the harness adds its own pins. */
 const only = (limit: number) => ({
   maxBeliefs: limit,
   maxPinned: 0,

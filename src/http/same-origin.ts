@@ -2,19 +2,19 @@ import { isIP } from 'node:net'
 import type { MiddlewareHandler } from 'hono'
 import { refuse } from './error-answers.ts'
 
-/** Under which names the server may be asked for. */
+/** The names that a request may have in its Host header. */
 export type HostNames = {
   readonly names: readonly string[]
-  /** Also by any address in digits: a page that was led here by a name of its own cannot send one. */
+  /** Also any IP address: DNS rebinding needs a name. */
   readonly anyAddress: boolean
 }
 
 export const loopbackNames: HostNames = { names: ['localhost', '127.0.0.1', '[::1]'], anyAddress: false }
 
 /**
- * Answers pages of its own and programs, and no other page. A page elsewhere can reach a port of this machine under a
- * name of its own (DNS rebinding) or with its origin in the request, so both are checked. Another port of this machine is
- * another origin too, which a cookie does not tell apart.
+ * Answers programs and the server's own pages, and no other page. Another site can reach this port under a name of its own
+ * (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another port of this machine is another
+ * origin too, although it gets the same cookies.
  */
 export const sameOriginOnly =
   ({ names, anyAddress }: HostNames): MiddlewareHandler =>
@@ -35,13 +35,13 @@ export const sameOriginOnly =
     if (!isOwnPage)
       return refuse(context, 403, {
         code: 'forbidden',
-        message: `Pages of "${(origin ?? site ?? '').slice(0, 80)}" may not ask.`,
-        hint: 'Ask from a page of this server, or from a program.',
+        message: `Pages of "${(origin ?? site ?? '').slice(0, 80)}" may not use this server.`,
+        hint: 'Send the request from a page of this server, or from a program.',
       })
     return next()
   }
 
-/** The name in a Host header, or null for what is none. */
+/** The name in a Host header; null if it is malformed. */
 function hostNameOf(host: string): string | null {
   if (!/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/iu.test(host) || !URL.canParse(`http://${host}`)) return null
   return new URL(`http://${host}`).hostname

@@ -16,59 +16,52 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** A name with the hash of its content in it never means anything else. */
+/** A name with a content hash, whose content never changes. */
 const hashed = /^\/assets\/.+-[\w-]{8,}\.\w+$/u
 
 const notBuilt =
   'The dashboard was not built. In a clone, `npm run build:web` builds it; the API under /api/v1 works.\n'
 
-/**
- * The files of the dashboard. An address that is no file is a page of it, which its index draws; one that looks like a
- * file and is none is not found.
- */
+/** Serves the dashboard: its files, and `index.html` for every other path, which the dashboard renders as a page. */
 export const staticFiles =
   (directory: string) =>
   async (context: Context): Promise<Response> => {
     const path = safePath(context.req.path)
-    if (path === null) return context.text('There is no such file.\n', 404)
-    const found = path === '/' ? null : await fileAt(directory, path)
-    if (found !== null) {
+    const file = path === null || path === '/' ? null : await readServed(directory, path)
+    if (path !== null && file !== null) {
       context.header('cache-control', hashed.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
-      return context.body(found, 200, { 'content-type': types[extname(path)] as string })
+      return context.body(file, 200, { 'content-type': types[extname(path)] as string })
     }
-    if (isFileName(path)) return context.text('There is no such file.\n', 404)
-    const index = await fileAt(directory, '/index.html')
+    if (path === null || isFileName(path)) return context.text('There is no such file.\n', 404)
+    const index = await readServed(directory, '/index.html')
     if (index === null) return context.text(notBuilt, 503)
     context.header('cache-control', 'no-cache')
     return context.body(index, 200, { 'content-type': types['.html'] as string })
   }
 
-/** Files lie in assets and at the root; below that are pages, whose addresses hold ids with any dots in them. */
+/** Files are in assets and at the root; deeper paths are pages, whose ids may hold dots. */
 const isFileName = (path: string): boolean =>
   path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '')
 
-/** The address as a path that goes down only; null for any other. */
-function safePath(address: string): string | null {
+/** The decoded path; null if it is badly encoded, leaves the folder or names a hidden file. */
+function safePath(encoded: string): string | null {
   let path: string
   try {
-    path = decodeURIComponent(address)
+    path = decodeURIComponent(encoded)
   } catch {
     return null
   }
-  if (path.includes('\0') || path.includes('\\') || !path.startsWith('/')) return null
-  const plain = normalize(path).split(sep).join('/')
-  const isHidden = plain.split('/').some((part) => part.startsWith('.'))
-  return plain === path && !isHidden ? plain : null
+  const isSafe = path.startsWith('/') && !path.includes('\0') && !path.includes('\\') && !path.includes('/.')
+  return isSafe && normalize(path).split(sep).join('/') === path ? path : null
 }
 
-/** Its bytes, where there is a file of a kind that is served. The build has no links in it, so none are looked for. */
-async function fileAt(directory: string, path: string): Promise<Uint8Array<ArrayBuffer> | null> {
+/** The content of a file of a served type. The build has no symbolic links, so they are not checked. */
+async function readServed(directory: string, path: string): Promise<Uint8Array<ArrayBuffer> | null> {
   if (types[extname(path)] === undefined) return null
   try {
     return new Uint8Array(await readFile(join(directory, ...path.split('/'))))
   } catch (error) {
-    const code = codeOf(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR' || code === 'ENAMETOOLONG') return null
+    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) return null
     throw error
   }
 }

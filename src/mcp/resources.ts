@@ -3,79 +3,71 @@ import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
-import { cut, notice } from './belief-answer.ts'
-import { type OnBug, orTold } from './faults.ts'
-import { beliefInView, isInView, type Visit } from './visit.ts'
+import { beliefInView, type CallContext, isInView } from './call-context.ts'
+import { cut, notice } from './fields.ts'
+import { type OnBug, withSafeErrors } from './tool.ts'
 
-/** What is shown of an index before the rest is only counted; agents read no more than about this much of a file. */
-const longestIndex = 25_000
+/** Characters of an index or a conversation; agents read about this much of a file. */
+const longestPage = 25_000
 const mostListed = 100
 const mostTurns = 500
-const markdown = 'text/markdown'
+const mimeType = 'text/markdown'
 
-const uriOf = (id: string): string => `memory://belief/${encodeURIComponent(id)}`
-
-const conversationUri = (session: string): string => `memory://conversation/${encodeURIComponent(session)}`
-
-/** Offers beliefs and conversations in view as resources: the beliefs on one page and each by its id, conversations by session. */
-export function registerResources(server: McpServer, visitNow: () => Promise<Visit>, onBug: OnBug): void {
-  const told = <Result>(work: (visit: Visit) => Promise<Result>): Promise<Result> =>
-    orTold(async () => work(await visitNow()), onBug)
+/** Offers the beliefs and conversations in view as resources: an index, each belief by id, each conversation by session. */
+export function registerResources(server: McpServer, callContext: () => Promise<CallContext>, onBug: OnBug): void {
+  const safely = <Result>(work: (call: CallContext) => Promise<Result>): Promise<Result> =>
+    withSafeErrors(async () => work(await callContext()), onBug)
+  const page = (uri: string, textOf: (call: CallContext) => Promise<string>) =>
+    safely(async (call) => ({ contents: [{ uri, mimeType, text: await textOf(call) }] }))
   server.registerResource(
     'index',
     'memory://index',
     {
       title: 'What is remembered',
       description: 'The beliefs in view, by scope, most recently changed first.',
-      mimeType: markdown,
+      mimeType,
       annotations: { audience: ['user', 'assistant'], priority: 0.6 },
     },
-    ({ href }) =>
-      told(async (visit) => ({ contents: [{ uri: href, mimeType: markdown, text: await indexOf(visit) }] })),
+    ({ href }) => page(href, indexOf),
   )
-  const template = new ResourceTemplate('memory://belief/{id}', { list: () => told(listed) })
   server.registerResource(
     'belief',
-    template,
-    { title: 'One belief', description: 'A belief by its id.', mimeType: markdown },
-    ({ href }, { id }) =>
-      told(async (visit) => {
-        const belief = await readable(visit, String(id), href)
-        return { contents: [{ uri: href, mimeType: markdown, text: pageOf(belief) }] }
-      }),
+    new ResourceTemplate('memory://belief/{id}', { list: () => safely(listedBeliefs) }),
+    { title: 'One belief', description: 'A belief by its id.', mimeType },
+    ({ href }, { id }) => page(href, async (call) => pageOf(await readable(call, String(id), href))),
   )
-  const conversations = new ResourceTemplate('memory://conversation/{session}', { list: () => told(listedSessions) })
   server.registerResource(
     'conversation',
-    conversations,
+    new ResourceTemplate('memory://conversation/{session}', { list: () => safely(listedSessions) }),
     {
       title: 'One conversation',
       description: 'What was said in an earlier conversation, word for word, oldest first; the end of a long one.',
-      mimeType: markdown,
+      mimeType,
     },
-    ({ href }, { session }) =>
-      told(async (visit) => ({
-        contents: [{ uri: href, mimeType: markdown, text: await conversationOf(visit, String(session), href) }],
-      })),
+    ({ href }, { session }) => page(href, (call) => conversationOf(call, String(session), href)),
   )
 }
 
-async function listedSessions({ memory, standing: { scopes } }: Visit) {
+async function listedSessions({ memory, view: { scopes } }: CallContext) {
   const { items } = await memory.conversations({ scopes: visibleScopes(scopes), limit: mostListed })
   return {
     resources: items.map(({ session, turns, firstAt, lastAt, opening }) => ({
-      uri: conversationUri(session),
+      uri: `memory://conversation/${encodeURIComponent(session)}`,
       name: visibleText(session),
       title: `${firstAt.slice(0, 10)}: ${oneLine(opening)}`,
       description: `${turns} turns`,
-      mimeType: markdown,
+      mimeType,
       annotations: { audience: ['assistant' as const], priority: 0.3, lastModified: lastAt },
     })),
   }
 }
 
-/** The turns in view of a conversation; where it is long, the last ones. */
-async function conversationOf({ memory, standing: { scopes } }: Visit, written: string, href: string): Promise<string> {
+/** The turns of a conversation in view; of a long one, the last. */
+async function conversationOf(
+  { memory, view: { scopes } }: CallContext,
+  written: string,
+  href: string,
+): Promise<string> {
   const session = decoded(written)
   const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
   const { total } = await memory.turns({ ...filter, limit: 1 })
@@ -87,7 +79,7 @@ async function conversationOf({ memory, standing: { scopes } }: Visit, written: 
     .map((turn) => quoteLine({ ...turn, text: cut(turn.text), earlier: false }))
     .filter((line) => {
       length += line.length
-      return length <= longestIndex
+      return length <= longestPage
     })
     .reverse()
   const before = total - shown.length
@@ -97,26 +89,26 @@ async function conversationOf({ memory, standing: { scopes } }: Visit, written: 
 
 const oneLine = (text: string): string => visibleText(text.replace(/\s+/gu, ' ')).trim()
 
-async function listed(visit: Visit) {
-  const beliefs = (await inView(visit, mostListed)).items
+async function listedBeliefs(call: CallContext) {
+  const beliefs = (await inView(call, mostListed)).items
   return {
     resources: beliefs.map(({ id, name, updatedAt, pinned }) => ({
-      uri: uriOf(id),
+      uri: `memory://belief/${encodeURIComponent(id)}`,
       name: visibleText(name),
-      mimeType: markdown,
+      mimeType,
       annotations: { audience: ['assistant' as const], priority: pinned ? 0.8 : 0.4, lastModified: updatedAt },
     })),
   }
 }
 
-async function inView({ memory, standing: { scopes, agent } }: Visit, limit: number) {
+async function inView({ memory, view: { scopes, agent } }: CallContext, limit: number) {
   const page = await memory.list({ scopes: visibleScopes(scopes), current: true, limit })
   return { total: page.total, items: page.items.filter((belief) => isInView(belief, scopes, agent)) }
 }
 
-async function indexOf(visit: Visit): Promise<string> {
-  const { total, items } = await inView(visit, 1_000)
-  const scopes = visibleScopes(visit.standing.scopes)
+async function indexOf(call: CallContext): Promise<string> {
+  const { total, items } = await inView(call, 1_000)
+  const scopes = visibleScopes(call.view.scopes)
   const lines = ['# What is remembered', '', notice]
   let length = lines.join('\n').length
   let shown = 0
@@ -126,7 +118,7 @@ async function indexOf(visit: Visit): Promise<string> {
     lines.push('', `## ${scope}`)
     for (const belief of here) {
       const line = `${beliefLine(belief)} (${belief.id})`
-      if (length + line.length > longestIndex) break
+      if (length + line.length > longestPage) break
       lines.push(line)
       length += line.length + 1
       shown += 1
@@ -137,19 +129,19 @@ async function indexOf(visit: Visit): Promise<string> {
   return `${lines.join('\n')}\n`
 }
 
-async function readable(visit: Visit, written: string, href: string): Promise<Belief> {
+async function readable(call: CallContext, written: string, href: string): Promise<Belief> {
   const id = decoded(written)
   if (id === null) throw new ResourceNotFoundError(href)
-  const belief = await beliefInView(visit, id, undefined).catch((error: unknown) => {
+  const belief = await beliefInView(call, id, undefined).catch((error: unknown) => {
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
     throw isNone ? new ResourceNotFoundError(href) : error
   })
-  // A resource has one address: its id, not a name that may move on to another belief.
+  // The URI of a resource holds its id, not a name, which may pass to another belief.
   if (belief.id !== id) throw new ResourceNotFoundError(href)
   return belief
 }
 
-/** A part of an address as text; null where it is badly encoded. */
+/** A part of a URI as text; null when it is badly encoded. */
 function decoded(part: string): string | null {
   try {
     return decodeURIComponent(part)

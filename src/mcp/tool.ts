@@ -1,9 +1,16 @@
-import type { CallToolResult, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  ResourceNotFoundError,
+  type StandardSchemaWithJSON,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { didYouMean } from '../did-you-mean.ts'
+import { MemoryError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
-import { type OnBug, sentences, toldOf } from './faults.ts'
-import type { Visit } from './visit.ts'
+import type { CallContext } from './call-context.ts'
+
+export type OnBug = (error: unknown) => void
 
 type ObjectSchema = z.ZodObject<z.core.$ZodLooseShape>
 
@@ -15,10 +22,10 @@ type Definition<Input extends ObjectSchema, Output extends ObjectSchema> = {
   readonly input: Input
   readonly output: Output
   readonly annotations: ToolAnnotations
-  readonly run: (input: z.output<Input>, visit: Visit) => Promise<z.input<Output>>
+  readonly run: (input: z.output<Input>, call: CallContext) => Promise<z.input<Output>>
 }
 
-/** A tool as the server sees it: it can be listed, and called with whatever a client sends. */
+/** A tool as the server registers it. */
 export type Tool = {
   readonly name: string
   readonly config: {
@@ -28,10 +35,10 @@ export type Tool = {
     readonly outputSchema: StandardSchemaWithJSON
     readonly annotations: ToolAnnotations
   }
-  readonly call: (given: unknown, visit: () => Promise<Visit>, onBug: OnBug) => Promise<CallToolResult>
+  readonly call: (input: unknown, context: () => Promise<CallContext>, onBug: OnBug) => Promise<CallToolResult>
 }
 
-/** Makes a tool whose `run` gets arguments that were checked. Whatever is wrong with them is the tool's own answer. */
+/** Makes a tool whose `run` gets valid arguments. Invalid ones are answered with an error that says what is allowed. */
 export function defineTool<Input extends ObjectSchema, Output extends ObjectSchema>({
   name,
   title,
@@ -44,20 +51,20 @@ export function defineTool<Input extends ObjectSchema, Output extends ObjectSche
   return {
     name,
     config: { title, description, inputSchema: listedOnly(input), outputSchema: output, annotations },
-    call: async (given, visit, onBug) => {
-      const parsed = input.safeParse(given)
+    call: async (received, context, onBug) => {
+      const parsed = input.safeParse(received)
       if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
       try {
-        const structuredContent = visibly(await run(parsed.data, await visit()))
+        const structuredContent = visibly(await run(parsed.data, await context()))
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
       } catch (error) {
-        return failed(toldOf(error, onBug))
+        return failed(errorText(error, onBug))
       }
     },
   }
 }
 
-/** Shows the schema to clients but lets everything through: the SDK's refusal could not say what is allowed. */
+/** Lists the schema but accepts everything, because the SDK's own error would not say what is allowed. */
 const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
   '~standard': {
     version: 1,
@@ -72,7 +79,7 @@ const failed = (text: string): CallToolResult => ({
   content: [{ type: 'text', text: visibleText(text) }],
 })
 
-/** Every text in an answer loses what nobody sees, so that nothing can be hidden from the person who looks at it. */
+/** Removes invisible characters from every text of an answer, so that nothing is hidden from a person who reads it. */
 function visibly<Value>(value: Value): Value {
   const within = (inner: unknown): unknown => {
     if (typeof inner === 'string') return visibleText(inner)
@@ -80,7 +87,7 @@ function visibly<Value>(value: Value): Value {
     if (inner === null || typeof inner !== 'object') return inner
     return Object.fromEntries(Object.entries(inner).map(([key, one]) => [key, within(one)]))
   }
-  // Only the letters of texts change, never what kind of value stands where.
+  // Only texts change, so the type stays the same.
   return within(value) as Value
 }
 
@@ -98,8 +105,25 @@ function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): s
 
 function unknownArgument(tool: string, key: string, known: readonly string[]): string {
   const meant = didYouMean(key, known)
-  return sentences(
-    `${tool} has no argument "${key.slice(0, 80)}".`,
-    meant === undefined ? undefined : `Did you mean "${meant}"?`,
-  )
+  return sentences(`${tool} has no argument "${key.slice(0, 80)}".`, meant && `Did you mean "${meant}"?`)
 }
+
+/** The text of an error for the client. Of a bug it learns only that there is one, because its message may hold anything. */
+function errorText(error: unknown, onBug: OnBug): string {
+  if (error instanceof MemoryError) return sentences(error.message, error.hint)
+  onBug(error)
+  return 'Credence stopped because of a bug in it. What was acknowledged before is safe.'
+}
+
+/** For resources and prompts, whose errors are errors of the protocol: throws one that is safe to show to the client. */
+export async function withSafeErrors<Result>(work: () => Promise<Result>, onBug: OnBug): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ResourceNotFoundError) throw error
+    throw new Error(errorText(error, onBug))
+  }
+}
+
+const sentences = (...texts: readonly (string | undefined)[]): string =>
+  texts.filter((text) => text !== undefined && text !== '').join(' ')

@@ -24,7 +24,7 @@ import { type RecallRequest, recall } from './recall/recall.ts'
 import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
 import type { Imported } from './transfer/import.ts'
 
-/** Whose memory it is, where it is used, and who is using it. Each call may give its own scopes. */
+/** The user of a memory, the active scopes, the agent that asks and the author of changes. */
 export type Standpoint = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -32,104 +32,99 @@ export type Standpoint = {
   readonly author: Author
 }
 
-type Own<Request> = Omit<Request, 'user' | 'author' | 'reference'>
-type Keyed = { readonly key?: string }
-type Paged = { readonly limit?: number; readonly offset?: number }
-type Versioned = { readonly expectedVersion?: number }
+/** A retry with the same idempotency key has one effect. */
+export type KeyOption = { readonly key?: string }
+/** If the belief has another version by now, nothing is changed and a `conflict` is thrown. */
+type VersionOption = { readonly expectedVersion?: number }
+type Paging = { readonly limit?: number; readonly offset?: number }
 
-/** A memory, seen from one standpoint. A belief is pointed at by its id, the beginning of it, its name or an alias. */
+export type Statement = Omit<BeliefDraft, 'scopes'> &
+  KeyOption & { readonly scopes?: readonly string[]; readonly sourceId?: string; readonly model?: string }
+export type Correction = Omit<CorrectRequest, 'user' | 'author' | 'reference'>
+export type LearnOptions = Partial<Omit<LearnRequest, 'user' | 'author' | 'agent' | 'view' | 'text'>>
+export type HearOptions = Partial<Omit<HearRequest, 'user' | 'author' | 'agent' | 'view' | 'turns'>>
+export type EmbedOptions = Omit<EmbedRequest, 'user'>
+export type RecallOptions = Partial<Omit<RecallRequest, 'user' | 'message'>>
+export type SearchOptions = Omit<SearchRequest, 'user' | 'query'>
+export type RemedyOptions = Partial<Omit<RemedyRequest, 'user' | 'message' | 'reference' | 'wish'>> &
+  Pick<RemedyRequest, 'wish'>
+export type BeliefListOptions = Omit<BeliefFilter, 'user'> & Paging
+export type TurnListOptions = Omit<TurnFilter, 'user'> & Paging
+export type EditOptions = KeyOption & VersionOption
+export type ForgetOptions = EditOptions & { readonly wholeChain?: boolean }
+export type ForgetTurnsOptions = KeyOption & { readonly dryRun?: boolean }
+export type ScopeOption = { readonly scopes?: readonly string[] }
+export type ImportOptions = ScopeOption & { readonly source?: string; readonly format?: 'records' | 'markdown' }
+export type ResolvedBy = NonNullable<ResolveRequest['by']>
+export type ScopeCount = { readonly scope: string; readonly beliefs: number }
+export type Accepted = { readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }
+export type Rejected = { readonly beliefId: string; readonly event: number }
+
+/** A memory from one standpoint. A reference to a belief is its id, the beginning of its id, its name or an alias. */
 export type Memory = {
-  remember(
-    draft: Omit<BeliefDraft, 'scopes'> & { readonly scopes?: readonly string[] } & Keyed & {
-        readonly sourceId?: string
-        readonly model?: string
-      },
-  ): Promise<Remembered>
-  /** Takes in what somebody says in a conversation, statement by statement. */
-  learn(text: string, options?: Partial<Omit<Own<LearnRequest>, 'text' | 'view' | 'agent'>>): Promise<Learned>
-  /** Keeps what was said, word for word, and learns from it. A turn that is known already is not kept again. */
-  hear(
-    turns: HeardTurn | readonly HeardTurn[],
-    options?: Partial<Omit<Own<HearRequest>, 'turns' | 'view' | 'agent'>>,
-  ): Promise<Heard>
+  remember(statement: Statement): Promise<Remembered>
+  /** Learns from what somebody says in a conversation, statement by statement. */
+  learn(text: string, options?: LearnOptions): Promise<Learned>
+  /** Keeps turns word for word, and learns from them. A turn that is known already is not kept again. */
+  hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<Heard>
   /** Turns that were kept: oldest first within a session, else newest first. Default 50 at a time. */
-  turns(options?: Omit<TurnFilter, 'user'> & Paged): Promise<Page<Turn>>
+  turns(options?: TurnListOptions): Promise<Page<Turn>>
   turn(id: string): Promise<Turn>
   /** Conversations, the one last spoken in first. Default 50 at a time. */
-  conversations(options?: Omit<TurnFilter, 'user' | 'session'> & Paged): Promise<Page<SessionSummary>>
-  /** Works out what sentences mean that has not been worked out yet, where the memory was opened with vectors. */
-  embedTurns(options?: Omit<EmbedRequest, 'user'>): Promise<{ readonly embedded: number }>
-  /** Removes what was said, and nothing of it is left; with `dryRun` it says what would be removed. */
-  forgetTurns(selection: TurnSelection, options?: Keyed & { readonly dryRun?: boolean }): Promise<ForgottenTurns>
-  recall(message: string, options?: Partial<Own<RecallRequest>>): Promise<Context>
-  search(query: string, options?: Omit<Own<SearchRequest>, 'query'>): Promise<SearchResult>
-  why(message: string, reference: string, options?: Partial<Own<RecallRequest>>): Promise<Why>
-  /** What would make a belief appear for a message, or stay away. */
-  remedies(
-    message: string,
-    reference: string,
-    options: Partial<Own<RemedyRequest>> & Pick<RemedyRequest, 'wish'>,
-  ): Promise<Remedies>
-  correct(reference: string, correction: Own<CorrectRequest>): Promise<Corrected>
-  reinforce(reference: string, options?: Keyed): Promise<Edited>
+  conversations(options?: Omit<TurnListOptions, 'session'>): Promise<Page<SessionSummary>>
+  /** Computes the vectors of new sentences, where the memory was opened with `vectors`. */
+  embedTurns(options?: EmbedOptions): Promise<{ readonly embedded: number }>
+  /** Removes every text of the turns; with `dryRun` it says what would be removed. */
+  forgetTurns(selection: TurnSelection, options?: ForgetTurnsOptions): Promise<ForgottenTurns>
+  recall(message: string, options?: RecallOptions): Promise<Context>
+  search(query: string, options?: SearchOptions): Promise<SearchResult>
+  why(message: string, reference: string, options?: RecallOptions): Promise<Why>
+  /** Changes that would make a belief appear for a message, or stay away. */
+  remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
+  correct(reference: string, correction: Correction): Promise<Corrected>
+  reinforce(reference: string, options?: KeyOption): Promise<Edited>
   /** Makes an unconfirmed belief the person's own word. Only a person can. */
-  confirm(reference: string, options?: Keyed): Promise<Edited>
-  pin(reference: string, options?: Keyed): Promise<Edited>
-  unpin(reference: string, options?: Keyed): Promise<Edited>
-  addAliases(reference: string, aliases: readonly string[], options?: Keyed): Promise<Edited>
-  removeAliases(reference: string, aliases: readonly string[], options?: Keyed): Promise<Edited>
-  setWhy(reference: string, why: string, options?: Keyed): Promise<Edited>
+  confirm(reference: string, options?: KeyOption): Promise<Edited>
+  pin(reference: string, options?: KeyOption): Promise<Edited>
+  unpin(reference: string, options?: KeyOption): Promise<Edited>
+  addAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<Edited>
+  removeAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<Edited>
+  setWhy(reference: string, why: string, options?: KeyOption): Promise<Edited>
   /** Several of these as one change; `scopes` are all that it is to have. */
-  edit(reference: string, edits: Edits, options?: Keyed & Versioned): Promise<Edited>
-  resolve(question: string, by?: ResolveRequest['by'], options?: Keyed): Promise<Resolved>
-  forget(reference: string, options?: { readonly wholeChain?: boolean } & Keyed & Versioned): Promise<Receipt>
-  undo(event?: number, options?: Keyed): Promise<Undone>
+  edit(reference: string, edits: Edits, options?: EditOptions): Promise<Edited>
+  resolve(question: string, by?: ResolvedBy, options?: KeyOption): Promise<Resolved>
+  forget(reference: string, options?: ForgetOptions): Promise<Receipt>
+  undo(event?: number, options?: KeyOption): Promise<Undone>
   /** `scopes`: where to look first when several beliefs have the name. */
-  get(reference: string, options?: { readonly scopes?: readonly string[] }): Promise<Belief>
-  list(
-    options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
-  ): Promise<Page<Belief>>
+  get(reference: string, options?: ScopeOption): Promise<Belief>
+  list(options?: BeliefListOptions): Promise<Page<Belief>>
   /** Like `list`, of those that hold the words of a query, best first. The last word may be the beginning of one. */
-  find(
-    query: string,
-    options?: Omit<BeliefFilter, 'user'> & { readonly limit?: number; readonly offset?: number },
-  ): Promise<Page<SearchHit>>
+  find(query: string, options?: BeliefListOptions): Promise<Page<SearchHit>>
   history(reference: string): Promise<History>
-  /** The journal, newest first. `hearing`: also changes that only kept what was said. */
+  /** The journal, newest first. `hearing`: also changes that only kept turns. */
   events(options?: Partial<EventPage>): Promise<readonly JournalEntry[]>
-  scopes(): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
+  scopes(): Promise<readonly ScopeCount[]>
   proposals(): Promise<readonly Proposal[]>
-  /** What was found in conversations and waits for `confirm`, `reject` or `forget`, newest first. */
+  /** Statements found in conversations that wait for `confirm`, `reject` or `forget`, newest first. */
   candidates(): Promise<readonly ReviewCandidate[]>
-  accept(
-    proposal: string,
-    options?: Keyed,
-  ): Promise<{ readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }>
-  reject(proposal: string, options?: Keyed): Promise<{ readonly beliefId: string; readonly event: number }>
-  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown if `format` says so; all of it is taken in, or nothing. */
-  import(
-    text: string,
-    options?: {
-      readonly source?: string
-      readonly scopes?: readonly string[]
-      readonly format?: 'records' | 'markdown'
-    },
-  ): Promise<Imported>
-  export(filter?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
+  accept(proposal: string, options?: KeyOption): Promise<Accepted>
+  reject(proposal: string, options?: KeyOption): Promise<Rejected>
+  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown if `format` says so. Imports all of it, or nothing. */
+  import(text: string, options?: ImportOptions): Promise<Imported>
+  export(options?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   /** Every turn, in the order in which they were kept. */
-  exportTurns(filter?: { readonly scopes?: readonly string[] }): AsyncIterable<ExportedTurn>
+  exportTurns(options?: ScopeOption): AsyncIterable<ExportedTurn>
   close(): Promise<void>
 }
 
 const isList = (turns: HeardTurn | readonly HeardTurn[]): turns is readonly HeardTurn[] => Array.isArray(turns)
 
-/** Binds the use cases to a standpoint, which no option of a call can change: whose memory it is, and who is writing. */
+/** Binds the use cases to a standpoint. No option of a call can change its user or its author. */
 export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const { user, scopes, agent, author } = standpoint
   const view = { user, scopes, agent }
   const at = <Options extends object>(reference: string, options?: Options) => ({
     scopes,
-    // Spreading nothing adds nothing.
     ...(options as Options),
     user,
     author,

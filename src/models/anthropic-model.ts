@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type ChatMessage, type ChatModel, type ChatReply, type ChatRequest, noUsage } from './chat-model.ts'
+import type { ChatMessage, ChatModel, ChatReply, ChatRequest, ToolCall } from './chat-model.ts'
 import { postJson } from './endpoint.ts'
-import { type ModelOptions, strange } from './openai-model.ts'
+import type { ModelOptions } from './openai-model.ts'
 
 /** The API needs a limit; this one is enough for an answer of several pages. */
 const defaultOutputTokens = 4096
@@ -16,7 +16,7 @@ const Block = z.union([
     name: z.string(),
     input: z.record(z.string(), z.unknown()),
   }),
-  // Thinking and what may come later is not part of the answer.
+  // Thinking, and block types added later, are not part of the answer.
   z.looseObject({ type: z.string() }).transform(() => null),
 ])
 
@@ -34,7 +34,7 @@ const Answer = z.looseObject({
     .nullish(),
 })
 
-/** A model behind the Messages API. A document of a schema is asked for as the input of a tool that has to be called. */
+/** A model behind the Messages API. JSON of a schema is requested as the input of a tool that must be called. */
 export function anthropicModel({ model, url, key, fetch }: ModelOptions): ChatModel {
   const route = url.endsWith('/v1') ? `${url}/messages` : `${url}/v1/messages`
   return {
@@ -43,36 +43,33 @@ export function anthropicModel({ model, url, key, fetch }: ModelOptions): ChatMo
     reply: async (request) => {
       const body = { model, ...bodyOf(request) }
       const headers = { 'anthropic-version': '2023-06-01', ...(key === null ? {} : { 'x-api-key': key }) }
-      const raw = await postJson({ url: route, headers, body, signal: request.signal, key, fetch })
-      const answer = Answer.safeParse(raw)
-      if (!answer.success) throw strange(url, answer.error)
-      return replyOf(answer.data, model, request.schema?.name ?? null)
+      const answer = await postJson({ url: route, headers, body, signal: request.signal, key, fetch }, Answer)
+      return replyOf(answer, model, request.schema?.name ?? null)
     },
   }
 }
 
+/** Undefined properties are not sent: JSON has none. */
 function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTokens }: ChatRequest) {
-  const offered = [
-    ...tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })),
-    ...(schema === undefined
-      ? []
-      : [{ name: schema.name, description: 'Takes the answer, as its input.', input_schema: schema.schema }]),
-  ]
+  const offered = tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }))
+  if (schema !== undefined) {
+    offered.push({ name: schema.name, description: 'Takes the answer, as its input.', input_schema: schema.schema })
+  }
   return {
     max_tokens: maxOutputTokens ?? defaultOutputTokens,
-    ...(system === undefined ? {} : { system }),
+    system,
     messages: turnsOf(messages),
-    ...(offered.length === 0 ? {} : { tools: offered }),
-    ...(schema === undefined ? {} : { tool_choice: { type: 'tool', name: schema.name } }),
-    ...(temperature === undefined ? {} : { temperature }),
+    tools: offered.length === 0 ? undefined : offered,
+    tool_choice: schema && { type: 'tool', name: schema.name },
+    temperature,
   }
 }
 
-type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly unknown[] }
+type Turn = { role: 'user' | 'assistant'; content: unknown[] }
 
-/** Turns alternate, and nothing in them may be empty; the results of several tools are one turn of the user. */
-function turnsOf(messages: readonly ChatMessage[]): readonly Turn[] {
-  const turns: { role: 'user' | 'assistant'; content: unknown[] }[] = []
+/** Turns must alternate and must not be empty; the results of several tools are one turn of the user. */
+function turnsOf(messages: readonly ChatMessage[]): Turn[] {
+  const turns: Turn[] = []
   for (const message of messages) {
     const content = blocksOf(message)
     if (content.length === 0) continue
@@ -95,41 +92,36 @@ function blocksOf(message: ChatMessage): unknown[] {
         ...message.toolCalls.map(({ id, name, arguments: input }) => ({ type: 'tool_use', id, name, input })),
       ]
     case 'tool': {
-      const { callId, isError } = message
-      return [
-        { type: 'tool_result', tool_use_id: callId, content: message.text, ...(isError ? { is_error: true } : {}) },
-      ]
+      const { callId, text: content, isError } = message
+      return [{ type: 'tool_result', tool_use_id: callId, content, is_error: isError || undefined }]
     }
   }
 }
 
 function replyOf(
-  { model: answered, content, stop_reason, usage }: z.infer<typeof Answer>,
-  asked: string,
-  schema: string | null,
+  { model, content, stop_reason, usage }: z.infer<typeof Answer>,
+  requested: string,
+  schemaName: string | null,
 ): ChatReply {
-  const texts: string[] = []
-  const calls: { id: string; name: string; arguments: Record<string, unknown> }[] = []
+  let text = ''
+  const calls: ToolCall[] = []
   for (const block of content) {
-    if (block === null) continue
-    if (block.type === 'text') texts.push(block.text)
-    else calls.push({ id: block.id, name: block.name, arguments: block.input })
+    if (block?.type === 'text') text += block.text
+    else if (block !== null) calls.push({ id: block.id, name: block.name, arguments: block.input })
   }
-  const document = schema === null ? undefined : calls.find(({ name }) => name === schema)
+  const document = schemaName === null ? undefined : calls.find(({ name }) => name === schemaName)
   const isDone = document !== undefined && stop_reason !== 'max_tokens'
   return {
-    text: document === undefined ? texts.join('') : JSON.stringify(document.arguments),
+    text: document === undefined ? text : JSON.stringify(document.arguments),
     toolCalls: calls.filter((call) => call !== document),
     stopReason: isDone ? 'end' : (stopReasons[stop_reason ?? 'end_turn'] ?? 'other'),
-    usage: usage
-      ? {
-          input: usage.input_tokens ?? 0,
-          output: usage.output_tokens ?? 0,
-          cacheRead: usage.cache_read_input_tokens ?? 0,
-          cacheWrite: usage.cache_creation_input_tokens ?? 0,
-        }
-      : noUsage,
-    model: answered ?? asked,
+    usage: {
+      input: usage?.input_tokens ?? 0,
+      output: usage?.output_tokens ?? 0,
+      cacheRead: usage?.cache_read_input_tokens ?? 0,
+      cacheWrite: usage?.cache_creation_input_tokens ?? 0,
+    },
+    model: model ?? requested,
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a model may be asked to call. `parameters` is a JSON Schema of an object. */
+/** A tool that a model may call. `parameters` is a JSON Schema of an object. */
 export type ToolDefinition = {
   readonly name: string
   readonly description: string
@@ -14,17 +14,11 @@ export type ToolCall = {
 }
 
 export type ChatMessage =
-  | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly ToolCall[] }
-  | {
-      readonly role: 'tool'
-      readonly callId: string
-      readonly name: string
-      readonly text: string
-      readonly isError: boolean
-    }
+  | Readonly<{ role: 'user'; text: string }>
+  | Readonly<{ role: 'assistant'; text: string; toolCalls: readonly ToolCall[] }>
+  | Readonly<{ role: 'tool'; callId: string; name: string; text: string; isError: boolean }>
 
-/** Tokens, as the endpoint counted them; 0 where it said nothing. */
+/** Tokens as the endpoint counted them; 0 for counts it does not give. */
 export type Usage = {
   readonly input: number
   readonly output: number
@@ -45,7 +39,7 @@ export type ChatRequest = {
   readonly system?: string
   readonly messages: readonly ChatMessage[]
   readonly tools?: readonly ToolDefinition[]
-  /** Asks for a JSON document of this schema. What comes back is still to be checked by whoever asked. */
+  /** Requests JSON of this schema. The caller must still validate the answer. */
   readonly schema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
   readonly temperature?: number
   readonly maxOutputTokens?: number
@@ -57,7 +51,7 @@ export type ChatReply = {
   readonly toolCalls: readonly ToolCall[]
   readonly stopReason: 'end' | 'tools' | 'length' | 'refusal' | 'other'
   readonly usage: Usage
-  /** The model that answered, in the endpoint's words. */
+  /** The model that answered, as the endpoint names it. */
   readonly model: string
 }
 

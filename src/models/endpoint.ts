@@ -1,17 +1,22 @@
+import { z } from 'zod'
 import { MemoryError } from '../errors.ts'
 
-/** Longest answer that is read, in bytes. */
-export const longestAnswer = 8 * 1024 * 1024
+/** The longest answer that is read, in bytes. */
+const longestAnswer = 8 * 1024 * 1024
+/** Characters of an endpoint's own error message that are shown. */
+const longestReason = 300
 
-const longestComplaint = 300
+/** An error after which a retry may succeed. `retryAfterMs` is what the endpoint asks for, if it does. */
+export class TransientError extends MemoryError {
+  readonly retryAfterMs: number | null
 
-/** Trouble that may be over in a moment. `afterMs` is how long the endpoint asks to be left alone, when it says so. */
-export class PassingTrouble extends MemoryError {
-  readonly afterMs: number | null
-
-  constructor(message: string, details: { readonly hint: string; readonly cause?: unknown }, afterMs: number | null) {
+  constructor(
+    message: string,
+    details: { readonly hint: string; readonly cause?: unknown },
+    retryAfterMs: number | null,
+  ) {
     super('unavailable', message, details)
-    this.afterMs = afterMs
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -20,55 +25,56 @@ export type EndpointRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
   readonly signal: AbortSignal
-  /** Never part of an error. */
+  /** Never shown in an error. */
   readonly key: string | null
   readonly fetch: typeof fetch
 }
 
-/** Sends JSON and reads JSON. Whatever goes wrong on the way is a MemoryError `unavailable` that says what to do. */
-export async function postJson(request: EndpointRequest): Promise<unknown> {
+/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` that says what to do. */
+export async function postJson<Schema extends z.ZodType>(
+  request: EndpointRequest,
+  schema: Schema,
+): Promise<z.output<Schema>> {
   const { url, headers, body, signal } = request
   let response: Response
+  let text: string
   try {
     response = await request.fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
       body: JSON.stringify(body),
-      // A redirect could carry the key to another place.
+      // A redirect could carry the key to another host.
       redirect: 'manual',
       signal,
     })
-  } catch (cause) {
-    throw unreachable(request, cause)
-  }
-  let text: string
-  try {
     text = await boundedText(response, request)
   } catch (cause) {
-    if (cause instanceof MemoryError) throw cause
-    throw unreachable(request, cause)
+    throw cause instanceof MemoryError ? cause : unreachable(request, cause)
   }
   if (!response.ok) throw refused(request, response, text)
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new MemoryError('unavailable', `${placeOf(url)} did not answer with JSON.`, {
-      hint: 'Check that the address is where the API begins, such as https://host/v1.',
-      cause,
-    })
+  const value = jsonIn(text)
+  if (value === undefined) {
+    const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
+    throw new MemoryError('unavailable', `${placeOf(url)} did not answer with JSON.`, { hint })
   }
+  const { data, error } = schema.safeParse(value)
+  if (error === undefined) return data
+  const [issue] = error.issues
+  const where = `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`
+  throw new MemoryError('unavailable', `The answer of ${placeOf(url)} does not have the form of this API (${where}).`, {
+    hint: 'Check that the endpoint speaks the API that the name of the model begins with.',
+    cause: error,
+  })
 }
 
 async function boundedText(response: Response, { url }: EndpointRequest): Promise<string> {
-  if (response.body === null) return ''
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body) {
+  for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
     if (size > longestAnswer) {
-      throw new MemoryError('unavailable', `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`, {
-        hint: 'Ask for less, or check the address.',
-      })
+      const message = `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`
+      throw new MemoryError('unavailable', message, { hint: 'Ask for less, or check the URL.' })
     }
     chunks.push(chunk)
   }
@@ -76,23 +82,19 @@ async function boundedText(response: Response, { url }: EndpointRequest): Promis
 }
 
 function unreachable({ url, signal }: EndpointRequest, cause: unknown): MemoryError {
+  const place = placeOf(url)
   if (signal.aborted) {
     if (signal.reason instanceof MemoryError) return signal.reason
-    const isLate = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
-    return new MemoryError(
-      'unavailable',
-      `${placeOf(url)} ${isLate ? 'did not answer in time' : 'was not waited for'}.`,
-      {
-        hint: isLate ? 'Allow more time, or use a faster model.' : 'Ask again.',
-        cause,
-      },
-    )
+    const isTimeout = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+    const message = isTimeout ? `${place} did not answer in time.` : `The request to ${place} was aborted.`
+    const hint = isTimeout ? 'Allow more time, or use a faster model.' : 'Ask again.'
+    return new MemoryError('unavailable', message, { hint, cause })
   }
   const code = codeOf(cause)
   const reason = code === null ? cut : (reasons[code] ?? code)
-  const message = `${placeOf(url)} cannot be used: ${reason}.`
-  const details = { hint: 'Check the address and that the service is running, then try again.', cause }
-  return reason === cut ? new PassingTrouble(message, details, null) : new MemoryError('unavailable', message, details)
+  const message = `${place} cannot be used: ${reason}.`
+  const details = { hint: 'Check the URL and that the service is running, then try again.', cause }
+  return reason === cut ? new TransientError(message, details, null) : new MemoryError('unavailable', message, details)
 }
 
 const cut = 'the connection was cut'
@@ -110,73 +112,60 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function codeOf(error: unknown): string | null {
-  for (let one: unknown = error; one instanceof Error; one = one.cause) {
-    if ('code' in one && typeof one.code === 'string') return one.code
-  }
-  return null
+  if (!(error instanceof Error)) return null
+  return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }
 
-function refused(request: EndpointRequest, response: Response, text: string): MemoryError {
-  const { status } = response
-  const place = placeOf(request.url)
-  const afterMs = retryAfterMs(response.headers.get('retry-after'))
-  const unavailable = (message: string, hint: string): MemoryError => new MemoryError('unavailable', message, { hint })
-  const passing = (message: string, hint: string): MemoryError => new PassingTrouble(message, { hint }, afterMs)
+function refused({ url, key }: EndpointRequest, { status, headers }: Response, text: string): MemoryError {
+  const place = placeOf(url)
+  const retryAfterMs = retryAfterIn(headers.get('retry-after'))
+  const reason = reasonIn(text, key)
+  const permanent = (message: string, hint: string) => new MemoryError('unavailable', `${place} ${message}`, { hint })
+  const transient = (message: string, hint: string) => new TransientError(`${place} ${message}`, { hint }, retryAfterMs)
   if (status >= 300 && status < 400)
-    return unavailable(
-      `${place} sends one elsewhere (${status}), which is not followed.`,
-      'Give the address it points to.',
-    )
-  if (status === 401)
-    return unavailable(`${place} does not accept the key (401).`, 'Check that the right key is in the environment.')
-  if (status === 403)
-    return unavailable(`${place} does not allow this (403).`, 'Check that the key may use this model.')
-  const complaint = complaintIn(text, request.key)
-  if (status === 404)
-    return unavailable(`${place} does not know this (404)${complaint}`, 'Check the name of the model and the address.')
+    return permanent(`redirects (${status}), which is not followed.`, 'Give the URL it points to.')
+  if (status === 401) return permanent('does not accept the key (401).', 'Check the key in the environment.')
+  if (status === 403) return permanent('does not allow this (403).', 'Check that the key may use this model.')
+  if (status === 404) return permanent(`was not found (404)${reason}`, 'Check the name of the model and the URL.')
   if (status === 429) {
-    const when = afterMs === null ? 'later' : `in ${Math.ceil(afterMs / 1_000)} seconds`
-    return passing(`${place} has had too many requests, or the quota is used up (429).`, `Try again ${when}.`)
+    const when = retryAfterMs === null ? 'later' : `in ${Math.ceil(retryAfterMs / 1_000)} seconds`
+    return transient('has had too many requests, or the quota is used up (429).', `Try again ${when}.`)
   }
-  if (status >= 500) return passing(`${place} has trouble of its own (${status})${complaint}`, 'Try again later.')
-  return unavailable(
-    `${place} refused the request (${status})${complaint}`,
-    'Check the name of the model and what it can do.',
-  )
+  if (status >= 500) return transient(`failed (${status})${reason}`, 'Try again later.')
+  return permanent(`refused the request (${status})${reason}`, 'Check the name of the model and what it can do.')
 }
 
-/** In seconds; a date would need a clock, and hardly anybody sends one. */
-function retryAfterMs(header: string | null): number | null {
+/** Only seconds are read; a date would need a clock, and is rarely sent. */
+function retryAfterIn(header: string | null): number | null {
   const seconds = header === null || header.trim() === '' ? Number.NaN : Number(header)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : null
 }
 
-/** What the endpoint says about it, as far as it can be shown. */
-function complaintIn(text: string, key: string | null): string {
-  const said = messageIn(text)
-  if (said === null) return '.'
-  const harmless = said
-    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
-    .replace(/\b(?:sk|pk|key)-[\w*-]{6,}/giu, '…')
-    .trim()
-  const hidden = key === null || key === '' ? harmless : harmless.replaceAll(key, '…')
-  return `: ${hidden.slice(0, longestComplaint)}`
+/** The forms in which endpoints send an error message. */
+const ErrorBody = z.union([
+  z.object({ error: z.string() }).transform(({ error }) => error),
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+  z.object({ message: z.string() }).transform(({ message }) => message),
+])
+
+/** The endpoint's own error message, without keys and control characters. An error page says nothing that helps. */
+function reasonIn(text: string, key: string | null): string {
+  const message = ErrorBody.safeParse(jsonIn(text)).data
+  if (message === undefined) return '.'
+  const printable = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').replace(/\b(?:sk|pk|key)-[\w*-]{6,}/giu, '…')
+  return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, longestReason)}`
 }
 
-function messageIn(text: string): string | null {
+/** The value of a JSON text; undefined where it is not JSON. */
+function jsonIn(text: string): unknown {
   try {
-    const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown }
-    if (typeof error === 'string') return error
-    if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string')
-      return error.message
-    return typeof message === 'string' ? message : null
+    return JSON.parse(text)
   } catch {
-    // An error page says nothing that helps.
-    return null
+    return undefined
   }
 }
 
-/** Without a query, which may hold a key. */
+/** The URL without its query, which may hold a key. */
 function placeOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`

@@ -2,20 +2,22 @@ import { isIP } from 'node:net'
 import { MemoryError } from '../errors.ts'
 import type { ChatModel } from './chat-model.ts'
 
-/** Which model is meant, and where it answers. */
+/** A model and its endpoint. */
 export type ModelSpec = {
   readonly provider: ChatModel['provider']
   readonly model: string
-  /** Where the provider's routes begin; null for the provider's own endpoint. */
+  /** The base URL; null for the provider's own endpoint. */
   readonly url: string | null
 }
 
-/** Where each provider answers. */
-export const ownEndpoints: Readonly<Record<ChatModel['provider'], string>> = {
+/** The base URL of each provider. */
+export const providerEndpoints: Readonly<Record<ChatModel['provider'], string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com',
 }
 
+const keyHint = 'Give the key in the environment instead.'
+const httpsHint = 'What is sent there could be read on the way. Use https, or http://127.0.0.1.'
 const form = 'Write openai:<model>[@<base url>] or anthropic:<model>[@<base url>].'
 
 /** Reads `openai:gpt-5`, `anthropic:claude-sonnet-4-5` or `openai:qwen3@http://127.0.0.1:8080/v1`. */
@@ -23,30 +25,26 @@ export function parseModelSpec(spec: string): ModelSpec {
   const [, provider, model, url] = /^(openai|anthropic):(.+?)(?:@(https?:\/\/.+))?$/su.exec(spec.trim()) ?? []
   const isWellFormed = (provider === 'openai' || provider === 'anthropic') && model !== undefined
   if (!isWellFormed || /[\s\p{Cc}]/u.test(model) || /@https?:/iu.test(model)) {
-    throw new MemoryError('invalid', `"${shown(spec)}" names no model.`, { hint: form })
+    throw new MemoryError('invalid', `"${shown(spec)}" is not the name of a model.`, { hint: form })
   }
   return { provider, model, url: url === undefined ? null : endpointUrl(url) }
 }
 
-/** A text that holds a key by mistake is not repeated. */
+/** The text for an error message; cut short where it may hold a key by mistake. */
 const shown = (spec: string): string => (spec.length > 100 || /sk-/u.test(spec) ? `${spec.slice(0, 8)}…` : spec)
 
-/** An address that a key may be sent to: https, or plain http on this machine. Without a slash at the end. */
+/** Checks that a key may be sent to a URL: https, or http on this machine. Returns it without a slash at the end. */
 export function endpointUrl(text: string): string {
   let url: URL
   try {
     url = new URL(text)
   } catch (cause) {
-    throw new MemoryError('invalid', `"${shown(text)}" is not an address.`, { hint: form, cause })
+    throw new MemoryError('invalid', `"${shown(text)}" is not a URL.`, { hint: form, cause })
   }
   if (url.username !== '' || url.password !== '')
-    throw new MemoryError('invalid', 'The address of a model must not hold a user or password.', {
-      hint: 'Give the key in the environment instead.',
-    })
+    throw new MemoryError('invalid', 'The URL of a model must not hold a user or password.', { hint: keyHint })
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
-    throw new MemoryError('invalid', `${url.origin} is neither https nor on this machine.`, {
-      hint: 'What is sent there could be read on the way. Use https, or http://127.0.0.1.',
-    })
+    throw new MemoryError('invalid', `${url.origin} is neither https nor on this machine.`, { hint: httpsHint })
   return `${url.origin}${url.pathname}`.replace(/\/+$/u, '')
 }
 

@@ -1,48 +1,69 @@
+import { setTimeout } from 'node:timers/promises'
 import { MemoryError } from '../errors.ts'
+import { anthropicModel } from './anthropic-model.ts'
 import type { ChatModel } from './chat-model.ts'
-import { modelFrom } from './model-from.ts'
-import { endpointUrl, isLoopback, type ModelSpec, parseModelSpec } from './model-spec.ts'
-import { patientModel } from './patient-model.ts'
+import { TransientError } from './endpoint.ts'
+import { endpointUrl, isLoopback, type ModelSpec, parseModelSpec, providerEndpoints } from './model-spec.ts'
+import { openaiModel } from './openai-model.ts'
 
-/** Where keys stand in the environment. */
-export const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
+/** The environment variable with the key of each provider. */
+const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
 }
 
-/** The key for an endpoint that is not the provider's own, so that the provider's key goes to the provider only. */
-export const otherKeyName = 'CREDENCE_MODEL_KEY'
+/** The key for any other endpoint, so that a provider's key is sent to that provider only. */
+const otherKeyName = 'CREDENCE_MODEL_KEY'
+
+const mostTries = 4
+const firstWaitMs = 500
+/** If an endpoint asks for a longer wait, the error is thrown instead. */
+const longestWaitMs = 20_000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A model with the key that the environment has for it, asked again when its endpoint has trouble that may pass. */
-export function openChatModel({
-  provider,
-  model,
-  url,
-  env,
-  fetch: given,
-}: ModelSpec & { readonly env: Environment; readonly fetch?: typeof fetch }): ChatModel {
-  const endpoint = url === null ? null : endpointUrl(url)
-  const key = keyFor(provider, endpoint, env)
-  return patientModel(
-    modelFrom({ provider, model, url: endpoint }, { key, ...(given === undefined ? {} : { fetch: given }) }),
-  )
+/** The model of a spec with its key from the environment, retried after transient errors. */
+export function openChatModel(given: string | ModelSpec, env: Environment, fetch = globalThis.fetch): ChatModel {
+  const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
+  const spec = { provider, model, url: url === null ? null : endpointUrl(url) }
+  return withRetries(modelFrom(spec, keyFor(spec, env), fetch))
 }
 
-/** The same from a text such as `openai:gpt-5@http://127.0.0.1:8080/v1`. */
-export const openModelOf = (spec: string, env: Environment): ChatModel =>
-  openChatModel({ ...parseModelSpec(spec), env })
+/** The same without retries, with a given key. */
+export function modelFrom(given: string | ModelSpec, key: string | null, fetch = globalThis.fetch): ChatModel {
+  const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
+  const options = { model, url: url ?? providerEndpoints[provider], key: key || null, fetch }
+  return provider === 'openai' ? openaiModel(options) : anthropicModel(options)
+}
 
-function keyFor(provider: ChatModel['provider'], url: string | null, env: Environment): string | null {
-  const own = env[keyNames[provider]] ?? null
-  if (url === null) {
-    if (own !== null && own !== '') return own
-    throw new MemoryError('unavailable', `There is no key for ${provider}.`, {
-      hint: `Set ${keyNames[provider]}, or name an endpoint of your own: ${provider}:<model>@<base url>.`,
-    })
+function keyFor({ provider, url }: ModelSpec, env: Environment): string | null {
+  const providerKey = env[keyNames[provider]] ?? null
+  if (url !== null) return env[otherKeyName] ?? (isLoopback(new URL(url).hostname) ? providerKey : null)
+  if (providerKey !== null && providerKey !== '') return providerKey
+  throw new MemoryError('unavailable', `There is no key for ${provider}.`, {
+    hint: `Set ${keyNames[provider]}, or name an endpoint of your own: ${provider}:<model>@<base url>.`,
+  })
+}
+
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>
+
+/** The same model, which repeats a request after a transient error: too many requests, a server error, a cut connection. */
+export function withRetries(model: ChatModel, pause: Pause = abortablePause): ChatModel {
+  const reply: ChatModel['reply'] = async (request) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await model.reply(request)
+      } catch (error) {
+        if (!(error instanceof TransientError) || tries === mostTries) throw error
+        const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1)
+        if (waitMs > longestWaitMs) throw error
+        await pause(waitMs, request.signal)
+        if (request.signal.aborted) throw error
+      }
+    }
   }
-  const other = env[otherKeyName] ?? null
-  if (other !== null) return other
-  return isLoopback(new URL(url).hostname) ? own : null
+  return { ...model, reply }
 }
+
+/** Ends early, without an error, when the request is aborted. */
+const abortablePause: Pause = (ms, signal) => setTimeout(ms, undefined, { signal }).catch(() => {})

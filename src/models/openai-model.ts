@@ -1,20 +1,11 @@
 import { z } from 'zod'
-import { MemoryError } from '../errors.ts'
-import {
-  type ChatMessage,
-  type ChatModel,
-  type ChatReply,
-  type ChatRequest,
-  noUsage,
-  type ToolCall,
-} from './chat-model.ts'
+import type { ChatMessage, ChatModel, ChatReply, ChatRequest, ToolCall } from './chat-model.ts'
 import { postJson } from './endpoint.ts'
-import { ownEndpoints } from './model-spec.ts'
-import { isClosedSchema } from './schema-form.ts'
+import { providerEndpoints } from './model-spec.ts'
 
 export type ModelOptions = {
   readonly model: string
-  /** Where the provider's routes begin. */
+  /** The base URL. */
   readonly url: string
   readonly key: string | null
   readonly fetch: typeof fetch
@@ -55,95 +46,82 @@ export function openaiModel({ model, url, key, fetch }: ModelOptions): ChatModel
     provider: 'openai',
     model,
     reply: async (request) => {
-      const body = { model, ...bodyOf(request, url === ownEndpoints.openai) }
+      const body = { model, ...bodyOf(request, url === providerEndpoints.openai) }
       const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
-      const raw = await postJson({ url: `${url}/chat/completions`, headers, body, signal: request.signal, key, fetch })
-      const answer = Answer.safeParse(raw)
-      if (!answer.success) throw strange(url, answer.error)
-      return replyOf(answer.data, model)
+      const { signal } = request
+      const answer = await postJson({ url: `${url}/chat/completions`, headers, body, signal, key, fetch }, Answer)
+      return replyOf(answer, model)
     },
   }
 }
 
+/** Undefined properties are not sent: JSON has none. */
 function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTokens }: ChatRequest, isOwn: boolean) {
   return {
     messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map(({ name, description, parameters }) => ({
-            type: 'function',
-            function: { name, description, parameters },
-          })),
-        }),
-    ...(schema === undefined
-      ? {}
-      : {
-          response_format: {
-            type: 'json_schema',
-            // A schema that leaves anything open is refused where it is to be kept strictly.
-            json_schema: { name: schema.name, schema: schema.schema, strict: isClosedSchema(schema.schema) },
-          },
-        }),
-    ...(temperature === undefined ? {} : { temperature }),
-    // The provider renamed it for newer models, which refuse the old name; others know the old name only.
-    ...(maxOutputTokens === undefined ? {} : { [isOwn ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens }),
+    tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
+    response_format: schema && {
+      type: 'json_schema',
+      // The API refuses `strict` for a schema that is not closed.
+      json_schema: { name: schema.name, schema: schema.schema, strict: isClosedSchema(schema.schema) },
+    },
+    temperature,
+    // OpenAI renamed the property for newer models, which refuse the old name; other servers know the old name only.
+    [isOwn ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
   }
+}
+
+/** Whether every object in a JSON Schema requires all its properties and allows no others. */
+export function isClosedSchema(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return true
+  if (Array.isArray(schema)) return schema.every(isClosedSchema)
+  const { type, properties, required, additionalProperties } = schema as Readonly<Record<string, unknown>>
+  if (type === 'object' || properties !== undefined) {
+    const names = Object.keys(typeof properties === 'object' && properties !== null ? properties : {})
+    const isRequired = Array.isArray(required) && names.every((name) => required.includes(name))
+    if (additionalProperties !== false || !isRequired) return false
+  }
+  return Object.values(schema).every(isClosedSchema)
 }
 
 function messageOf(message: ChatMessage) {
   switch (message.role) {
     case 'user':
       return { role: 'user', content: message.text }
-    case 'assistant':
-      return {
-        role: 'assistant',
-        content: message.text === '' && message.toolCalls.length > 0 ? null : message.text,
-        ...(message.toolCalls.length === 0
-          ? {}
-          : {
-              tool_calls: message.toolCalls.map((call) => ({
-                id: call.id,
-                type: 'function',
-                function: { name: call.name, arguments: call.malformed ?? JSON.stringify(call.arguments) },
-              })),
-            }),
-      }
+    case 'assistant': {
+      const calls = message.toolCalls.map(({ id, name, arguments: values, malformed }) => {
+        return { id, type: 'function', function: { name, arguments: malformed ?? JSON.stringify(values) } }
+      })
+      if (calls.length === 0) return { role: 'assistant', content: message.text }
+      return { role: 'assistant', content: message.text === '' ? null : message.text, tool_calls: calls }
+    }
     case 'tool':
       return {
         role: 'tool',
         tool_call_id: message.callId,
-        content: message.isError ? `Error: ${message.text}` : message.text,
+        content: `${message.isError ? 'Error: ' : ''}${message.text}`,
       }
   }
 }
 
-function replyOf({ model: answered, choices, usage }: z.infer<typeof Answer>, asked: string): ChatReply {
+function replyOf({ model, choices, usage }: z.infer<typeof Answer>, requested: string): ChatReply {
   const [choice] = choices
-  const message = choice?.message
-  const toolCalls = (message?.tool_calls ?? []).map(toolCallOf)
-  const refusal = message?.refusal ?? null
-  const stopReason =
-    refusal !== null && refusal !== ''
-      ? 'refusal'
-      : toolCalls.length > 0
-        ? 'tools'
-        : (stopReasons[choice?.finish_reason ?? 'stop'] ?? 'other')
+  const { content, refusal, tool_calls } = choice?.message ?? {}
+  const toolCalls = (tool_calls ?? []).map((call) => toolCallOf(call.id, call.function))
+  const finished = stopReasons[choice?.finish_reason ?? 'stop'] ?? 'other'
   const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0
   return {
-    text: message?.content ?? refusal ?? '',
+    text: content ?? refusal ?? '',
     toolCalls,
-    stopReason,
-    usage: usage
-      ? {
-          // What came out of the cache is part of the prompt's count, and counted apart here.
-          input: Math.max((usage.prompt_tokens ?? 0) - cached, 0),
-          output: usage.completion_tokens ?? 0,
-          cacheRead: cached,
-          cacheWrite: 0,
-        }
-      : noUsage,
-    model: answered ?? asked,
+    stopReason: refusal ? 'refusal' : toolCalls.length > 0 ? 'tools' : finished,
+    // The prompt's count includes what came from the cache, which is counted apart here.
+    usage: {
+      input: Math.max((usage?.prompt_tokens ?? 0) - cached, 0),
+      output: usage?.completion_tokens ?? 0,
+      cacheRead: cached,
+      cacheWrite: 0,
+    },
+    model: model ?? requested,
   }
 }
 
@@ -154,35 +132,15 @@ const stopReasons: Readonly<Record<string, ChatReply['stopReason']>> = {
   content_filter: 'refusal',
 }
 
-function toolCallOf({
-  id,
-  function: { name, arguments: text },
-}: {
-  id: string
-  function: { name: string; arguments: string }
-}): ToolCall {
-  const parsed = objectIn(text)
-  return parsed === null ? { id, name, arguments: {}, malformed: text } : { id, name, arguments: parsed }
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  if (text.trim() === '') return {}
+function toolCallOf(id: string, { name, arguments: text }: { name: string; arguments: string }): ToolCall {
+  if (text.trim() === '') return { id, name, arguments: {} }
+  const malformed = { id, name, arguments: {}, malformed: text }
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { id, name, arguments: value as Record<string, unknown> } : malformed
   } catch {
-    // Models do write broken JSON; whoever runs the tool tells them so.
-    return null
+    // Models do write broken JSON; the caller that runs the tool tells the model.
+    return malformed
   }
-}
-
-export function strange(url: string, error: z.ZodError): MemoryError {
-  const [issue] = error.issues
-  const where = issue === undefined ? '' : ` (${issue.path.join('.') || 'the answer'}: ${issue.message})`
-  return new MemoryError('unavailable', `The answer of ${url} is not what this API answers${where}.`, {
-    hint: 'Check that the address speaks the API that the name of the model begins with.',
-    cause: error,
-  })
 }

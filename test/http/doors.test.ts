@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { atMostInFlight } from '../../src/http/in-flight.ts'
+import { atMostInFlight } from '../../src/http/server-app.ts'
 import { serverAtHand, token } from './server-at-hand.ts'
 
 describe('logging in', () => {
@@ -33,7 +33,7 @@ describe('logging in', () => {
 
   it('is slow to look at more tokens after many wrong ones; who has the right one is let in all the same', async () => {
     let now = 0
-    await using server = await serverAtHand({ desk: { clock: () => now } })
+    await using server = await serverAtHand({ deps: { clock: () => now } })
     const attempt = (given: string) =>
       server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: given } })
 
@@ -52,7 +52,7 @@ describe('logging in', () => {
 describe('200 forms of a key', () => {
   it('are worth nothing but the right ones', async () => {
     let minutes = 0
-    await using server = await serverAtHand({ desk: { clock: () => ++minutes * 61_000 } })
+    await using server = await serverAtHand({ deps: { clock: () => ++minutes * 61_000 } })
     const wrong = [
       ...Array.from({ length: 60 }, (_, length) => `Bearer ${token.slice(0, length % 43)}`),
       ...Array.from({ length: 60 }, (_, at) => `Bearer ${token.slice(0, at % 43)}*${token.slice((at % 43) + 1)}`),

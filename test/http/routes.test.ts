@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { ApiError } from '../../src/http/api/api-error.ts'
-import { type Answer, type RouteName, routes } from '../../src/http/api/contract.ts'
+
+import { type Answer, ApiError, type RouteName, routes } from '../../src/http/api/contract.ts'
 import type { Route } from '../../src/http/api/route.ts'
 import { type Answered, serverAtHand, token } from './server-at-hand.ts'
 
@@ -10,7 +10,7 @@ let server: Awaited<ReturnType<typeof serverAtHand>>
 beforeAll(async () => {
   // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
   let minutes = 0
-  server = await serverAtHand({ desk: { clock: () => ++minutes * 61_000 } })
+  server = await serverAtHand({ deps: { clock: () => ++minutes * 61_000 } })
   await server.evaluate('session-drift', 'first')
   await server.evaluate('session-drift', 'second')
 })

@@ -147,7 +147,7 @@ describe('credence serve', () => {
     },
   )
 
-  it('says so when the port is taken, with one that is free', async () => {
+  it('says so when the port is in use, with one that is free', async () => {
     using place = workplace()
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -157,8 +157,8 @@ describe('credence serve', () => {
     other.close()
 
     expect(exitCode).toBe(3)
-    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is taken.`)
-    expect(stderr).toMatch(/Port \d+ is free now/u)
+    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use.`)
+    expect(stderr).toMatch(/Try --port \d+, or --port 0 for any free port/u)
     expect(readdirSync(place.temporary)).toEqual([])
   })
 

@@ -9,7 +9,7 @@ import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../../src/eval/run/run.ts'
 import type { ApiErrorBody } from '../../src/http/api/contract.ts'
-import type { Desk } from '../../src/http/api/handlers.ts'
+import type { ServerDeps } from '../../src/http/api/server-deps.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
 import { openPorts } from '../../src/open-memory.ts'
@@ -39,7 +39,7 @@ export type Answered<Body = ApiErrorBody> = {
 
 /** A real server on a demo memory in a real store, asked without a socket. */
 export async function serverAtHand(
-  options: Partial<Omit<ServerOptions, 'desk'>> & { readonly desk?: Partial<Desk> } = {},
+  options: Partial<Omit<ServerOptions, 'deps'>> & { readonly deps?: Partial<ServerDeps> } = {},
 ) {
   const directory = temporaryDirectory()
   const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
@@ -69,7 +69,7 @@ export async function serverAtHand(
     webDirectory,
     onBug: (error) => problems.push(error),
     ...options,
-    desk: { ...open.desk, ...options.desk },
+    deps: { ...open.desk, ...options.deps },
   })
   let cookie = ''
 
@@ -112,7 +112,7 @@ export async function serverAtHand(
     webDirectory,
     ports,
     session,
-    desk: open.desk,
+    deps: open.desk,
     app,
     problems,
     send,

@@ -81,7 +81,7 @@ describe('a server', () => {
 
     expect(found.text).toContain(canary)
     expect(refused).toMatchObject({ isError: true })
-    expect(refused.text).toContain('Open are project:ledger, user:universal.')
+    expect(refused.text).toContain('Use one of project:ledger, user:universal.')
     expect(written.isError).toBe(true)
     expect(within.isError).toBe(false)
   })

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MemoryError } from '../../src/errors.ts'
-import { type McpSetup, memoryMcp, tools } from '../../src/mcp/memory-mcp.ts'
+import { type McpOptions, memoryMcp, tools } from '../../src/mcp/memory-mcp.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
 import { call, listIn, person, servedMemory } from './served-memory.ts'
 import { earlierStdioClient, stdioClient } from './stdio-clients.ts'
@@ -183,10 +183,10 @@ describe('the resources', () => {
 })
 
 describe('resources and prompts', () => {
-  const asked = async (method: string, params: object, memoryAs: McpSetup['memoryAs']) => {
+  const asked = async (method: string, params: object, memoryAs: McpOptions['memoryAs']) => {
     const bugs: unknown[] = []
-    const standing = { user: 'ada', scopes: [], homeScopes: [], agent: null, hasFixedScopes: false }
-    const { fetch } = memoryMcp({ version: '1', standing, memoryAs, onBug: (error) => bugs.push(error) }).httpHandler()
+    const view = { user: 'ada', scopes: [], homeScopes: [], agent: null, hasFixedScopes: false }
+    const { fetch } = memoryMcp({ version: '1', view, memoryAs, onBug: (error) => bugs.push(error) }).httpHandler()
     const response = await fetch(
       new Request('http://localhost/mcp', {
         method: 'POST',

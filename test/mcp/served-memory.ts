@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { MemoryView } from '../../src/mcp/call-context.ts'
 import { memoryMcp } from '../../src/mcp/memory-mcp.ts'
-import type { Standing } from '../../src/mcp/visit.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Author } from '../../src/memory/ports.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
@@ -33,8 +33,8 @@ export const listIn = (answered: Answered, key: string): readonly Record<string,
 }
 
 /** A store in memory, a server over it, and clients that reach it without a network. */
-export function servedMemory(given: Partial<Standing> = {}) {
-  const standing: Standing = {
+export function servedMemory(given: Partial<MemoryView> = {}) {
+  const view: MemoryView = {
     user: 'ada',
     scopes: ['project:ledger', 'user:universal'],
     homeScopes: ['project:ledger'],
@@ -51,12 +51,12 @@ export function servedMemory(given: Partial<Standing> = {}) {
     now: () => new Date((time += 1_000)),
     newId: () => `b-${String(++ids).padStart(4, '0')}`,
   }
-  const memoryAs = (author: Author, user = standing.user) =>
-    memoryFrom(ports, { user, scopes: standing.scopes, agent: standing.agent, author })
+  const memoryAs = (author: Author, user = view.user) =>
+    memoryFrom(ports, { user, scopes: view.scopes, agent: view.agent, author })
   const bugs: unknown[] = []
   const { fetch, close } = memoryMcp({
     version: '1.2.3',
-    standing,
+    view,
     memoryAs: async (author) => memoryAs(author),
     onBug: (error) => bugs.push(error),
   }).httpHandler()

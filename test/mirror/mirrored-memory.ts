@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeLock } from '../../src/files/lock.ts'
+import type { MemoryOptions } from '../../src/library.ts'
 import type { Memory } from '../../src/memory/memory.ts'
 import { mirrorPaths } from '../../src/memory/mirror/state/state.ts'
 import { mirrorStatus } from '../../src/memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../src/memory/mirror/sync.ts'
-import { type MemoryOptions, openMemory, openPorts } from '../../src/open-memory.ts'
+import { openMemory, openPorts } from '../../src/open-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 /** A memory in a directory of its own, with its mirror, and ways to edit the file as others do. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Heard } from '../../src/memory/learn/extraction.ts'
 import { modelExtractor } from '../../src/memory/learn/model-extractor.ts'
-import { modelFrom } from '../../src/models/model-from.ts'
+import { modelFrom } from '../../src/models/open-chat-model.ts'
 import { type Script, says, saysJson, scriptedEndpoint } from './scripted-endpoint.ts'
 
 const belief = (more: object = {}) => ({
@@ -18,7 +18,7 @@ const message = 'Hi! My dentist is Dr. Lee. My salary is 64k.'
 const heardBy = async (dialect: 'openai' | 'anthropic', script: Script, heard: Heard = { text: message }) => {
   await using endpoint = await scriptedEndpoint(script)
   const url = dialect === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl
-  const extractor = modelExtractor(modelFrom(`${dialect}:listener@${url}`))
+  const extractor = modelExtractor(modelFrom(`${dialect}:listener@${url}`, null))
   const extraction = await extractor.extract(heard)
   return { extraction, requests: endpoint.requests, extractor }
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryError } from '../../src/errors.ts'
 import type { ChatModel, ChatRequest } from '../../src/models/chat-model.ts'
-import { modelFrom } from '../../src/models/model-from.ts'
-import { openChatModel } from '../../src/models/open-chat-model.ts'
+import { modelFrom, openChatModel } from '../../src/models/open-chat-model.ts'
 import {
   fails,
   type ScriptedEndpoint,
@@ -17,7 +16,7 @@ const dialects = ['openai', 'anthropic'] as const
 type Dialect = (typeof dialects)[number]
 
 const modelAt = (endpoint: ScriptedEndpoint, dialect: Dialect): ChatModel =>
-  modelFrom(`${dialect}:some-model@${dialect === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl}`, { key })
+  modelFrom(`${dialect}:some-model@${dialect === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl}`, key)
 
 const request = (more: Partial<ChatRequest> = {}): ChatRequest => ({
   system: 'Be brief.',
@@ -123,10 +122,10 @@ describe.each(dialects)('a model that speaks %s', (dialect) => {
     [403, /allow/u],
     [404, /404/u],
     [429, /too many requests/u],
-    [500, /trouble/u],
-    [503, /trouble/u],
+    [500, /failed/u],
+    [503, /failed/u],
     [400, /refused/u],
-    [302, /elsewhere/u],
+    [302, /redirects/u],
   ] as const)(
     'makes an error of the status %i that says what to do, and never shows the key',
     async (status, message) => {
@@ -214,7 +213,7 @@ it('leaves out what it thinks aloud in blocks of its own', async () => {
 
 describe('the key of a model', () => {
   const keyUsed = async (endpoint: ScriptedEndpoint, env: Record<string, string>): Promise<unknown> => {
-    await openChatModel({ provider: 'openai', model: 'm', url: endpoint.openaiUrl, env }).reply(request())
+    await openChatModel({ provider: 'openai', model: 'm', url: endpoint.openaiUrl }, env).reply(request())
     return endpoint.requests.at(-1)?.headers.authorization
   }
 
@@ -232,17 +231,15 @@ describe('the key of a model', () => {
       sent.push(new Headers(init?.headers).get('authorization'))
       return Response.json({ choices: [{ message: { content: 'x' } }] })
     }
-    const wanted = { provider: 'openai', model: 'm', env: { OPENAI_API_KEY: 'own' }, fetch } as const
-    await openChatModel({ ...wanted, url: 'https://gateway.example/v1' }).reply(request())
-    await openChatModel({ ...wanted, url: null }).reply(request())
+    const env = { OPENAI_API_KEY: 'own' }
+    await openChatModel('openai:m@https://gateway.example/v1', env, fetch).reply(request())
+    await openChatModel('openai:m', env, fetch).reply(request())
 
     expect(sent).toEqual([null, 'Bearer own'])
   })
 
   it('is asked for when the provider has to be paid', () => {
-    expect(() => openChatModel({ provider: 'anthropic', model: 'm', url: null, env: {} })).toThrow(
-      /no key for anthropic/u,
-    )
+    expect(() => openChatModel('anthropic:m', {})).toThrow(/no key for anthropic/u)
   })
 })
 

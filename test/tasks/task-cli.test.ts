@@ -263,7 +263,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     [['second-brain', '--agent', 'nobody'], 'There is no agent "nobody".'],
     [['no-such-task', '--agent', 'none'], 'There is no task "no-such-task"'],
     [['second-brain', '--agent', 'none', '--pass-at', '2'], 'is not a number from 0 to 1'],
-    [['second-brain', '--agent', 'none', '--judge', 'gpt'], '"gpt" names no model'],
+    [['second-brain', '--agent', 'none', '--judge', 'gpt'], '"gpt" is not the name of a model'],
   ])('refuses %j with a reason', async (argv, reason) => {
     using place = workplace()
     const ending = await place.run('task', 'run', ...argv)

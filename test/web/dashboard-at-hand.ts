@@ -48,7 +48,7 @@ export async function dashboardAtHand() {
     logLevel: 'warn',
     build: { outDir: webDirectory, emptyOutDir: true },
   })
-  const server = await serverAtHand({ webDirectory, lookEveryMs: 60 })
+  const server = await serverAtHand({ webDirectory, pollEveryMs: 60 })
   const serve = (port: number) => listen((request) => server.app.fetch(request), { host: '127.0.0.1', port })
   let listening = await serve(0)
   const { url, port } = listening
@@ -64,7 +64,7 @@ export async function dashboardAtHand() {
     problems,
     /** The memory as somebody else sees it, who writes at the same time. */
     memoryAs: (author: Author = { actor: 'person', origin: 'elsewhere' }) =>
-      memoryFrom(server.ports, { user: 'local', scopes: server.desk.scopes, agent: null, author }),
+      memoryFrom(server.ports, { user: 'local', scopes: server.deps.scopes, agent: null, author }),
     /** A window of its own, signed in, at a path. */
     window: async (path = '/beliefs', options: BrowserContextOptions = {}): Promise<Page> => {
       const page = await blankWindow(browser, problems, options)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
 import { newRunId } from '../../eval/run/run.ts'
-import type { BackgroundWork } from '../../http/api/handlers.ts'
+import type { BackgroundWork } from '../../http/api/server-deps.ts'
 import { exitCodes } from '../command/command.ts'
 import type { Session } from '../session.ts'
 

@@ -4,7 +4,7 @@ import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow-memory.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import type { Answer } from '../../http/api/contract.ts'
-import type { Desk, MirrorDesk } from '../../http/api/handlers.ts'
+import type { MirrorControl, ServerDeps } from '../../http/api/server-deps.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
@@ -14,7 +14,10 @@ import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
-export function mirrorDesk(ports: Ports, { dir, user }: { readonly dir: string; readonly user: string }): MirrorDesk {
+export function mirrorDesk(
+  ports: Ports,
+  { dir, user }: { readonly dir: string; readonly user: string },
+): MirrorControl {
   const status = async () => described(await mirrorStatus(ports, dir))
   return {
     status,
@@ -53,7 +56,7 @@ function described(status: MirrorStatus): Answer<'mirror'> {
 export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
 export type ServedStore = {
-  readonly desk: Desk
+  readonly desk: ServerDeps
   readonly work: StoppableWork
   /** The memory for another author, with shadow records where they are switched on. */
   readonly memoryAs: (author: Author) => Memory
@@ -105,7 +108,7 @@ export async function openDesk(
   const evaluation = await session.evaluation()
   const storeFile = await session.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
-  const desk: Desk = {
+  const desk: ServerDeps = {
     version: session.machine.version(),
     dir,
     user,

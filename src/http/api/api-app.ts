@@ -1,131 +1,108 @@
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono } from 'hono'
 import { MemoryError } from '../../errors.ts'
-import { type Doorkeeper, type LetIn, refuseWrong, tokenOnly } from '../authentication.ts'
+import type { Authenticated, Authentication } from '../authentication.ts'
 import { answerError, refuse } from '../error-answers.ts'
 import type { LiveEvents } from '../live-events.ts'
+import { readRequest } from '../read-request.ts'
 import { type RouteName, routes } from './contract.ts'
-import type { EvalArchive } from './evals/eval-archive.ts'
+import type { EvalArchive } from './eval-archive.ts'
 import { beliefHandlers } from './handlers/beliefs.ts'
 import { evalHandlers } from './handlers/evals.ts'
-import { journalHandlers } from './handlers/journal.ts'
 import { recallHandlers } from './handlers/recall.ts'
 import { systemHandlers } from './handlers/system.ts'
 import { turnHandlers } from './handlers/turns.ts'
-import type { Desk, Handlers } from './handlers.ts'
 import { openApiDocument } from './openapi.ts'
-import { NotJson, readRequest } from './read-request.ts'
 import type { Route } from './route.ts'
+import type { Handlers, ServerDeps } from './server-deps.ts'
 
 export const apiPrefix = '/api/v1'
 
-export type ApiOptions = Doorkeeper & {
-  readonly desk: Desk
+type ApiOptions = {
+  readonly deps: ServerDeps
   readonly archive: EvalArchive
   readonly live: LiveEvents
+  readonly authentication: Authentication
   readonly onBug: (error: unknown) => void
 }
 
-type Answering = (context: Context<LetIn>) => Response | Promise<Response>
+type Respond = (context: Context<Authenticated>) => Promise<Response>
 
-/** Everything under `/api`, route by route as the contract has them. */
-export function apiApp(options: ApiOptions): Hono<LetIn> {
-  const { desk, archive, onBug } = options
+/** Everything under `/api`, route by route from the table in `contract.ts`. */
+export function apiApp(options: ApiOptions): Hono<Authenticated> {
+  const { deps, archive, live, authentication, onBug } = options
   const handlers: Handlers = {
-    ...systemHandlers(desk),
-    ...beliefHandlers(desk),
-    ...turnHandlers(desk),
-    ...recallHandlers(desk),
-    ...journalHandlers(desk),
-    ...evalHandlers(desk, archive),
+    ...systemHandlers(deps),
+    ...beliefHandlers(deps),
+    ...turnHandlers(deps),
+    ...recallHandlers(deps),
+    ...evalHandlers(deps, archive),
   }
-  const app = new Hono<LetIn>()
-  app.onError((error, context) => {
-    if (error instanceof NotJson) {
-      return refuse(context, 415, {
-        code: 'unsupported',
-        message: error.message,
-        hint: 'Send Content-Type: application/json.',
-      })
-    }
-    return answerError(onBug, { code: 'too_large' })(error, context)
-  })
-  const special: Partial<Record<RouteName, Answering>> = {
-    login: (context) => login(context, options),
-    logout: (context) => logout(context, options),
+  const withoutMemory: Partial<Record<RouteName, Respond>> = {
+    login: async (context) => {
+      const { body } = await readRequest(context, routes.login)
+      if (!authentication.isToken((body as { readonly token: string }).token))
+        return authentication.refuseWrongToken(context)
+      context.header('set-cookie', authentication.setCookie())
+      return context.json({ ok: true })
+    },
+    logout: async (context) => {
+      await readRequest(context, routes.logout)
+      context.header('set-cookie', authentication.clearCookie())
+      return context.json({ ok: true })
+    },
     events: async (context) => {
       await readRequest(context, routes.events)
-      return options.live.subscribe(context.req.raw)
+      return live.subscribe(context)
     },
   }
-  const letIn = tokenOnly(options)
+  const app = new Hono<Authenticated>()
+  app.onError(answerError(onBug, { code: 'too_large' }))
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
-    const answer = special[name] ?? handled(name as keyof Handlers, route, { handlers, desk })
-    if (route.access === 'anybody') app.on(route.method, `${apiPrefix}${route.path}`, answer)
-    else app.on(route.method, `${apiPrefix}${route.path}`, letIn, answer)
+    const respond = withoutMemory[name] ?? respondWith(name as keyof Handlers, route, { handlers, deps })
+    if (route.access === 'anybody') app.on(route.method, `${apiPrefix}${route.path}`, respond)
+    else app.on(route.method, `${apiPrefix}${route.path}`, authentication.required, respond)
   }
-  const description = openApiDocument(desk.version)
-  app.get('/api/openapi.json', letIn, (context) => context.json(description))
-  refuseOthers(app, letIn)
+  const document = openApiDocument(deps.version)
+  app.get('/api/openapi.json', authentication.required, (context) => context.json(document))
+  for (const [path, known] of Map.groupBy(Object.values(routes) as Route[], ({ path }) => path)) {
+    const allowed = known.map(({ method }) => method).join(', ')
+    app.all(`${apiPrefix}${path}`, authentication.required, (context) => {
+      context.header('allow', allowed)
+      return refuse(context, 405, { code: 'not_allowed', message: `${context.req.path} takes ${allowed}.` })
+    })
+  }
+  app.all('/api/*', authentication.required, (context) => {
+    const message = `There is no ${context.req.path.slice(0, 80)}.`
+    return refuse(context, 404, { code: 'not_found', message, hint: 'GET /api/openapi.json lists the routes.' })
+  })
   return app
 }
 
-const handled =
-  (name: keyof Handlers, route: Route, { handlers, desk }: { handlers: Handlers; desk: Desk }): Answering =>
+const respondWith =
+  (name: keyof Handlers, route: Route, { handlers, deps }: { handlers: Handlers; deps: ServerDeps }): Respond =>
   async (context) => {
-    const asked = await readRequest(context, route)
-    await desk.catchUp()
-    const memory = desk.memories[context.get('channel')]
-    // The request was read by the schemas of the route that this handler is for.
-    const handle = handlers[name] as (asked: object) => Promise<object>
+    const request = await readRequest(context, route)
+    await deps.catchUp()
+    const memory = deps.memories[context.get('channel')]
+    // The schemas of this route have validated the request, so it has the type that the handler expects.
+    const handle = handlers[name] as (request: object) => Promise<object>
     try {
-      return context.json(await handle({ ...asked, memory }), route.status)
+      return context.json(await handle({ ...request, memory }), route.status)
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code !== 'conflict') throw error
-      const id = currentOf(name, asked)
-      const current = id === null ? {} : { current: await desk.store.get(desk.user, id) }
       const { code, message, hint = null } = error
+      const id = changedBelief(name, request)
+      const current = id === null ? {} : { current: await deps.store.get(deps.user, id) }
       return refuse(context, 409, { code, message, hint, ...current })
     }
   }
 
-/** The belief that a conflict is about: whoever wanted to change it sees what it says now, and loses nothing. */
-function currentOf(
+/** The id of the belief that a request changes, so that a conflict can show what the belief says now. */
+function changedBelief(
   name: RouteName,
   { params, body }: { readonly params: unknown; readonly body: unknown },
 ): string | null {
   if (name === 'applyRemedy') return (body as { readonly beliefId: string }).beliefId
   const isAboutBelief = routes[name].path.startsWith('/beliefs/:id') || routes[name].path.startsWith('/proposals/:id')
   return isAboutBelief ? (params as { readonly id: string }).id : null
-}
-
-async function login(context: Context<LetIn>, { credentials, failures }: ApiOptions): Promise<Response> {
-  const { body } = await readRequest(context, routes.login)
-  if (!credentials.isToken((body as { readonly token: string }).token)) return refuseWrong(context, failures)
-  context.header('set-cookie', credentials.setCookie())
-  return context.json({ ok: true })
-}
-
-async function logout(context: Context<LetIn>, { credentials }: ApiOptions): Promise<Response> {
-  await readRequest(context, routes.logout)
-  context.header('set-cookie', credentials.clearCookie())
-  return context.json({ ok: true })
-}
-
-/** A known address with another verb is told which it takes, and an unknown one that there is none. */
-function refuseOthers(app: Hono<LetIn>, letIn: MiddlewareHandler<LetIn>): void {
-  const methods = Map.groupBy(Object.values(routes) as Route[], ({ path }) => path)
-  for (const [path, known] of methods) {
-    const allowed = known.map(({ method }) => method).join(', ')
-    app.all(`${apiPrefix}${path}`, letIn, (context) => {
-      context.header('allow', allowed)
-      return refuse(context, 405, { code: 'not_allowed', message: `${context.req.path} takes ${allowed}.` })
-    })
-  }
-  app.all('/api/*', letIn, (context) =>
-    refuse(context, 404, {
-      code: 'not_found',
-      message: `There is no ${context.req.path.slice(0, 80)}.`,
-      hint: 'GET /api/openapi.json lists what there is.',
-    }),
-  )
 }

@@ -1,33 +1,32 @@
 import { z } from 'zod'
-import { ApiError } from './api-error.ts'
-import * as belief from './belief-shapes.ts'
-import { routes } from './contract.ts'
-import * as evals from './eval-shapes.ts'
-import { isListSchema } from './read-request.ts'
+import { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
+import { isListSchema } from '../read-request.ts'
+import { ApiError, routeGroups, routes } from './contract.ts'
+import * as shape from './memory-shapes.ts'
 import type { Route } from './route.ts'
-import { Conversation, QuoteHit, Turn } from './turn-shapes.ts'
+import { ListedRun } from './routes/eval-routes.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Values that occur in many answers, by the name they have in the document. */
+/** Values that occur in many answers, by their name in the document. */
 const named = {
-  Belief: belief.Belief,
-  Explanation: belief.Explanation,
-  RelevantBelief: belief.RelevantBelief,
-  NearMiss: belief.NearMiss,
-  RecallContext: belief.RecallContext,
-  Quote: belief.Quote,
-  Turn,
-  Conversation,
-  QuoteHit,
-  JournalEntry: belief.JournalEntry,
-  RunSummary: evals.RunSummary,
-  CaseRecord: evals.CaseRecord,
-  ListedRun: evals.ListedRun,
+  Belief: shape.Belief,
+  Explanation: shape.Explanation,
+  RelevantBelief: shape.RelevantBelief,
+  NearMiss: shape.NearMiss,
+  RecallContext: shape.RecallContext,
+  Quote: shape.Quote,
+  Turn: shape.Turn,
+  Conversation: shape.Conversation,
+  QuoteHit: shape.QuoteHit,
+  JournalEntry: shape.JournalEntry,
+  RunSummary,
+  CaseRecord,
+  ListedRun,
   Error: ApiError,
 } satisfies Readonly<Record<string, z.ZodType>>
 
-/** Describes the whole API in OpenAPI 3.1, from the schemas that requests are checked by. */
+/** The OpenAPI 3.1 document, made from the schemas that requests are validated by. */
 export function openApiDocument(version: string) {
   const answers = Object.entries(routes).map(([name, { answer }]) => [answerName(name), answer] as const)
   const bodies = (Object.entries(routes) as [string, Route][]).flatMap(([name, { body }]) =>
@@ -43,7 +42,7 @@ export function openApiDocument(version: string) {
     },
     servers: [{ url: '/api/v1' }],
     security: [{ bearer: [] }, { cookie: [] }],
-    tags: [...new Set(Object.values(routes).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: Object.keys(routeGroups).map((name) => ({ name })),
     paths: paths(),
     components: {
       securitySchemes: {
@@ -55,45 +54,40 @@ export function openApiDocument(version: string) {
   }
 }
 
+const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 const answerName = (name: string): string => `${capitalised(name)}Answer`
 const bodyName = (name: string): string => `${capitalised(name)}Body`
-const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** All of them at once, so that one that is part of another is referred to and not repeated. */
+/** Converts all schemas in one registry, so that a schema inside another becomes a reference. */
 function schemasOf(entries: readonly (readonly [string, z.ZodType])[], io: 'input' | 'output'): Schema {
   const registry = z.registry<{ id: string }>()
-  const aliases: [string, string][] = []
-  const known = new Map<z.ZodType, string>()
-  for (const [id, schema] of entries) {
-    const first = known.get(schema)
-    if (first !== undefined) aliases.push([id, first])
-    else {
-      known.set(schema, id)
-      registry.add(schema, { id })
-    }
-  }
-  const { schemas } = z.toJSONSchema(registry, {
-    io,
-    uri: (id) => `#/components/schemas/${id}`,
-    unrepresentable: 'any',
+  for (const [id, schema] of entries) if (!registry.has(schema)) registry.add(schema, { id })
+  const uri = (id: string): string => `#/components/schemas/${id}`
+  const { schemas } = z.toJSONSchema(registry, { io, uri, unrepresentable: 'any' })
+  // A schema that has two names is described under the first; the second refers to it.
+  const named = entries.map(([id, zodSchema]) => {
+    const first = registry.get(zodSchema)?.id ?? id
+    if (first !== id) return [id, reference(first)]
+    const { $schema: _dialect, $id: _id, id: _name, ...schema } = schemas[id] ?? {}
+    return [id, schema]
   })
-  const own = Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, id: _name, ...schema }]) => [id, schema])
-  return { ...Object.fromEntries(own), ...Object.fromEntries(aliases.map(([id, first]) => [id, reference(first)])) }
+  return Object.fromEntries(named)
 }
 
 function paths(): Schema {
-  const byPath = Map.groupBy(Object.entries(routes) as [string, Route][], ([, { path }]) => path)
-  return Object.fromEntries(
-    [...byPath].map(([path, entries]) => [
-      path.replaceAll(/:(\w+)/gu, '{$1}'),
-      Object.fromEntries(entries.map(([name, route]) => [route.method.toLowerCase(), operation(name, route)])),
-    ]),
-  )
+  const byPath: Record<string, Record<string, Schema>> = {}
+  for (const [tag, group] of Object.entries(routeGroups)) {
+    for (const [name, route] of Object.entries<Route>(group)) {
+      const path = route.path.replaceAll(/:(\w+)/gu, '{$1}')
+      byPath[path] = { ...byPath[path], [route.method.toLowerCase()]: operation(name, tag, route) }
+    }
+  }
+  return byPath
 }
 
-function operation(name: string, route: Route): Schema {
-  const { summary, tag, body, status, form, access, method } = route
+function operation(name: string, tag: string, route: Route): Schema {
+  const { summary, body, status, form, access, method } = route
   const type = form === 'stream' ? 'text/event-stream' : 'application/json'
   const isChange = method !== 'GET' && !route.isReading && access === 'login'
   return {

@@ -6,42 +6,73 @@ export type DeepReadonly<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
     : Value
 
-/** Something that can be asked for. Routing, checking and the OpenAPI document all come from this one value. */
+/** One operation of the API. Routing, validation and the OpenAPI document all come from this value. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below `/api/v1`, with `:name` for a part that varies. */
+  /** Below `/api/v1`, with `:name` for a path parameter. */
   readonly path: string
-  readonly tag: 'beliefs' | 'proposals' | 'turns' | 'recall' | 'journal' | 'evals' | 'system'
   readonly summary: string
-  /** Null where there are none; an unknown one is an error. */
   readonly params: z.ZodObject
   readonly query: z.ZodObject
   readonly body: z.ZodType | null
   readonly answer: z.ZodType
   readonly status: 200 | 201 | 202
-  /** `stream`: the answer is one of many, sent as server-sent events. */
+  /** `stream`: server-sent events, each of which is an `answer`. */
   readonly form: 'json' | 'stream'
-  /** `anybody`: asked before there is a login, so it must do nothing that needs one. */
+  /** `anybody`: needs no token. */
   readonly access: 'login' | 'anybody'
-  /** Asked for with another verb than GET, but changes nothing. */
+  /** True for a POST that changes nothing. */
   readonly isReading: boolean
 }
 
-const nothing = z.strictObject({})
-
-/** Fills in what most routes have in common, and keeps the types of the rest. */
-export const route = <
-  const Given extends Pick<Route, 'method' | 'path' | 'tag' | 'summary' | 'answer'> & Partial<Route>,
->(
-  given: Given,
-): Omit<typeof usual, keyof Given> & Given => ({ ...usual, ...given })
-
-const usual = {
-  params: nothing,
-  query: nothing,
+const none = z.strictObject({})
+const defaults = {
+  params: none,
+  query: none,
   body: null,
   status: 200,
   form: 'json',
   access: 'login',
   isReading: false,
 } as const
+
+/** Adds the defaults to a route and keeps its literal types. */
+export const route = <
+  const Method extends Route['method'],
+  const Path extends string,
+  const Rest extends Pick<Route, 'summary' | 'answer'> & Partial<Route>,
+>(
+  method: Method,
+  path: Path,
+  rest: Rest,
+): { readonly method: Method; readonly path: Path } & Omit<typeof defaults, keyof Rest> & Rest => ({
+  ...defaults,
+  ...rest,
+  method,
+  path,
+})
+
+/** The longest list in one answer. */
+export const mostItems = 200
+
+export const text = (most: number) => z.string().max(most)
+export const message = text(100_000).describe('What the person says to the agent.')
+export const scopes = z.array(text(200)).max(50)
+export const beliefId = z.object({ id: text(200) })
+export const version = z
+  .int()
+  .positive()
+  .describe('The version that was looked at. If the belief has changed since, nothing is done: 409.')
+export const time = text(40)
+export const flag = z.stringbool({ truthy: ['true'], falsy: ['false'] })
+/** A number in a URL. `Number` alone would also accept 1e3, 0x10 and blanks. */
+export const digits = z
+  .string()
+  .regex(/^\d{1,16}$/u, 'expected a whole number in digits')
+  .transform(Number)
+export const limit = (usual: number) => digits.pipe(z.int().min(1).max(mostItems)).default(usual)
+export const paging = (usual: number) => ({
+  limit: limit(usual),
+  offset: digits.pipe(z.int().min(0).max(1_000_000_000)).default(0),
+})
+export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })

@@ -1,18 +1,9 @@
 import { z } from 'zod'
 import { limits } from '../../memory/change/draft.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import {
-  aliasesArgument,
-  confidenceArgument,
-  contentArgument,
-  idArgument,
-  keyArgument,
-  scopeArgument,
-  whyArgument,
-} from '../arguments.ts'
-import { answerWith, beliefAnswer } from '../belief-answer.ts'
+import { beliefInView } from '../call-context.ts'
+import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
-import { beliefInView } from '../visit.ts'
 
 export const correctTool = defineTool({
   name: 'memory_correct',
@@ -23,24 +14,24 @@ export const correctTool = defineTool({
     'Do not use it on your own judgement alone, or to remove something: that is memory_forget. ' +
     'What a person wrote is not changed: the correction is proposed to them, and the outcome says so.',
   input: z.strictObject({
-    id: idArgument,
-    content: contentArgument,
+    id: field.id,
+    content: field.content,
     name: z.string().min(1).max(limits.name).optional().describe('A new name; the old one stays as an alias.'),
-    why: whyArgument,
-    aliases: aliasesArgument,
-    confidence: confidenceArgument,
-    scope: scopeArgument.describe('Where to look for the belief, when it is in another scope than the usual ones.'),
-    key: keyArgument,
+    why: field.why,
+    aliases: field.aliases,
+    confidence: field.confidence,
+    scope: field.scope.describe('Where to look for the belief, when it is in another scope than the usual ones.'),
+    key: field.key,
   }),
   output: z.object({
     outcome: z.enum(['corrected', 'proposed']).describe('proposed: nothing has changed yet; a person has to decide.'),
-    belief: beliefAnswer.describe('As it is now, or as it is proposed.'),
+    belief: field.beliefAnswer.describe('As it is now, or as it is proposed.'),
     replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  async run({ id, scope, ...correction }, visit) {
-    const target = await beliefInView(visit, id, scope)
-    const { outcome, belief, replaced } = await visit.memory.correct(target.id, omitUndefined(correction))
-    return { outcome, belief: answerWith(belief), replaced: replaced.map((old) => old.id) }
+  async run({ id, scope, ...correction }, call) {
+    const target = await beliefInView(call, id, scope)
+    const { outcome, belief, replaced } = await call.memory.correct(target.id, omitUndefined(correction))
+    return { outcome, belief: field.answerWith(belief), replaced: replaced.map((old) => old.id) }
   },
 })

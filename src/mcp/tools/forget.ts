@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { omitUndefined } from '../../omit-undefined.ts'
-import { idArgument, keyArgument, scopeArgument } from '../arguments.ts'
+import { beliefInView } from '../call-context.ts'
+import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
-import { beliefInView } from '../visit.ts'
 
 export const forgetTool = defineTool({
   name: 'memory_forget',
@@ -13,9 +13,9 @@ export const forgetTool = defineTool({
     'Do not use it to tidy up, or for what is merely out of date: that is memory_correct. ' +
     'What a person wrote is refused: only they can forget it, with `credence forget`.',
   input: z.strictObject({
-    id: idArgument,
-    scope: scopeArgument.describe('Where to look for the belief, when it is in another scope than the usual ones.'),
-    key: keyArgument,
+    id: field.id,
+    scope: field.scope.describe('Where to look for the belief, when it is in another scope than the usual ones.'),
+    key: field.key,
   }),
   output: z.object({
     forgotten: z
@@ -24,9 +24,9 @@ export const forgetTool = defineTool({
     at: z.string(),
   }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  async run({ id, scope, key }, visit) {
-    const belief = await beliefInView(visit, id, scope)
-    const { beliefIds, at } = await visit.memory.forget(belief.id, omitUndefined({ key }))
+  async run({ id, scope, key }, call) {
+    const belief = await beliefInView(call, id, scope)
+    const { beliefIds, at } = await call.memory.forget(belief.id, omitUndefined({ key }))
     return { forgotten: [...beliefIds], at }
   },
 })

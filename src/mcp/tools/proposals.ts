@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
-import { notice, noticeField } from '../belief-answer.ts'
+import { isInView } from '../call-context.ts'
+import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
-import { isInView } from '../visit.ts'
 
 const usualLimit = 20
 
@@ -33,29 +33,25 @@ export const proposalsTool = defineTool({
       .describe('Not recalled until the person accepts them.'),
     leftOut: z.int(),
     decide: z.string().describe('How the person decides.'),
-    notice: noticeField,
+    notice: field.noticeField,
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  async run({ limit = usualLimit }, { memory, standing }) {
-    const isOpen = (belief: Belief): boolean => isInView(belief, standing.scopes, standing.agent)
+  async run({ limit = usualLimit }, { memory, view }) {
+    const isOpen = (belief: Belief): boolean => isInView(belief, view.scopes, view.agent)
     const inView = (await memory.proposals()).filter(({ proposal }) => isOpen(proposal))
     const candidates = (await memory.candidates()).filter(({ belief }) => isOpen(belief))
     return {
-      proposals: inView.slice(0, limit).map(({ proposal, target }) => ({
-        id: proposal.id,
-        name: proposal.name,
-        proposed: proposal.content,
-        why: proposal.why,
-        inForce: target === null ? null : { id: target.id, content: target.content },
-        by: `${proposal.provenance.actor}:${proposal.provenance.origin}`,
-        at: proposal.createdAt,
-      })),
+      proposals: inView.slice(0, limit).map(({ proposal, target }) => {
+        const { id, name, content: proposed, why, createdAt: at, provenance } = proposal
+        const inForce = target === null ? null : { id: target.id, content: target.content }
+        return { id, name, proposed, why, inForce, by: `${provenance.actor}:${provenance.origin}`, at }
+      }),
       candidates: candidates
         .slice(0, limit)
         .map(({ belief: { id, content, createdAt }, reason }) => ({ id, content, reason, at: createdAt })),
       leftOut: Math.max(0, inView.length - limit) + Math.max(0, candidates.length - limit),
       decide: 'credence proposals accept ID, or credence proposals reject ID',
-      notice,
+      notice: field.notice,
     }
   },
 })

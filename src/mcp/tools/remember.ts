@@ -2,17 +2,9 @@ import { z } from 'zod'
 import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
 import { limits } from '../../memory/change/draft.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import {
-  aliasesArgument,
-  confidenceArgument,
-  contentArgument,
-  keyArgument,
-  scopeArgument,
-  whyArgument,
-} from '../arguments.ts'
-import { answerWith, beliefAnswer } from '../belief-answer.ts'
+import { homeOf } from '../call-context.ts'
+import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
-import { homeOf } from '../visit.ts'
 
 export const rememberTool = defineTool({
   name: 'memory_remember',
@@ -29,9 +21,9 @@ export const rememberTool = defineTool({
       .min(1)
       .max(limits.name)
       .describe('What people call it, in a few words. It is recalled when a message says so.'),
-    content: contentArgument,
-    why: whyArgument,
-    aliases: aliasesArgument,
+    content: field.content,
+    why: field.why,
+    aliases: field.aliases,
     type: z.enum(beliefTypes).optional().describe('Default entity: a thing, person, place or convention.'),
     subtype: z
       .enum(subtypes)
@@ -41,7 +33,7 @@ export const rememberTool = defineTool({
       .enum(['active', 'inferred', 'exploratory'])
       .optional()
       .describe('inferred: you concluded it. exploratory: not settled. Default active: it was said.'),
-    confidence: confidenceArgument,
+    confidence: field.confidence,
     participants: z
       .array(z.string().max(limits.label))
       .max(20)
@@ -52,24 +44,24 @@ export const rememberTool = defineTool({
       .max(limits.label)
       .optional()
       .describe('For a relation: how they are connected, such as "depends on".'),
-    scope: scopeArgument.describe(
+    scope: field.scope.describe(
       'user:universal for what holds about the person everywhere. Leave it out for what belongs to the current project.',
     ),
-    key: keyArgument,
+    key: field.key,
   }),
   output: z.object({
     outcome: z
       .enum(['remembered', 'reinforced', 'corrected', 'proposed'])
       .describe('reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide.'),
-    belief: beliefAnswer,
+    belief: field.beliefAnswer,
     replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  async run({ scope, ...draft }, visit) {
-    const { outcome, belief, replaced } = await visit.memory.remember({
+  async run({ scope, ...draft }, call) {
+    const { outcome, belief, replaced } = await call.memory.remember({
       ...omitUndefined(draft),
-      scopes: homeOf(visit, scope),
+      scopes: homeOf(call, scope),
     })
-    return { outcome, belief: answerWith(belief), replaced: replaced.map(({ id }) => id) }
+    return { outcome, belief: field.answerWith(belief), replaced: replaced.map(({ id }) => id) }
   },
 })

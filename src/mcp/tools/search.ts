@@ -5,15 +5,14 @@ import type { RelevantBelief } from '../../memory/recall/context.ts'
 import { type SearchHit, searchPlaces } from '../../memory/recall/search.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type Strength, strengths } from '../../search/turns/strength.ts'
-import { scopeArgument } from '../arguments.ts'
-import { answerWith, type BeliefAnswer, beliefAnswer, cut, longestText, notice, noticeField } from '../belief-answer.ts'
+import { scopesOf } from '../call-context.ts'
+import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
-import { scopesOf } from '../visit.ts'
 
-/** More possible hits than this are noise. */
+/** More possible hits are noise. */
 const mostPossible = 5
 const usualLimit = 10
-/** Characters of all texts of beliefs, and of quotes. */
+/** Characters of all beliefs, and of all quotes. */
 const longestPart = 8_000
 
 const strength = z
@@ -26,7 +25,7 @@ const matched = z.object({
   words: z.array(z.string()),
 })
 
-const hit = beliefAnswer.extend({
+const hit = field.beliefAnswer.extend({
   strength,
   score: z.number().describe('Compares hits of the same kind only.'),
   matched: z.array(matched).describe('Why it is here.'),
@@ -66,33 +65,31 @@ export const searchTool = defineTool({
     since: day.describe('Only what was said on this day or later, such as 2026-05-03.'),
     until: day.describe('Only what was said up to this day.'),
     as_of: day.describe('What was known on this day, for questions about the past.'),
-    scope: scopeArgument,
+    scope: field.scope,
     limit: z.int().min(1).max(20).optional().describe(`How many beliefs and quotes to return. Default ${usualLimit}.`),
   }),
   output: z.object({
     beliefs: z
       .array(hit)
-      .describe(`Exact hits first, best first. A text ends after ${longestText} characters; memory_get has all of it.`),
+      .describe(
+        `Exact hits first, best first. A text ends after ${field.longestText} characters; memory_get has all of it.`,
+      ),
     leftOut: z.int().describe('Beliefs that are not listed because there are too many, or they are too long.'),
     quotes: z.array(quote).describe('What was said, best first; of what is about the same thing the newest first.'),
     scopes: z.array(z.string()).describe('Where was looked; scopes above these too.'),
     note: z.string(),
-    notice: noticeField,
+    notice: field.noticeField,
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  async run({ query, in: place = 'both', scope, limit = usualLimit, as_of: asOf, since, until }, visit) {
-    const scopes = scopesOf(visit, scope)
-    const view = { scopes, agent: visit.standing.agent, ...omitUndefined({ asOf }) }
-    const found = await visit.memory.search(query, {
-      ...view,
-      ...omitUndefined({ since, until }),
-      in: place,
-      limit: 100,
-    })
+  async run({ query, in: place = 'both', scope, limit = usualLimit, as_of: asOf, since, until }, call) {
+    const scopes = scopesOf(call, scope)
+    const view = { scopes, agent: call.view.agent, ...omitUndefined({ asOf }) }
+    const options = { ...view, ...omitUndefined({ since, until }), in: place, limit: 100 }
+    const found = await call.memory.search(query, options)
     const relevant =
-      place === 'turns' ? [] : (await visit.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
+      place === 'turns' ? [] : (await call.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
     const named = new Set(relevant.map(({ belief }) => belief.id))
-    // Recall has pinned beliefs, questions and expertise in tiers of their own; whoever asks for them by name gets them.
+    // Recall keeps pinned beliefs, questions and expertise apart; a search for their name finds them too.
     const others = found.beliefs.filter(({ belief }) => !named.has(belief.id)).map(foundHit)
     const those = (wanted: Strength): Hit[] => others.filter((one) => one.strength === wanted)
     const exact = [...relevant.map(recalledHit), ...those('exact')].sort(
@@ -106,18 +103,12 @@ export const searchTool = defineTool({
     return {
       beliefs,
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      quotes: quotes.map(({ text, at, speaker, role, strength, earlier, session }) => ({
-        text,
-        at,
-        speaker,
-        role,
-        strength,
-        earlier,
-        session,
-      })),
+      quotes: quotes.map(({ text, at, speaker, role, strength, earlier, session }) => {
+        return { text, at, speaker, role, strength, earlier, session }
+      }),
       scopes: [...scopes],
       note: noteOn([...beliefs, ...quotes], scopes),
-      notice,
+      notice: field.notice,
     }
   },
 })
@@ -131,7 +122,7 @@ const onlyRelevant = {
   maxQuotes: 0,
 }
 
-/** The first of them that together are not too long; one at least. */
+/** The first items that fit in `longestPart` characters; at least one. */
 function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => number): Item[] {
   let length = 0
   return items.filter((item, place) => {
@@ -140,9 +131,9 @@ function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => nu
   })
 }
 
-const shortened = (belief: Belief): BeliefAnswer => {
-  const answer = answerWith(belief)
-  return { ...answer, content: cut(answer.content), why: cut(answer.why) }
+const shortened = (belief: Belief): field.BeliefAnswer => {
+  const answer = field.answerWith(belief)
+  return { ...answer, content: field.cut(answer.content), why: field.cut(answer.why) }
 }
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
@@ -154,18 +145,10 @@ const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit =
 })
 
 const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
-  const fields = distinct(highlights.map(({ field }) => field))
-  return {
-    ...shortened(belief),
-    strength,
-    score,
-    matched: fields.map((field) => ({
-      field,
-      form: null,
-      words: distinct(highlights.filter((one) => one.field === field).map(({ text }) => text)),
-    })),
-    through: null,
-  }
+  const matched = [...Map.groupBy(highlights, ({ field }) => field)].map(([field, spans]) => {
+    return { field, form: null, words: distinct(spans.map(({ text }) => text)) }
+  })
+  return { ...shortened(belief), strength, score, matched, through: null }
 }
 
 const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { visibleScopes } from '../../beliefs/scope.ts'
+import { isInView } from '../call-context.ts'
 import { defineTool } from '../tool.ts'
-import { isInView } from '../visit.ts'
 
 export const statusTool = defineTool({
   name: 'memory_status',
@@ -24,17 +24,15 @@ export const statusTool = defineTool({
     version: z.string(),
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  async run(_none, { memory, standing, author, version }) {
-    const visible = visibleScopes(standing.scopes)
+  async run(_none, { memory, view, author, version }) {
+    const visible = visibleScopes(view.scopes)
     const counts = new Map((await memory.scopes()).map(({ scope, beliefs }) => [scope, beliefs]))
-    const waiting = (await memory.proposals()).filter(({ proposal }) =>
-      isInView(proposal, standing.scopes, standing.agent),
-    )
+    const waiting = (await memory.proposals()).filter(({ proposal }) => isInView(proposal, view.scopes, view.agent))
     const [last] = await memory.events({ limit: 1 })
     return {
-      user: standing.user,
+      user: view.user,
       inView: visible.map((scope) => ({ scope, beliefs: counts.get(scope) ?? 0 })),
-      writesTo: [...standing.homeScopes],
+      writesTo: [...view.homeScopes],
       otherScopes: [...counts.keys()].filter((scope) => !visible.includes(scope)).length,
       proposals: waiting.length,
       lastChangeAt: last?.at ?? null,

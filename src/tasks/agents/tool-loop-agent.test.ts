@@ -6,7 +6,7 @@ import { sampleTask } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatMessage, ChatModel, ChatReply, ChatRequest } from '../../models/chat-model.ts'
-import { modelFrom } from '../../models/model-from.ts'
+import { modelFrom } from '../../models/open-chat-model.ts'
 import { openMemory } from '../../open-memory.ts'
 import { carryOut } from '../run/carry-out.ts'
 import { toolLoopAgent } from './tool-loop-agent.ts'
@@ -174,7 +174,7 @@ describe.each(['openai', 'anthropic'] as const)('%s over HTTP', (provider) => {
     ])
     const url = provider === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl
 
-    const evidence = await run(modelFrom({ provider, model: 'some-model', url }, { key: 'k' }), directory.path)
+    const evidence = await run(modelFrom({ provider, model: 'some-model', url }, 'k'), directory.path)
 
     expect(evidence).toMatchObject({ outcome: 'done', agent: { name: provider, model: 'some-model' } })
     expect(evidence.sessions.map(({ answer }) => answer)).toEqual(['Saved.', 'Petrel.', 'It is called Petrel.'])
@@ -188,7 +188,7 @@ describe.each(['openai', 'anthropic'] as const)('%s over HTTP', (provider) => {
     await using endpoint = await scriptedEndpoint([fails(401, 'wrong key')])
     const url = provider === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl
 
-    const evidence = await run(modelFrom({ provider, model: 'some-model', url }, { key: 'k' }), directory.path)
+    const evidence = await run(modelFrom({ provider, model: 'some-model', url }, 'k'), directory.path)
 
     expect(evidence).toMatchObject({
       outcome: 'infra_error',

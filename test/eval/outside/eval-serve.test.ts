@@ -93,8 +93,8 @@ describe('credence eval serve', () => {
       const { code, stderr } = await service.ended()
 
       expect(code).toBe(3)
-      expect(stderr).toContain(`Port ${port} of 127.0.0.1 is taken.`)
-      expect(stderr).toMatch(/Port \d+ is free now/u)
+      expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use.`)
+      expect(stderr).toMatch(/Try --port \d+/u)
     } finally {
       holder.close()
     }

@@ -1,6 +1,6 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
-import type { McpSetup } from '../../../mcp/memory-mcp.ts'
+import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { defineCommand } from '../../command/command.ts'
@@ -43,7 +43,7 @@ const mostAuthors = 32
 function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean },
-): McpSetup {
+): McpOptions {
   const { user, scopes, homeScopes } = session.locate(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
@@ -58,7 +58,7 @@ function mcpSetup(
   }
   return {
     version: session.machine.version(),
-    standing: { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false },
+    view: { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false },
     memoryAs: opened,
     onBug: (error) => console.error(error),
   }

@@ -119,12 +119,12 @@ async function answerRequests(
   const onBug = (error: unknown): void => console.error(error)
   const mcp = memoryMcp({
     version: open.desk.version,
-    standing: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
+    view: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
     memoryAs: async (author) => open.memoryAs(author),
     onBug,
   }).httpHandler()
   const { app, close } = serverApp({
-    desk: open.desk,
+    deps: open.desk,
     token,
     hosts,
     webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),

@@ -1,45 +1,23 @@
 import type { Belief } from '../../../beliefs/belief.ts'
-import type { BeliefFilter } from '../../../beliefs/belief-store.ts'
-import { MemoryError } from '../../../errors.ts'
-import type { Desk, Handlers } from '../handlers.ts'
-import { mostItems } from '../request-shapes.ts'
-import { sentEntry } from './journal.ts'
+import { type JournalEntry as DomainEntry, entryOf, mostListedBeliefs } from '../../../beliefs/journal.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import type { JournalEntry } from '../contract.ts'
+import { mostItems } from '../route.ts'
+import type { beliefRoutes, journalRoutes, proposalRoutes } from '../routes/belief-routes.ts'
+import { beliefById, type Handlers, type ServerDeps } from '../server-deps.ts'
 
-type BeliefRoutes =
-  | 'scopes'
-  | 'listBeliefs'
-  | 'createBelief'
-  | 'getBelief'
-  | 'beliefHistory'
-  | 'editBelief'
-  | 'correctBelief'
-  | 'confirmBelief'
-  | 'resolveBelief'
-  | 'forgetBelief'
-  | 'listProposals'
-  | 'acceptProposal'
-  | 'rejectProposal'
+type BeliefRoute = keyof typeof beliefRoutes | keyof typeof proposalRoutes | keyof typeof journalRoutes
 
-export function beliefHandlers({ store, user, scopes, homeScopes }: Desk): Handlers<BeliefRoutes> {
-  /** Names and beginnings of ids are for people; a program must never hit another belief. */
-  const required = async (id: string): Promise<Belief> => {
-    const belief = await store.get(user, id)
-    if (belief !== null) return belief
-    throw new MemoryError('not_found', `There is no belief with the id "${id}".`, {
-      hint: 'It may have been forgotten. GET beliefs lists those there are.',
-    })
-  }
-  const existing = async (id: string): Promise<string> => (await required(id)).id
+/** Names shown for one journal entry. */
+const mostNames = 3
 
+export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
+  const { store, user, scopes, homeScopes } = deps
+  const existing = async (id: string): Promise<string> => (await beliefById(deps, id)).id
   return {
     scopes: async ({ memory }) => ({ items: await memory.scopes(), active: scopes }),
     listBeliefs: async ({ memory, query: { query, scope, type, status, ...rest } }) => {
-      const filter = {
-        ...rest,
-        ...(scope === undefined ? {} : { scopes: scope }),
-        ...(type === undefined ? {} : { types: type }),
-        ...(status === undefined ? {} : { statuses: status }),
-      } satisfies Omit<BeliefFilter, 'user'> & { limit: number; offset: number }
+      const filter = { ...rest, ...omitUndefined({ scopes: scope, types: type, statuses: status }) }
       if (query !== undefined && query.trim() !== '') {
         const { items, total } = await memory.find(query, filter)
         return { items: items.map(({ belief, ...hit }) => ({ belief, hit })), total }
@@ -47,9 +25,9 @@ export function beliefHandlers({ store, user, scopes, homeScopes }: Desk): Handl
       const { items, total } = await memory.list(filter)
       return { items: items.map((belief) => ({ belief, hit: null })), total }
     },
-    createBelief: ({ memory, body, keyed }) => memory.remember({ scopes: homeScopes, ...body, ...keyed }),
+    createBelief: ({ memory, body, idempotency }) => memory.remember({ scopes: homeScopes, ...body, ...idempotency }),
     getBelief: async ({ params: { id } }) => ({
-      belief: await required(id),
+      belief: await beliefById(deps, id),
       proposals: await store.proposalsFor(user, id),
     }),
     beliefHistory: async ({ memory, params: { id } }) => {
@@ -61,32 +39,57 @@ export function beliefHandlers({ store, user, scopes, homeScopes }: Desk): Handl
         chain: around(chain, id),
       }
     },
-    editBelief: async ({ memory, params: { id }, body: { expectedVersion, ...edits }, keyed }) =>
-      memory.edit(await existing(id), edits, { ...keyed, ...versioned(expectedVersion) }),
-    correctBelief: async ({ memory, params: { id }, body, keyed }) =>
-      memory.correct(await existing(id), { ...body, ...keyed }),
-    confirmBelief: async ({ memory, params: { id }, keyed }) => memory.confirm(await existing(id), keyed),
-    resolveBelief: async ({ memory, params: { id }, body: { by }, keyed }) => {
+    editBelief: async ({ memory, params: { id }, body: { expectedVersion, ...edits }, idempotency }) =>
+      memory.edit(await existing(id), edits, { ...idempotency, ...omitUndefined({ expectedVersion }) }),
+    correctBelief: async ({ memory, params: { id }, body, idempotency }) =>
+      memory.correct(await existing(id), { ...body, ...idempotency }),
+    confirmBelief: async ({ memory, params: { id }, idempotency }) => memory.confirm(await existing(id), idempotency),
+    resolveBelief: async ({ memory, params: { id }, body: { by }, idempotency }) => {
       const decision = by !== undefined && 'id' in by ? { reference: await existing(by.id) } : by
-      return memory.resolve(await existing(id), decision, keyed)
+      return memory.resolve(await existing(id), decision, idempotency)
     },
-    forgetBelief: async ({ memory, params: { id }, query: { wholeChain = false, expectedVersion }, keyed }) => {
-      // What undo took back is found by nothing, but its text can still be forgotten; and so can a request be repeated.
-      if ((await store.history(user, id)).length === 0) await required(id)
-      return memory.forget(id, { wholeChain, ...keyed, ...versioned(expectedVersion) })
+    forgetBelief: async ({ memory, params: { id }, query: { wholeChain = false, expectedVersion }, idempotency }) => {
+      // A belief that was undone has no current version, but its text is still in the journal and can be forgotten.
+      if ((await store.history(user, id)).length === 0) await beliefById(deps, id)
+      return memory.forget(id, { wholeChain, ...idempotency, ...omitUndefined({ expectedVersion }) })
     },
     listProposals: async ({ memory }) => {
       const firstOf = <Item>(items: readonly Item[]) => ({ items: items.slice(0, mostItems), total: items.length })
       return { ...firstOf(await memory.proposals()), candidates: firstOf(await memory.candidates()) }
     },
-    acceptProposal: async ({ memory, params: { id }, keyed }) => memory.accept(await existing(id), keyed),
-    rejectProposal: async ({ memory, params: { id }, keyed }) => memory.reject(await existing(id), keyed),
+    acceptProposal: async ({ memory, params: { id }, idempotency }) => memory.accept(await existing(id), idempotency),
+    rejectProposal: async ({ memory, params: { id }, idempotency }) => memory.reject(await existing(id), idempotency),
+    journal: async ({ memory, query }) => {
+      const entries = await memory.events(query)
+      const named = ({ beliefIds }: DomainEntry): readonly string[] => beliefIds.slice(0, mostNames)
+      const beliefs = await store.getMany(user, [...new Set(entries.flatMap(named))])
+      const names = new Map(beliefs.map(({ id, name }) => [id, name]))
+      return {
+        items: entries.map((entry) => ({
+          event: sentEntry(entry),
+          names: Object.fromEntries(named(entry).map((id) => [id, names.get(id) ?? null])),
+        })),
+        nextBefore: entries.length < query.limit ? null : (entries.at(-1)?.number ?? null),
+      }
+    },
+    undo: async ({ memory, params: { number }, idempotency }) => {
+      const { undone, restored, withdrawn, event } = await memory.undo(number, idempotency)
+      return {
+        undone: sentEntry(entryOf(undone)),
+        restored: restored.slice(0, mostListedBeliefs),
+        restoredCount: restored.length,
+        withdrawn: withdrawn.slice(0, mostListedBeliefs),
+        withdrawnCount: withdrawn.length,
+        event,
+      }
+    },
   }
 }
 
-const versioned = (expectedVersion: number | undefined) => (expectedVersion === undefined ? {} : { expectedVersion })
+/** A journal entry without its idempotency key, which belongs to the sender alone. */
+const sentEntry = ({ user: _user, key: _key, ...entry }: DomainEntry): JournalEntry => entry
 
-/** A very long line of supersession is cut around the belief that was asked about. */
+/** At most `mostItems` of a supersession chain, around the belief that was asked for. */
 function around(chain: readonly Belief[], id: string): readonly Belief[] {
   const at = chain.findIndex((belief) => belief.id === id)
   const first = Math.max(0, Math.min(at - mostItems / 2, chain.length - mostItems))

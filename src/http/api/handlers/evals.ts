@@ -4,47 +4,42 @@ import { diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
-import { readEnvironment } from '../../../eval/store/documents.ts'
+import { Histogram, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
+import { dayOf, readEnvironment, scan } from '../../../eval/store/documents.ts'
 import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
-import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
-import { kept } from '../../kept.ts'
-import type { Answer, ListedCase, ListedPack, ListedRun } from '../contract.ts'
-import type { EvalArchive, FoundPack } from '../evals/eval-archive.ts'
-import { shadowReport } from '../evals/shadow-report.ts'
-import type { Desk, Handlers } from '../handlers.ts'
-import { mostItems } from '../request-shapes.ts'
-
-type EvalRoutes = 'packs' | 'runs' | 'startRun' | 'run' | 'cases' | 'case' | 'compareRuns' | 'baselines' | 'shadow'
+import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
+import type { Answer, ListedBaseline, ListedCase, ListedPack, ListedRun } from '../contract.ts'
+import type { EvalArchive, FoundPack } from '../eval-archive.ts'
+import { mostItems } from '../route.ts'
+import type { evalRoutes } from '../routes/eval-routes.ts'
+import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 const longestHistory = 50
-/** A hundred thousand records take a while to read. */
-const shadowKeptMs = 10_000
+/** Reading a hundred thousand records takes a while. */
+const shadowTtlMs = 10_000
 
-export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRoutes> {
-  const { evalRoot: root, clock } = desk
-  const shadows = kept(() => shadowReport(root), { clock, keptMs: shadowKeptMs })
+export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<keyof typeof evalRoutes> {
+  const { evalRoot: root, clock } = deps
+  const shadows = cached(() => shadowReport(root), { clock, ttlMs: shadowTtlMs })
   return {
     packs: async () => {
       const [runs, packs] = [await archive.runs(), await archive.packs()]
       return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
     runs: async ({ query: { benchmark, system, status, limit, offset } }) => {
-      const wanted = (await archive.runs()).filter(
-        (run) =>
-          (benchmark === undefined || run.benchmarkId === benchmark) &&
-          (system === undefined || run.system?.name === system) &&
-          (status === undefined || status.includes(run.status)),
-      )
+      const wanted = (await archive.runs())
+        .filter((run) => benchmark === undefined || run.benchmarkId === benchmark)
+        .filter((run) => system === undefined || run.system?.name === system)
+        .filter((run) => status === undefined || status.includes(run.status))
       return { items: wanted.slice(offset, offset + limit).map(listedRun), total: wanted.length }
     },
     startRun: async ({ body: { pack } }) => {
       const found = (await archive.packs()).find(({ id }) => id === pack)
       if (found === undefined || !isRunnable(found)) {
-        throw new MemoryError('not_found', `There is no pack "${pack}" that can be run.`, {
-          hint: 'GET evals/packs lists them.',
-        })
+        const hint = 'GET evals/packs lists them.'
+        throw new MemoryError('not_found', `There is no pack "${pack}" that can be run.`, { hint })
       }
-      return desk.background.startRun(pack)
+      return deps.background.startRun(pack)
     },
     run: async ({ params: { id } }) => {
       const run = await archive.run(id)
@@ -70,36 +65,29 @@ export function evalHandlers(desk: Desk, archive: EvalArchive): Handlers<EvalRou
       const wanted = (await archive.cases(id)).records
         .filter((record) => verdict === undefined || verdict.includes(record.verdict))
         .filter((record) => needle === undefined || textOf(record, prompts).includes(needle))
-        .sort(byInterest)
-      return {
-        items: wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts)),
-        total: wanted.length,
-      }
+        .sort(worstFirst)
+      const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
+      return { items, total: wanted.length }
     },
     case: async ({ params: { id, caseId } }) => {
       const run = await archive.run(id)
       const records = (await archive.cases(id)).records.filter((record) => record.caseId === caseId)
       if (records.length === 0) {
-        throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, {
-          hint: 'GET evals/runs/:id/cases lists them.',
-        })
+        const hint = 'GET evals/runs/:id/cases lists them.'
+        throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, { hint })
       }
-      const described = (await archive.manifest(run.benchmarkId))?.cases.find((one) => one.id === caseId)
-      return {
-        run,
-        prompt: described?.prompt ?? null,
-        expectedSignals: described?.expectedSignals ?? [],
-        notes: described?.notes ?? null,
-        records: records.slice(0, mostItems),
-      }
+      const manifest = await archive.manifest(run.benchmarkId)
+      const described = manifest?.cases.find((one) => one.id === caseId)
+      const { prompt = null, expectedSignals = [], notes = null } = described ?? {}
+      return { run, prompt, expectedSignals, notes, records: records.slice(0, mostItems) }
     },
-    compareRuns: async ({ query: { before, after } }) => compared(root, archive, before, after),
+    compareRuns: ({ query }) => compareRuns(root, archive, query),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, mostItems).map(listedBaseline) }),
-    shadow: async () => ({ ...(await shadows()), isRecording: desk.isRecordingShadows }),
+    shadow: async () => ({ ...(await shadows()), isRecording: deps.isRecordingShadows }),
   }
 }
 
-/** Some of the cases say nothing about the benchmark. */
+/** A run of all cases: a part of them says nothing about the benchmark. */
 const isWhole = ({ status, filter, shard }: RunSummary): boolean =>
   status === 'completed' && filter === undefined && shard === undefined
 
@@ -109,7 +97,7 @@ const listedRun = (run: RunSummary): ListedRun => ({
   passInterval: wilsonInterval(run.passedCases, run.totalCases),
 })
 
-/** What was run without a pack that is here: tasks, and results that were made elsewhere. */
+/** Benchmarks that have runs but no pack here: tasks, and results made elsewhere. */
 const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): readonly FoundPack[] => {
   const known = new Set(packs.map(({ id }) => id))
   const ids = new Set(runs.map(({ benchmarkId }) => benchmarkId).filter((id) => !known.has(id)))
@@ -120,10 +108,10 @@ const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', 'lea
 
 const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manifest?.runner)
 
-/** The systems that packs are run on unless told otherwise. */
+/** The systems that packs are run on by default. */
 const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'reference']
 
-/** A verdict belongs to a pack and a system: ours, where it was run, else the one that was run last. `runs` are newest first. */
+/** The verdict is about our own system if it was run, else about the system of the latest run. `runs` are newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
   const { id, source, manifest, problem } = pack
   const own = runs.filter((run) => run.benchmarkId === id && counts(run))
@@ -161,64 +149,44 @@ const textOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: Read
     .join('\n')
     .toLowerCase()
 
-const interest: Readonly<Record<CaseRecord['verdict'], number>> = {
-  error: 0,
-  fail: 1,
-  unjudged: 2,
-  skipped: 3,
-  pass: 4,
-}
+const verdictOrder: readonly CaseRecord['verdict'][] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
 
-const byInterest = (one: CaseRecord, other: CaseRecord): number =>
-  interest[one.verdict] - interest[other.verdict] ||
+const worstFirst = (one: CaseRecord, other: CaseRecord): number =>
+  verdictOrder.indexOf(one.verdict) - verdictOrder.indexOf(other.verdict) ||
   (one.caseId < other.caseId ? -1 : one.caseId > other.caseId ? 1 : one.repeat - other.repeat)
 
-const listedCase = (record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase => ({
-  caseId: record.caseId,
-  repeat: record.repeat,
-  verdict: record.verdict,
-  prompt: prompts.get(record.caseId) ?? null,
-  failures: record.failures,
-  error: record.error?.message ?? null,
-  returned: record.returned.length,
-  scores: record.scores,
-  totalMs: Object.values(record.timings).reduce((sum, ms) => sum + ms, 0),
-})
+function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
+  const { caseId, repeat, verdict, failures, scores } = record
+  const [prompt, error] = [prompts.get(caseId) ?? null, record.error?.message ?? null]
+  const totalMs = Object.values(record.timings).reduce((sum, ms) => sum + ms, 0)
+  return { caseId, repeat, verdict, prompt, failures, error, returned: record.returned.length, scores, totalMs }
+}
 
-async function compared(
+async function compareRuns(
   root: string,
   archive: EvalArchive,
-  before: string,
-  after: string,
+  { before, after }: { readonly before: string; readonly after: string },
 ): Promise<Answer<'compareRuns'>> {
   const diff = await diffRuns(root, before, after)
   const figures = async (run: RunSummary) =>
     figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)
-  const isSamePack = diff.base.benchmarkId === diff.candidate.benchmarkId
+  const { base, candidate, broken, fixed, stillFailing, changed } = diff
+  const isSamePack = base.benchmarkId === candidate.benchmarkId
+  const otherPacks = isSamePack
+    ? []
+    : [`The runs are of different packs: ${base.benchmarkId}, ${candidate.benchmarkId}.`]
   const comparison = isSamePack
-    ? compareBenchmark({ base: await figures(diff.base), candidate: await figures(diff.candidate) })
+    ? compareBenchmark({ base: await figures(base), candidate: await figures(candidate) })
     : null
-  const { broken, fixed, stillFailing, changed } = diff
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, mostItems)
   return {
-    before: listedRun(diff.base),
-    after: listedRun(diff.candidate),
-    notes: [
-      ...(isSamePack
-        ? []
-        : [`The runs are of different packs: ${diff.base.benchmarkId}, ${diff.candidate.benchmarkId}.`]),
-      ...new Set([...diff.notes, ...(comparison?.notes ?? [])]),
-    ],
-    figures: (comparison?.figures ?? []).map(({ figure, base, candidate, delta, verdict, sense, test }) => ({
-      figure,
-      base,
-      candidate,
-      delta,
-      verdict,
-      direction: sense.direction,
-      adjustedP: test?.adjustedP ?? null,
-      interval: test?.interval ?? null,
-    })),
+    before: listedRun(base),
+    after: listedRun(candidate),
+    notes: [...new Set([...otherPacks, ...diff.notes, ...(comparison?.notes ?? [])])],
+    figures: (comparison?.figures ?? []).map(({ figure, base, candidate, delta, verdict, sense, test }) => {
+      const { adjustedP = null, interval = null } = test ?? {}
+      return { figure, base, candidate, delta, verdict, direction: sense.direction, adjustedP, interval }
+    }),
     broken: cut(broken),
     fixed: cut(fixed),
     stillFailing: cut(stillFailing),
@@ -236,23 +204,36 @@ async function compared(
   }
 }
 
-const listedBaseline = (
-  snapshot: Awaited<ReturnType<EvalArchive['baselines']>>[number],
-): Answer<'baselines'>['items'][number] => ({
-  snapshotId: snapshot.snapshotId,
-  createdAt: snapshot.createdAt,
-  notes: snapshot.notes ?? null,
-  gitRef: snapshot.gitRef ?? null,
-  benchmarks: snapshot.benchmarks.map(
-    ({ benchmarkId, runId, passRate, totalCases = null, passedCases = null, metrics = {}, system }) => ({
-      benchmarkId,
-      runId,
-      passRate,
-      totalCases,
-      passedCases,
-      metrics,
-      system: system?.name ?? null,
-    }),
-  ),
-  acceptedLower: snapshot.acceptedLower,
-})
+function listedBaseline(snapshot: BaselineSnapshot): ListedBaseline {
+  const { snapshotId, createdAt, acceptedLower } = snapshot
+  const benchmarks = snapshot.benchmarks.map(({ benchmarkId, runId, passRate, metrics = {}, ...rest }) => {
+    const { totalCases = null, passedCases = null, system } = rest
+    return { benchmarkId, runId, passRate, totalCases, passedCases, metrics, system: system?.name ?? null }
+  })
+  const [notes, gitRef] = [snapshot.notes ?? null, snapshot.gitRef ?? null]
+  return { snapshotId, createdAt, notes, gitRef, benchmarks, acceptedLower }
+}
+
+/** Figures of live recalls, in total and by day. */
+async function shadowReport(root: string): Promise<Omit<Answer<'shadow'>, 'isRecording'>> {
+  const { byDay: _counts, ...summary } = await summariseShadows(root)
+  const days = new Map<string, { records: number; empty: number; durations: Histogram }>()
+  await scan(root, 'shadow', ({ checked }) => {
+    if (!checked.ok) return
+    const { recordedAt, injected, durationMs } = checked.value
+    const day = days.get(dayOf(recordedAt)) ?? { records: 0, empty: 0, durations: new Histogram() }
+    days.set(dayOf(recordedAt), day)
+    day.records += 1
+    if (!injected) day.empty += 1
+    day.durations.add(durationMs)
+  })
+  return {
+    ...summary,
+    days: [...days]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([day, { records, empty, durations }]) => {
+        const durationMs = { mean: durations.mean(), p50: durations.percentile(50), p95: durations.percentile(95) }
+        return { day, records, empty, emptyRate: empty / records, durationMs }
+      }),
+  }
+}

@@ -1,57 +1,55 @@
-import { kept } from '../../kept.ts'
 import type { Answer } from '../contract.ts'
-import type { Desk, Handlers } from '../handlers.ts'
+import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
 
-const doctorKeptMs = 60_000
-/** Looking at the mirror reads files; a page asks for the health of a memory often. */
-const mirrorKeptMs = 2_000
-/** Counting looks at every belief; while somebody writes all the time, it may take this share of it at most. */
+const doctorTtlMs = 60_000
+/** The status of the mirror reads files, and a page asks for the health of a memory often. */
+const mirrorTtlMs = 2_000
+/** Counting reads every belief; during constant writes it takes at most this share of the time. */
 const countingShare = 0.02
 
-export function systemHandlers(desk: Desk): Handlers<'health' | 'doctor' | 'mirror' | 'syncMirror'> {
-  const { clock } = desk
-  const mirror = kept(desk.mirror.status, { clock, keptMs: mirrorKeptMs })
-  const counts = keptCounts(desk)
-  const doctor = kept(async () => ({ ...(await desk.background.doctor()), checkedAt: desk.now().toISOString() }), {
-    clock,
-    keptMs: doctorKeptMs,
-  })
+export function systemHandlers(deps: ServerDeps): Handlers<'health' | 'doctor' | 'mirror' | 'syncMirror'> {
+  const { clock } = deps
+  const mirror = cached(deps.mirror.status, { clock, ttlMs: mirrorTtlMs })
+  const counts = cachedCounts(deps)
+  const doctor = async () => ({ ...(await deps.background.doctor()), checkedAt: deps.now().toISOString() })
   return {
     health: async () => {
-      const { number: head } = await desk.store.head()
+      const { number: head } = await deps.store.head()
       return {
-        version: desk.version,
-        dir: desk.dir,
-        user: desk.user,
-        scopes: desk.scopes,
-        homeScopes: desk.homeScopes,
-        isDemo: desk.isDemo,
+        version: deps.version,
+        dir: deps.dir,
+        user: deps.user,
+        scopes: deps.scopes,
+        homeScopes: deps.homeScopes,
+        isDemo: deps.isDemo,
         counts: await counts(head),
         journalHead: head,
         mirror: await mirror(),
-        store: desk.storeFile(),
-        evals: { root: desk.evalRoot, running: desk.background.running() },
+        store: deps.storeFile(),
+        evals: { root: deps.evalRoot, running: deps.background.running() },
       }
     },
-    doctor,
-    mirror: desk.mirror.status,
-    syncMirror: desk.mirror.sync,
+    doctor: cached(doctor, { clock, ttlMs: doctorTtlMs }),
+    mirror: deps.mirror.status,
+    syncMirror: deps.mirror.sync,
   }
 }
 
-/** Counts again when something has changed, unless that was done a moment ago. */
-function keptCounts(desk: Desk): (head: number) => Promise<Answer<'health'>['counts']> {
-  let last: { head: number; at: number; tookMs: number; counts: Answer<'health'>['counts'] } | null = null
+type Counts = Answer<'health'>['counts']
+
+/** Counts again after a change, unless the last count was a moment ago. */
+function cachedCounts(deps: ServerDeps): (head: number) => Promise<Counts> {
+  let last: { head: number; at: number; tookMs: number; counts: Counts } | null = null
   return async (head) => {
-    const now = desk.clock()
+    const now = deps.clock()
     if (last !== null && (last.head === head || now - last.at < last.tookMs / countingShare)) return last.counts
-    const counts = await countBeliefs(desk)
-    last = { head, at: now, tookMs: desk.clock() - now, counts }
+    const counts = await countBeliefs(deps)
+    last = { head, at: now, tookMs: deps.clock() - now, counts }
     return counts
   }
 }
 
-async function countBeliefs({ memories: { dashboard } }: Desk): Promise<Answer<'health'>['counts']> {
+async function countBeliefs({ memories: { dashboard } }: ServerDeps): Promise<Counts> {
   const count = async (filter: Parameters<typeof dashboard.list>[0]): Promise<number> =>
     (await dashboard.list({ ...filter, limit: 1 })).total
   const [proposals, candidates] = [await count({ proposals: true }), await count({ candidates: true })]

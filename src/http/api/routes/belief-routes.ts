@@ -1,23 +1,14 @@
 import { z } from 'zod'
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
-import { strengths } from '../../../search/turns/strength.ts'
-import * as belief from '../belief-shapes.ts'
-import { Edited } from '../belief-shapes.ts'
-import { beliefId, digits, flag, listOf, paging, scopes, text, version } from '../request-shapes.ts'
-import { type Route, route } from '../route.ts'
-
-const Hit = z.object({
-  strength: z.enum(strengths),
-  score: z.number(),
-  highlights: z.array(belief.Highlight),
-})
+import * as shape from '../memory-shapes.ts'
+import { beliefId, digits, flag, limit, listOf, paging, route, scopes, text, version } from '../route.ts'
 
 const draft = z.strictObject({
   name: text(200),
   content: text(20_000),
   scopes: scopes.min(1).optional().describe('Default: where the server was started; see `homeScopes` of health.'),
-  type: belief.BeliefType.optional(),
-  subtype: belief.Subtype.nullable().optional(),
+  type: shape.BeliefType.optional(),
+  subtype: shape.Subtype.nullable().optional(),
   aliases: z.array(text(200)).max(200).optional(),
   why: text(4_000).optional(),
   status: z.enum(['active', 'inferred', 'exploratory']).optional(),
@@ -27,22 +18,16 @@ const draft = z.strictObject({
   relation: text(200).nullable().optional(),
 })
 
-/** Beliefs, and what waits to become one. */
+/** Beliefs: reading and changing them. */
 export const beliefRoutes = {
-  scopes: route({
-    method: 'GET',
-    path: '/scopes',
-    tag: 'beliefs',
+  scopes: route('GET', '/scopes', {
     summary: 'Every scope with the number of current beliefs in it.',
     answer: z.object({
       items: z.array(z.object({ scope: z.string(), beliefs: z.int() })),
       active: z.array(z.string()),
     }),
   }),
-  listBeliefs: route({
-    method: 'GET',
-    path: '/beliefs',
-    tag: 'beliefs',
+  listBeliefs: route('GET', '/beliefs', {
     summary: 'Beliefs, latest changed first; with a query those that hold its words, best first.',
     query: z.strictObject({
       query: text(2_000).optional().describe('The last word may be the beginning of one.'),
@@ -56,53 +41,34 @@ export const beliefRoutes = {
       ...paging(50),
     }),
     answer: listOf(
-      z.object({ belief: belief.Belief, hit: Hit.nullable().describe('What matched, when there is a query.') }),
+      z.object({
+        belief: shape.Belief,
+        hit: shape.SearchHit.omit({ belief: true }).nullable().describe('What matched, when there is a query.'),
+      }),
     ),
   }),
-  createBelief: route({
-    method: 'POST',
-    path: '/beliefs',
-    tag: 'beliefs',
+  createBelief: route('POST', '/beliefs', {
     summary: 'Remember a statement; said again it is reinforced, said otherwise corrected.',
     body: draft,
-    answer: z.object({
-      outcome: z.enum(['remembered', 'reinforced', 'corrected', 'proposed']),
-      belief: belief.Belief,
-      replaced: z.array(belief.Belief),
-      event: z.int(),
-    }),
+    answer: shape.Changed.extend({ outcome: z.enum(['remembered', 'reinforced', 'corrected', 'proposed']) }),
     status: 201,
   }),
-  getBelief: route({
-    method: 'GET',
-    path: '/beliefs/:id',
-    tag: 'beliefs',
+  getBelief: route('GET', '/beliefs/:id', {
     summary: 'One belief, by its id.',
     params: beliefId,
-    answer: z.object({
-      belief: belief.Belief,
-      proposals: z.array(belief.Belief).describe('What waits to replace it.'),
-    }),
+    answer: z.object({ belief: shape.Belief, proposals: z.array(shape.Belief).describe('What waits to replace it.') }),
   }),
-  beliefHistory: route({
-    method: 'GET',
-    path: '/beliefs/:id/history',
-    tag: 'beliefs',
+  beliefHistory: route('GET', '/beliefs/:id/history', {
     summary: 'What happened to a belief, and its line of supersession.',
     params: beliefId,
     answer: z.object({
-      belief: belief.Belief,
-      revisions: z.array(belief.Revision).describe('Oldest first; the latest 200.'),
+      belief: shape.Belief,
+      revisions: z.array(shape.Revision).describe('Oldest first; the latest 200.'),
       revisionCount: z.int(),
-      chain: z
-        .array(belief.Belief)
-        .describe('What it replaced and what replaced it, oldest first, itself among them; at most 200.'),
+      chain: z.array(shape.Belief).describe('Its versions by supersession, oldest first, with itself; at most 200.'),
     }),
   }),
-  editBelief: route({
-    method: 'PATCH',
-    path: '/beliefs/:id',
-    tag: 'beliefs',
+  editBelief: route('PATCH', '/beliefs/:id', {
     summary: 'Change what can be changed without another statement, as one change.',
     params: beliefId,
     body: z.strictObject({
@@ -113,44 +79,22 @@ export const beliefRoutes = {
       scopes: scopes.min(1).optional().describe('All the scopes it is to have.'),
       expectedVersion: version.optional(),
     }),
-    answer: Edited,
+    answer: shape.Edited,
   }),
-  correctBelief: route({
-    method: 'POST',
-    path: '/beliefs/:id/correct',
-    tag: 'beliefs',
+  correctBelief: route('POST', '/beliefs/:id/correct', {
     summary: 'Replace a belief by a newer one; the old one is kept and never recalled.',
     params: beliefId,
-    body: z.strictObject({
-      content: text(20_000),
-      name: text(200).optional(),
-      why: text(4_000).optional(),
-      aliases: z.array(text(200)).max(200).optional(),
-      type: belief.BeliefType.optional(),
-      status: z.enum(['active', 'inferred', 'exploratory']).optional(),
-      confidence: z.number().min(0).max(1).optional(),
-      expectedVersion: version.optional(),
-    }),
-    answer: z.object({
-      outcome: z.enum(['corrected', 'proposed']),
-      belief: belief.Belief,
-      replaced: z.array(belief.Belief),
-      event: z.int(),
-    }),
+    body: draft
+      .pick({ content: true, why: true, aliases: true, type: true, status: true, confidence: true })
+      .extend({ name: text(200).optional(), expectedVersion: version.optional() }),
+    answer: shape.Changed.extend({ outcome: z.enum(['corrected', 'proposed']) }),
   }),
-  confirmBelief: route({
-    method: 'POST',
-    path: '/beliefs/:id/confirm',
-    tag: 'beliefs',
-    summary:
-      'Make an unconfirmed belief the person’s own word: it is settled, and agents can only propose to change it.',
+  confirmBelief: route('POST', '/beliefs/:id/confirm', {
+    summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
     params: beliefId,
-    answer: Edited,
+    answer: shape.Edited,
   }),
-  resolveBelief: route({
-    method: 'POST',
-    path: '/beliefs/:id/resolve',
-    tag: 'beliefs',
+  resolveBelief: route('POST', '/beliefs/:id/resolve', {
     summary: 'Close an open question, with or without the decision that settles it.',
     params: beliefId,
     body: z.strictObject({
@@ -161,12 +105,9 @@ export const beliefRoutes = {
         ])
         .optional(),
     }),
-    answer: z.object({ question: belief.Belief, decision: belief.Belief.nullable(), event: z.int() }),
+    answer: z.object({ question: shape.Belief, decision: shape.Belief.nullable(), event: z.int() }),
   }),
-  forgetBelief: route({
-    method: 'DELETE',
-    path: '/beliefs/:id',
-    tag: 'beliefs',
+  forgetBelief: route('DELETE', '/beliefs/:id', {
     summary: 'Remove every text of a belief for good. It cannot be undone: a page that offers that must wait first.',
     params: beliefId,
     query: z.strictObject({
@@ -175,29 +116,59 @@ export const beliefRoutes = {
     }),
     answer: z.object({ beliefIds: z.array(z.string()), event: z.int(), at: z.string(), hash: z.string() }),
   }),
-  listProposals: route({
-    method: 'GET',
-    path: '/proposals',
-    tag: 'proposals',
+}
+
+/** Changes and candidates that wait for a person to decide. */
+export const proposalRoutes = {
+  listProposals: route('GET', '/proposals', {
     summary: 'What waits for a person to decide, newest first: proposals, and candidates found in conversations.',
-    answer: listOf(z.object({ proposal: belief.Belief, target: belief.Belief.nullable() })).extend({
-      candidates: listOf(z.object({ belief: belief.Belief, reason: z.string().describe('Why it waits.') })),
+    answer: listOf(z.object({ proposal: shape.Belief, target: shape.Belief.nullable() })).extend({
+      candidates: listOf(z.object({ belief: shape.Belief, reason: z.string().describe('Why it waits.') })),
     }),
   }),
-  acceptProposal: route({
-    method: 'POST',
-    path: '/proposals/:id/accept',
-    tag: 'proposals',
+  acceptProposal: route('POST', '/proposals/:id/accept', {
     summary: 'Let a proposal take the place of what it contradicts, or a candidate become a belief.',
     params: beliefId,
-    answer: z.object({ belief: belief.Belief, replaced: z.array(belief.Belief), event: z.int() }),
+    answer: shape.Changed,
   }),
-  rejectProposal: route({
-    method: 'POST',
-    path: '/proposals/:id/reject',
-    tag: 'proposals',
+  rejectProposal: route('POST', '/proposals/:id/reject', {
     summary: 'Set a proposal or a candidate aside; undo brings it back.',
     params: beliefId,
     answer: z.object({ beliefId: z.string(), event: z.int() }),
   }),
-} as const satisfies Readonly<Record<string, Route>>
+}
+
+/** The journal of changes, and undo. */
+export const journalRoutes = {
+  journal: route('GET', '/journal', {
+    summary: 'Recent changes, newest first.',
+    query: z.strictObject({
+      limit: limit(50),
+      before: digits.pipe(z.int().positive()).optional().describe('Only changes with a lower number.'),
+      hearing: flag.optional().describe('true: also changes that only kept what was said.'),
+    }),
+    answer: z.object({
+      items: z.array(
+        z.object({
+          event: shape.JournalEntry,
+          names: z
+            .record(z.string(), z.string().nullable())
+            .describe('Names of the first beliefs by id; null if gone.'),
+        }),
+      ),
+      nextBefore: z.int().nullable().describe('For `before`, to see older ones; null when there are none.'),
+    }),
+  }),
+  undo: route('POST', '/journal/:number/undo', {
+    summary: 'Take back a change.',
+    params: z.object({ number: digits.pipe(z.int().positive()) }),
+    answer: z.object({
+      undone: shape.JournalEntry,
+      restored: z.array(shape.Belief).describe('The first 20.'),
+      restoredCount: z.int(),
+      withdrawn: z.array(z.string()).describe('The first 20.'),
+      withdrawnCount: z.int(),
+      event: z.int(),
+    }),
+  }),
+}

@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import * as belief from '../belief-shapes.ts'
-import { Edited } from '../belief-shapes.ts'
-import { message, mostItems, scopes, text, time, version } from '../request-shapes.ts'
-import { type Route, route } from '../route.ts'
+import * as shape from '../memory-shapes.ts'
+import { message, mostItems, route, scopes, text, time, version } from '../route.ts'
 
 const budget = z.strictObject({
   maxBeliefs: z.int().min(0).max(mostItems).optional(),
@@ -56,10 +54,7 @@ const Captured = z.object({
 
 /** What a message recalls, and how to change that. */
 export const recallRoutes = {
-  recall: route({
-    method: 'POST',
-    path: '/recall',
-    tag: 'recall',
+  recall: route('POST', '/recall', {
     summary: 'What an agent would get for a message, why, and what was left out.',
     body: z.strictObject({
       ...asked,
@@ -67,40 +62,24 @@ export const recallRoutes = {
       leftOut: z.boolean().default(true).describe('Whether to look for what was left out too, which takes longer.'),
     }),
     answer: z.object({
-      context: belief.RecallContext,
+      context: shape.RecallContext,
       rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
       highlights: z
-        .array(
-          z.object({
-            start: z.int(),
-            end: z.int(),
-            text: z.string(),
-            typo: z.object({ written: z.string(), meant: z.string() }).nullable(),
-            beliefIds: z.array(z.string()),
-          }),
-        )
-        .describe('Stretches of the message that named something, in order, without overlap.'),
-      leftOut: z.array(belief.NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
-      quoteDecision: belief.QuoteDecision.nullable().describe(
-        'Why there are these quotes or none; null without `leftOut`.',
-      ),
+        .array(shape.MatchedWords.extend({ beliefIds: z.array(z.string()) }))
+        .describe('Spans of the message that named something, in order, without overlap.'),
+      leftOut: z.array(shape.NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
+      quoteDecision: shape.QuoteDecision.nullable().describe('Why there are these quotes; null without `leftOut`.'),
       durationMs: z.number(),
     }),
     isReading: true,
   }),
-  why: route({
-    method: 'POST',
-    path: '/recall/why',
-    tag: 'recall',
+  why: route('POST', '/recall/why', {
     summary: 'Why one belief is recalled for a message, or why it is not.',
     body: z.strictObject({ ...asked, beliefId: text(200) }),
-    answer: z.object({ belief: belief.Belief, verdict: belief.WhyVerdict }),
+    answer: z.object({ belief: shape.Belief, verdict: shape.WhyVerdict }),
     isReading: true,
   }),
-  remedies: route({
-    method: 'POST',
-    path: '/recall/remedies',
-    tag: 'recall',
+  remedies: route('POST', '/recall/remedies', {
     summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',
     body: z.strictObject({
       ...asked,
@@ -109,16 +88,13 @@ export const recallRoutes = {
       aliases: z.array(text(200)).max(10).optional().describe("Also try these, in somebody's own words."),
     }),
     answer: z.object({
-      belief: belief.Belief,
+      belief: shape.Belief,
       isFulfilled: z.boolean().describe('It is like that already.'),
       remedies: z.array(Remedy).describe('Those that achieve the wish first.'),
     }),
     isReading: true,
   }),
-  applyRemedy: route({
-    method: 'POST',
-    path: '/recall/remedies/apply',
-    tag: 'recall',
+  applyRemedy: route('POST', '/recall/remedies/apply', {
     summary: 'Make the change of a remedy and, unless told otherwise, keep the recall as a case of `my-cases`.',
     body: z.strictObject({
       ...asked,
@@ -129,16 +105,13 @@ export const recallRoutes = {
       capture: z.boolean().default(true),
     }),
     answer: z.object({
-      edited: Edited,
+      edited: shape.Edited,
       isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
       captured: Captured.nullable(),
       captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
     }),
   }),
-  capture: route({
-    method: 'POST',
-    path: '/recall/capture',
-    tag: 'recall',
+  capture: route('POST', '/recall/capture', {
     summary: 'Make a recall that was wrong, or right and precious, a case of `my-cases`.',
     body: z.strictObject({
       message,
@@ -152,4 +125,4 @@ export const recallRoutes = {
     answer: Captured,
     status: 201,
   }),
-} as const satisfies Readonly<Record<string, Route>>
+}

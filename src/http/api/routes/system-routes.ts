@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { text } from '../request-shapes.ts'
-import { type Route, route } from '../route.ts'
+import { route, text } from '../route.ts'
 
 const Mirror = z.object({
   exists: z.boolean(),
@@ -15,26 +14,17 @@ const Finding = z.object({ check: z.string(), ok: z.boolean(), detail: z.string(
 
 /** The door, the state of the memory, and the mirror. */
 export const systemRoutes = {
-  login: route({
-    method: 'POST',
-    path: '/login',
-    tag: 'system',
+  login: route('POST', '/login', {
     summary: 'Exchange the token of the login link for a cookie.',
     body: z.strictObject({ token: text(200) }),
     answer: z.object({ ok: z.literal(true) }),
     access: 'anybody',
   }),
-  logout: route({
-    method: 'POST',
-    path: '/logout',
-    tag: 'system',
+  logout: route('POST', '/logout', {
     summary: 'Take the cookie back.',
     answer: z.object({ ok: z.literal(true) }),
   }),
-  health: route({
-    method: 'GET',
-    path: '/health',
-    tag: 'system',
+  health: route('GET', '/health', {
     summary: 'Which memory this is, and how much is in it.',
     answer: z.object({
       version: z.string(),
@@ -58,17 +48,11 @@ export const systemRoutes = {
       evals: z.object({ root: z.string(), running: z.string().nullable().describe('The pack that is being run.') }),
     }),
   }),
-  doctor: route({
-    method: 'GET',
-    path: '/doctor',
-    tag: 'system',
+  doctor: route('GET', '/doctor', {
     summary: 'Check that the memory is sound. A large store takes a while; the answer is kept for a minute.',
     answer: z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
   }),
-  events: route({
-    method: 'GET',
-    path: '/events',
-    tag: 'system',
+  events: route('GET', '/events', {
     summary:
       'Server-sent events: `hello` at once, `journal` when anybody changed the memory, `evals` when runs changed. Data is JSON.',
     answer: z.object({
@@ -77,18 +61,12 @@ export const systemRoutes = {
     }),
     form: 'stream',
   }),
-  mirror: route({
-    method: 'GET',
-    path: '/mirror',
-    tag: 'system',
+  mirror: route('GET', '/mirror', {
     summary: 'How MEMORY.md and the store stand to each other.',
     answer: Mirror,
   }),
-  syncMirror: route({
-    method: 'POST',
-    path: '/mirror/sync',
-    tag: 'system',
+  syncMirror: route('POST', '/mirror/sync', {
     summary: 'Bring MEMORY.md and the store into line.',
     answer: Mirror,
   }),
-} as const satisfies Readonly<Record<string, Route>>
+}

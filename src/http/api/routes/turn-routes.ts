@@ -2,14 +2,8 @@ import { z } from 'zod'
 import { turnRoles } from '../../../beliefs/turn.ts'
 import { learnOutcomes } from '../../../memory/learn/learn.ts'
 import { searchPlaces } from '../../../memory/recall/search.ts'
-import { strengths } from '../../../search/turns/strength.ts'
-import * as belief from '../belief-shapes.ts'
-import { digits, flag, listOf, mostItems, paging, text, time } from '../request-shapes.ts'
-import { type Route, route } from '../route.ts'
-import { Conversation, QuoteHit, Turn } from '../turn-shapes.ts'
-
-/** Turns in one request. */
-const mostTurns = 1_000
+import * as shape from '../memory-shapes.ts'
+import { digits, flag, listOf, paging, route, text, time } from '../route.ts'
 
 const heardTurn = z.strictObject({
   text: z.string().describe('Word for word. Secrets are masked before it is kept.'),
@@ -40,14 +34,11 @@ const filters = {
 
 /** What was said: keeping it, reading it, searching it, forgetting it. */
 export const turnRoutes = {
-  hear: route({
-    method: 'POST',
-    path: '/turns',
-    tag: 'turns',
+  hear: route('POST', '/turns', {
     summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
     body: z.union([
       heardTurn.extend({ learn }),
-      z.strictObject({ turns: z.array(heardTurn).min(1).max(mostTurns), learn }),
+      z.strictObject({ turns: z.array(heardTurn).min(1).max(1_000), learn }),
     ]),
     answer: z.object({
       kept: z.int(),
@@ -64,10 +55,8 @@ export const turnRoutes = {
         )
         .describe('One for each turn of the request, in the same order.'),
       learned: z.array(
-        z.object({
+        shape.Changed.omit({ event: true }).extend({
           outcome: z.enum(learnOutcomes),
-          belief: belief.Belief,
-          replaced: z.array(belief.Belief),
           because: z.string().describe('Why it was taken, and where it is kept.'),
         }),
       ),
@@ -77,41 +66,20 @@ export const turnRoutes = {
     }),
     status: 201,
   }),
-  listTurns: route({
-    method: 'GET',
-    path: '/turns',
-    tag: 'turns',
+  listTurns: route('GET', '/turns', {
     summary: 'Turns, newest first; with a session those of it, oldest first.',
     query: z.strictObject({ session: text(200).optional(), ...filters, ...paging(50) }),
-    answer: listOf(Turn),
+    answer: listOf(shape.Turn),
   }),
-  getTurn: route({
-    method: 'GET',
-    path: '/turns/:id',
-    tag: 'turns',
+  getTurn: route('GET', '/turns/:id', {
     summary: 'One turn, and what was said before and after it.',
     params: z.object({ id: text(200) }),
     query: z.strictObject({
-      around: digits
-        .pipe(
-          z
-            .int()
-            .min(0)
-            .max(mostItems / 4),
-        )
-        .default(0)
-        .describe('How many turns before it and after it to show.'),
+      around: digits.pipe(z.int().min(0).max(50)).default(0).describe('How many turns before it and after it to show.'),
     }),
-    answer: z.object({
-      turn: Turn,
-      before: z.array(Turn).describe('Oldest first.'),
-      after: z.array(Turn),
-    }),
+    answer: z.object({ turn: shape.Turn, before: z.array(shape.Turn), after: z.array(shape.Turn) }),
   }),
-  forgetTurns: route({
-    method: 'DELETE',
-    path: '/turns',
-    tag: 'turns',
+  forgetTurns: route('DELETE', '/turns', {
     summary: 'Remove every text of the turns that everything given holds for. It cannot be undone.',
     query: z.strictObject({
       turn: text(200).optional().describe('Id of one turn.'),
@@ -127,33 +95,24 @@ export const turnRoutes = {
       turns: z.int(),
       beliefs: z.int().describe('Beliefs that are forgotten with them.'),
       beliefsFromThem: z.array(z.string()).describe('Ids of beliefs that were learned from the turns and stay.'),
-      examples: z.array(Turn).optional().describe('A few of the turns, where nothing was forgotten.'),
+      examples: z.array(shape.Turn).optional().describe('A few of the turns, where nothing was forgotten.'),
       event: z.int().nullable(),
       at: z.string().nullable(),
       hash: z.string().nullable(),
     }),
   }),
-  listConversations: route({
-    method: 'GET',
-    path: '/conversations',
-    tag: 'turns',
+  listConversations: route('GET', '/conversations', {
     summary: 'Conversations, the one last spoken in first.',
     query: z.strictObject({ ...filters, ...paging(50) }),
-    answer: listOf(Conversation),
+    answer: listOf(shape.Conversation),
   }),
-  getConversation: route({
-    method: 'GET',
-    path: '/conversations/:session',
-    tag: 'turns',
+  getConversation: route('GET', '/conversations/:session', {
     summary: 'The turns of one conversation, oldest first.',
     params: z.object({ session: text(200) }),
     query: z.strictObject(paging(100)),
-    answer: listOf(Turn),
+    answer: listOf(shape.Turn),
   }),
-  search: route({
-    method: 'GET',
-    path: '/search',
-    tag: 'turns',
+  search: route('GET', '/search', {
     summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
     query: z.strictObject({
       q: text(4_000).describe('The question.'),
@@ -167,16 +126,9 @@ export const turnRoutes = {
       limit: digits.pipe(z.int().min(1).max(100)).default(10).describe('Of beliefs and of quotes.'),
     }),
     answer: z.object({
-      beliefs: z.array(
-        z.object({
-          strength: z.enum(strengths),
-          belief: belief.Belief,
-          score: z.number(),
-          highlights: z.array(belief.Highlight),
-        }),
-      ),
+      beliefs: z.array(shape.SearchHit),
       total: z.int().describe('How many beliefs there are in all.'),
-      quotes: z.array(QuoteHit),
+      quotes: z.array(shape.QuoteHit),
     }),
   }),
-} as const satisfies Readonly<Record<string, Route>>
+}

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import * as belief from '../../beliefs/belief.ts'
 import { eventKinds } from '../../beliefs/journal.ts'
-import { turnRoles } from '../../beliefs/turn.ts'
+import * as turn from '../../beliefs/turn.ts'
+import type { SessionSummary } from '../../beliefs/turn-store.ts'
+import type { QuoteHit as TurnHit } from '../../memory/conversation/search-turns.ts'
 import type { Verdict as MemoryVerdict } from '../../memory/explain/why.ts'
 import type * as context from '../../memory/recall/context.ts'
-import type { Highlight as FieldHighlight } from '../../memory/recall/search.ts'
+import type { SearchHit as BeliefHit, Highlight as FieldHighlight } from '../../memory/recall/search.ts'
 import type * as explanation from '../../search/explanation.ts'
+import { strengths } from '../../search/turns/strength.ts'
 
-/** The domain's own values, as schemas. `satisfies` keeps them the same as the types they describe. */
+// Schemas of the values of the domain. `satisfies` checks that each one has the type it describes.
 
 export const BeliefType = z.enum(belief.beliefTypes)
 export const Status = z.enum(belief.statuses)
@@ -58,13 +61,11 @@ export const Explanation: z.ZodType<explanation.Explanation> = z.object({
   parts: z.lazy(() => z.array(Explanation)),
 })
 
-const Typo = z.object({ written: z.string(), meant: z.string() })
+const span = { text: z.string(), start: z.int(), end: z.int() }
 
-const MatchedWords = z.object({
-  text: z.string(),
-  start: z.int(),
-  end: z.int(),
-  typo: Typo.nullable(),
+export const MatchedWords = z.object({
+  ...span,
+  typo: z.object({ written: z.string(), meant: z.string() }).nullable(),
 }) satisfies z.ZodType<context.MatchedWords>
 
 const MatchedForm = z.object({
@@ -104,19 +105,31 @@ export const NearMiss = z.object({
   score: z.number().nullable(),
 }) satisfies z.ZodType<context.NearMiss>
 
-export const Quote = z.object({
-  text: z.string(),
+const QuotedText = z.object({
+  text: z.string().describe('The sentences, word for word.'),
   turn: z.string().describe('Id of the turn.'),
   session: z.string(),
   speaker: z.string().nullable(),
-  role: z.enum(turnRoles),
+  role: z.enum(turn.turnRoles),
   at: z.string(),
   earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
   score: z.number(),
   explanation: Explanation,
+})
+
+/** A quote in a recalled context. */
+export const Quote = QuotedText.extend({
   shared: z.array(z.string()).describe('Words of the message that it holds.'),
   nearby: z.array(z.string()).describe('Words of the message that were said right beside it.'),
 }) satisfies z.ZodType<context.Quote>
+
+/** A quote that a search found. */
+export const QuoteHit = QuotedText.extend({
+  index: z.int(),
+  scope: z.string(),
+  strength: z.enum(strengths),
+  found: z.array(z.string()).describe('Words of the question that it holds.'),
+}) satisfies z.ZodType<TurnHit>
 
 export const QuoteDecision = z.object({
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
@@ -149,10 +162,40 @@ export const WhyVerdict = z.discriminatedUnion('kind', [
 
 export const Highlight = z.object({
   field: z.enum(['name', 'alias', 'content', 'why']),
-  start: z.int(),
-  end: z.int(),
-  text: z.string(),
+  ...span,
 }) satisfies z.ZodType<FieldHighlight>
+
+/** A belief that a search found. */
+export const SearchHit = z.object({
+  belief: Belief,
+  strength: z.enum(strengths),
+  score: z.number(),
+  highlights: z.array(Highlight),
+}) satisfies z.ZodType<BeliefHit>
+
+export const Turn = z.object({
+  id: z.string(),
+  user: z.string(),
+  session: z.string(),
+  index: z.int().describe('Its place in the conversation, from 0.'),
+  role: z.enum(turn.turnRoles),
+  speaker: z.string().nullable(),
+  at: z.string().describe('When it was said.'),
+  scope: z.string(),
+  host: z.string().describe('The program it came through.'),
+  origin: z.enum(turn.turnOrigins).describe('Whose words they are.'),
+  text: z.string().describe('As it was said, with secrets masked.'),
+}) satisfies z.ZodType<turn.Turn>
+
+export const Conversation = z.object({
+  session: z.string(),
+  turns: z.int(),
+  firstAt: z.string(),
+  lastAt: z.string(),
+  scopes: z.array(z.string()),
+  hosts: z.array(z.string()),
+  opening: z.string().describe('The beginning of the first words of a person.'),
+}) satisfies z.ZodType<SessionSummary>
 
 /** An entry of the journal. An import may touch a hundred thousand beliefs, so only the first few ids are listed. */
 export const JournalEntry = z.object({
@@ -175,6 +218,9 @@ export const Revision = z.object({
   outcome: z.enum(['present', 'absent', 'erased']),
   belief: Belief.nullable(),
 })
+
+/** What a change did. */
+export const Changed = z.object({ belief: Belief, replaced: z.array(Belief), event: z.int() })
 
 export const Edited = z.object({
   outcome: z.enum(['edited', 'unchanged', 'proposed']),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { answerSchema } from '../memory/learn/model-extractor.ts'
-import { isClosedSchema } from './schema-form.ts'
+import { isClosedSchema } from './openai-model.ts'
 
 const closed = { type: 'object', additionalProperties: false, required: ['a'], properties: { a: { type: 'string' } } }
 

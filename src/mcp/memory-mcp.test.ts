@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { originOf, programIn } from './client-name.ts'
+import { originOf, programIn } from './memory-mcp.ts'
 
 describe('originOf', () => {
   it('keeps ordinary names and never lets anything through that could mislead', () => {

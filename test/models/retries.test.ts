@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryError } from '../../src/errors.ts'
 import type { ChatRequest } from '../../src/models/chat-model.ts'
-import { modelFrom } from '../../src/models/model-from.ts'
-import { patientModel } from '../../src/models/patient-model.ts'
+import { modelFrom, withRetries } from '../../src/models/open-chat-model.ts'
 import { fails, type ScriptedEndpoint, type ScriptedReply, says, scriptedEndpoint } from './scripted-endpoint.ts'
 
 const request = (signal = AbortSignal.timeout(30_000)): ChatRequest => ({
@@ -11,9 +10,9 @@ const request = (signal = AbortSignal.timeout(30_000)): ChatRequest => ({
 })
 
 /** Notes how long it would have waited. */
-function patientAt(endpoint: ScriptedEndpoint) {
+function retryingAt(endpoint: ScriptedEndpoint) {
   const waits: number[] = []
-  const model = patientModel(modelFrom(`openai:some-model@${endpoint.openaiUrl}`), async (ms) => {
+  const model = withRetries(modelFrom(`openai:some-model@${endpoint.openaiUrl}`, null), async (ms) => {
     waits.push(ms)
   })
   return { model, waits }
@@ -21,7 +20,7 @@ function patientAt(endpoint: ScriptedEndpoint) {
 
 const busy = (after: string): ScriptedReply => ({ kind: 'raw', status: 429, headers: { 'retry-after': after } })
 
-describe('a patient model', () => {
+describe('a model with retries', () => {
   it.each([
     ['a fault of the endpoint', fails(500)],
     ['an endpoint that is overloaded', fails(529)],
@@ -29,7 +28,7 @@ describe('a patient model', () => {
     ['a connection that was cut', { kind: 'cut', when: 'before' }],
   ] as const satisfies readonly (readonly [string, ScriptedReply])[])('asks again after %s', async (_what, trouble) => {
     await using endpoint = await scriptedEndpoint([trouble, trouble, says('Hi!')])
-    const { model, waits } = patientAt(endpoint)
+    const { model, waits } = retryingAt(endpoint)
 
     expect((await model.reply(request())).text).toBe('Hi!')
     expect(waits).toEqual([500, 1_000])
@@ -37,7 +36,7 @@ describe('a patient model', () => {
 
   it('waits as long as the endpoint asks it to', async () => {
     await using endpoint = await scriptedEndpoint([busy('7'), says('Hi!')])
-    const { model, waits } = patientAt(endpoint)
+    const { model, waits } = retryingAt(endpoint)
 
     await model.reply(request())
 
@@ -46,7 +45,7 @@ describe('a patient model', () => {
 
   it('does not wait for minutes, but says how long it would be', async () => {
     await using endpoint = await scriptedEndpoint([busy('120')])
-    const { model, waits } = patientAt(endpoint)
+    const { model, waits } = retryingAt(endpoint)
 
     await expect(model.reply(request())).rejects.toMatchObject({ hint: 'Try again in 120 seconds.' })
     expect(waits).toEqual([])
@@ -54,7 +53,7 @@ describe('a patient model', () => {
 
   it('gives up when the trouble stays', async () => {
     await using endpoint = await scriptedEndpoint(() => fails(503))
-    const { model, waits } = patientAt(endpoint)
+    const { model, waits } = retryingAt(endpoint)
 
     await expect(model.reply(request())).rejects.toBeInstanceOf(MemoryError)
     expect(endpoint.requests).toHaveLength(4)
@@ -63,7 +62,7 @@ describe('a patient model', () => {
 
   it.each([400, 401, 403, 404])('asks once where %i would be the answer again', async (status) => {
     await using endpoint = await scriptedEndpoint([fails(status)])
-    const { model, waits } = patientAt(endpoint)
+    const { model, waits } = retryingAt(endpoint)
 
     await expect(model.reply(request())).rejects.toBeInstanceOf(MemoryError)
     expect(endpoint.requests).toHaveLength(1)
@@ -73,7 +72,7 @@ describe('a patient model', () => {
   it('stops when nobody waits for the answer any more', async () => {
     await using endpoint = await scriptedEndpoint(() => fails(503))
     const asker = new AbortController()
-    const model = patientModel(modelFrom(`openai:some-model@${endpoint.openaiUrl}`), async () => asker.abort())
+    const model = withRetries(modelFrom(`openai:some-model@${endpoint.openaiUrl}`, null), async () => asker.abort())
 
     await expect(model.reply(request(asker.signal))).rejects.toMatchObject({ code: 'unavailable' })
     expect(endpoint.requests).toHaveLength(1)

@@ -1,0 +1,356 @@
+import { z } from 'zod'
+import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from './beliefs/belief.ts'
+import type { BeliefFilter, EventPage } from './beliefs/belief-store.ts'
+import { turnRoles } from './beliefs/turn.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { MemoryError } from './errors.ts'
+import type { MemoryOptions, ShadowRecallOptions } from './library.ts'
+import type { Edits } from './memory/change/edit.ts'
+import type { HeardTurn } from './memory/conversation/hear.ts'
+import type { TurnSelection } from './memory/conversation/turns.ts'
+import type { Extractor } from './memory/learn/extraction.ts'
+import type * as api from './memory/memory.ts'
+import type { Author } from './memory/ports.ts'
+import type { Budget } from './memory/recall/context.ts'
+import { searchPlaces } from './memory/recall/search.ts'
+
+type Argument = {
+  readonly name: string
+  /** A function where the schema depends on the value, so that an error is about the form that was meant. */
+  readonly schema: z.ZodType | ((value: unknown) => z.ZodType)
+}
+
+/** A schema for every property of a type: an option that has none does not compile. */
+type Shape<Options> = { readonly [Name in keyof Options]-?: z.ZodType<Exclude<Options[Name], undefined>> }
+
+/**
+ * An object with these properties and no others, all of them optional but those in `required`. Like the messages of the
+ * custom schemas below, the message of its errors says what is allowed.
+ */
+function object<Options>(shape: Shape<Options>, required: readonly (keyof Options)[] = []): z.ZodType<Options> {
+  const properties = Object.entries<z.ZodType>(shape).map(([name, schema]) => {
+    return [name, required.includes(name as keyof Options) ? schema : schema.optional()]
+  })
+  const known = Object.keys(shape).sort().join(', ')
+  const error: z.core.$ZodErrorMap = ({ code }) => (code === 'unrecognized_keys' ? known : undefined)
+  // `Shape` has made sure that the schemas are those of the type.
+  return z.strictObject(Object.fromEntries(properties), { error }) as unknown as z.ZodType<Options>
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+const hasMethod = (value: unknown, name: string): boolean => isObject(value) && typeof value[name] === 'function'
+
+const text = z.string()
+const texts = z.array(text)
+const flag = z.boolean()
+const number = z.number()
+const list = z.array(z.unknown())
+const agent = text.nullable()
+const status = z.enum(['active', 'inferred', 'exploratory'])
+const wish = z.enum(['absent', 'present'])
+const directory = z.custom<string>(
+  (value) => typeof value === 'string' && value.trim() !== '',
+  'the path of a directory',
+)
+const callback = z.custom<(value: unknown) => void>((value) => typeof value === 'function', 'a function')
+const signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'an AbortSignal')
+const openedMemory = z.custom<api.Memory>((value) => hasMethod(value, 'recall'), 'a memory')
+const extractor = z.custom<Extractor>((value) => hasMethod(value, 'extract'), 'an extractor')
+
+const key = { key: text }
+const version = { expectedVersion: number }
+const paging = { limit: number, offset: number }
+const origin = { sourceId: text, model: text }
+const period = { since: text, until: text }
+const turnFilter = { scopes: texts, speaker: text, roles: z.array(z.enum(turnRoles)), ...period, containing: text }
+const beliefFilter: Shape<Omit<BeliefFilter, 'user'>> = {
+  scopes: texts,
+  types: z.array(z.enum(beliefTypes)),
+  statuses: z.array(z.enum(statuses)),
+  pinned: flag,
+  current: flag,
+  proposals: flag,
+  candidates: flag,
+}
+const budget = object<Partial<Budget>>({
+  maxBeliefs: number,
+  maxPinned: number,
+  maxQuestions: number,
+  maxCharacters: number,
+  maxPrelude: number,
+  maxQuotes: number,
+})
+const recall: Shape<api.RecallOptions> = {
+  scopes: texts,
+  agent,
+  budget,
+  nearMisses: flag,
+  asOf: text,
+  editedPins: z.enum(['in-scope', 'everywhere']),
+}
+const draft = { why: text, aliases: texts, type: z.enum(beliefTypes), status, confidence: number, ...origin, ...key }
+const depth = z.enum(expertiseDepths)
+const expertise = object<NonNullable<Belief['expertise']>>({ domain: text, depth }, ['domain', 'depth'])
+const turnShape: Shape<HeardTurn> = {
+  text,
+  role: z.enum(turnRoles),
+  speaker: text,
+  at: text,
+  session: text,
+  index: number,
+  messageId: text,
+  scope: text,
+  host: text,
+  origin: z.literal('document'),
+}
+const turn = object(turnShape, ['text'])
+const decision = object<Extract<api.ResolvedBy, { name: string }>>({ name: text, content: text, why: text }, [
+  'name',
+  'content',
+])
+const existing = object<{ readonly reference: string }>({ reference: text }, ['reference'])
+
+const argument = (name: string, schema: Argument['schema'] = text): Argument => ({ name, schema })
+const options = <Options>(shape: Shape<Options>): Argument => argument('options', object<Options>(shape).optional())
+/** An argument that is an object and must be given, with those of its properties that must be given too. */
+const needed = <Options>(name: string, required: readonly (keyof Options)[], shape: Shape<Options>): Argument =>
+  argument(name, object<Options>(shape, required))
+const [message, query, reference] = [argument('message'), argument('query'), argument('reference')]
+const keyed = options<api.KeyOption>(key)
+const scoped = options<api.ScopeOption>({ scopes: texts })
+
+/** The arguments of the functions of the library. */
+const functions = {
+  openMemory: [
+    needed<MemoryOptions>('options', ['dir'], {
+      dir: directory,
+      user: text,
+      scopes: texts,
+      agent,
+      author: object<Author>({ actor: z.enum(actorKinds), origin: text }, ['actor', 'origin']),
+      busyTimeoutMs: number,
+      thread: flag,
+      mirror: flag,
+      vectors: flag,
+      onMirrorProblem: callback,
+    }),
+  ],
+  renderContext: [argument('context', z.looseObject({ pinned: list, relevant: list, questions: list, quotes: list }))],
+  shadowRecall: [
+    argument('memory', openedMemory),
+    needed<ShadowRecallOptions>('options', ['dir'], {
+      dir: directory,
+      evalStoreDir: directory,
+      sessionKey: text,
+      onProblem: callback,
+    }),
+  ],
+} as const
+
+/** The arguments of the methods of a memory. */
+const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
+  remember: [
+    needed<api.Statement>('statement', ['name', 'content'], {
+      ...draft,
+      name: text,
+      content: text,
+      scopes: texts,
+      pinned: flag,
+      agent,
+      subtype: z.enum(subtypes).nullable(),
+      participants: texts,
+      relation: text.nullable(),
+      expertise: expertise.nullable(),
+    }),
+  ],
+  learn: [
+    argument('text'),
+    options<api.LearnOptions>({
+      scopes: texts,
+      saidAt: text,
+      earlier: texts,
+      sourceId: text,
+      dryRun: flag,
+      extractor,
+      signal,
+    }),
+  ],
+  hear: [
+    argument('turns', (value) => (Array.isArray(value) ? z.array(turn) : turn)),
+    options<api.HearOptions>({
+      scopes: texts,
+      learn: z.enum(['beliefs', 'review', 'nothing']),
+      maxTurnCharacters: number,
+      dryRun: flag,
+      onProgress: callback,
+      signal,
+    }),
+  ],
+  turns: [options<api.TurnListOptions>({ session: text, ...turnFilter, ...paging })],
+  turn: [argument('id')],
+  conversations: [options<Omit<api.TurnListOptions, 'session'>>({ ...turnFilter, ...paging })],
+  embedTurns: [options<api.EmbedOptions>({ limit: number, signal, onProgress: callback })],
+  forgetTurns: [
+    needed<TurnSelection>('selection', [], { turn: text, session: text, ...period, containing: text }),
+    options<api.ForgetTurnsOptions>({ ...key, dryRun: flag }),
+  ],
+  recall: [message, options(recall)],
+  search: [
+    query,
+    options<api.SearchOptions>({
+      in: z.enum(searchPlaces),
+      scopes: texts,
+      agent,
+      types: beliefFilter.types,
+      statuses: beliefFilter.statuses,
+      isUnfinished: flag,
+      includeRetired: flag,
+      speaker: text,
+      session: text,
+      roles: turnFilter.roles,
+      ...period,
+      asOf: text,
+      ...paging,
+    }),
+  ],
+  why: [message, reference, options(recall)],
+  remedies: [message, reference, needed<api.RemedyOptions>('options', ['wish'], { ...recall, wish, aliases: texts })],
+  correct: [
+    reference,
+    needed<api.Correction>('correction', ['content'], {
+      ...draft,
+      ...version,
+      content: text,
+      name: text,
+      scopes: texts,
+    }),
+  ],
+  reinforce: [reference, keyed],
+  confirm: [reference, keyed],
+  pin: [reference, keyed],
+  unpin: [reference, keyed],
+  addAliases: [reference, argument('aliases', texts), keyed],
+  removeAliases: [reference, argument('aliases', texts), keyed],
+  setWhy: [reference, argument('why'), keyed],
+  edit: [
+    reference,
+    needed<Edits>('edits', [], { why: text, pinned: flag, addAliases: texts, removeAliases: texts, scopes: texts }),
+    options<api.EditOptions>({ ...key, ...version }),
+  ],
+  resolve: [
+    argument('question'),
+    argument('by', (value) => (isObject(value) && 'reference' in value ? existing : decision).optional()),
+    keyed,
+  ],
+  forget: [reference, options<api.ForgetOptions>({ ...key, ...version, wholeChain: flag })],
+  undo: [argument('event', number.optional()), keyed],
+  get: [reference, scoped],
+  list: [options<api.BeliefListOptions>({ ...beliefFilter, ...paging })],
+  find: [query, options<api.BeliefListOptions>({ ...beliefFilter, ...paging })],
+  history: [reference],
+  events: [options<Partial<EventPage>>({ limit: number, before: number, hearing: flag })],
+  scopes: [],
+  proposals: [],
+  candidates: [],
+  accept: [argument('proposal'), keyed],
+  reject: [argument('proposal'), keyed],
+  import: [
+    argument('text'),
+    options<api.ImportOptions>({ source: text, scopes: texts, format: z.enum(['records', 'markdown']) }),
+  ],
+  export: [options(beliefFilter)],
+  exportTurns: [scoped],
+  close: [],
+}
+
+/** Checks the arguments of a function of the library, and drops options that are undefined. */
+export const checkedArguments = <Values extends readonly unknown[]>(
+  name: keyof typeof functions,
+  values: Values,
+): Values => checked(name, functions[name], values)
+
+/** The same memory, whose methods refuse wrong types and unknown options with a MemoryError `invalid`. */
+export function checkedMemory(memory: api.Memory): api.Memory {
+  const calls = Object.entries(methods).map(([name, signature]) => {
+    const call = memory[name as keyof api.Memory] as (...values: readonly unknown[]) => unknown
+    const check = (values: readonly unknown[]) => checked(`memory.${name}`, signature, values)
+    const stream = (...values: readonly unknown[]) => call(...check(values))
+    const promise = async (...values: readonly unknown[]) => call(...check(values))
+    return [name, name.startsWith('export') ? stream : promise]
+  })
+  // Each method calls the one of the same name with the same arguments.
+  return Object.fromEntries(calls) as api.Memory
+}
+
+function checked<Values extends readonly unknown[]>(
+  name: string,
+  signature: readonly Argument[],
+  values: Values,
+): Values {
+  if (values.length > signature.length) {
+    const takes = signature.length === 1 ? '1 argument' : `${signature.length} arguments`
+    throw new MemoryError('invalid', `${name} takes ${takes}; ${values.length} were given.`, { hint: seeDocs })
+  }
+  for (const [at, { name: argumentName, schema }] of signature.entries()) {
+    const result = (typeof schema === 'function' ? schema(values[at]) : schema).safeParse(values[at])
+    const [issue] = result.error?.issues ?? []
+    if (issue !== undefined) throw issueError(name, argumentName, issue, values[at])
+  }
+  // Only properties that are undefined are dropped, which the types allow.
+  return values.map(withoutUndefined) as unknown as Values
+}
+
+const seeDocs = 'docs/api.md lists the arguments and options of every method.'
+
+/** The names of arguments whose properties are the options of a method; an error names the property alone. */
+const optionObjects = ['options', 'statement', 'correction', 'edits', 'selection']
+
+function issueError(name: string, argumentName: string, issue: z.core.$ZodIssue, value: unknown): MemoryError {
+  const placeOf = (path: readonly string[]): string =>
+    (optionObjects.includes(argumentName) && path.length > 0 ? path : [argumentName, ...path]).join('.')
+  const path = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    const [unknown = ''] = issue.keys
+    const meant = didYouMean(unknown, issue.message.split(', '))
+    const question = meant === undefined ? '' : ` Did you mean "${meant}"?`
+    const hint = `The options are ${issue.message}.`
+    return new MemoryError('invalid', `${name} has no option "${placeOf([...path, unknown])}".${question}`, { hint })
+  }
+  const wrong = path.reduce((inner: unknown, step) => (isObject(inner) ? inner[step] : undefined), value)
+  return new MemoryError('invalid', `${name}: ${placeOf(path)} is ${shown(wrong)}; it must be ${allowedBy(issue)}.`, {
+    hint: seeDocs,
+  })
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+function allowedBy(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return typeNames[issue.expected] ?? issue.expected
+  if (issue.code !== 'invalid_value') return issue.message
+  return `${issue.values.length === 1 ? '' : 'one of '}${issue.values.join(', ')}`
+}
+
+/** A wrong value as an error message shows it. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'function') return 'a function'
+  if (Array.isArray(value)) return 'a list'
+  return isObject(value) ? 'an object' : String(value)
+}
+
+/** The same value without properties that are undefined, which plain JavaScript often passes for absent ones. */
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined)
+  if (!isObject(value) || Object.getPrototypeOf(value) !== Object.prototype) return value
+  const given = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return Object.fromEntries(given.map(([name, inner]) => [name, withoutUndefined(inner)]))
+}

@@ -1,0 +1,136 @@
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { MemoryError } from '../../errors.ts'
+import { manifestOf, packFolders } from '../../eval/pack/manifest.ts'
+import { casesOf } from '../../eval/store/case-log.ts'
+import { caseLogPath, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
+import type { Manifest } from '../../eval/store/schemas/manifest.ts'
+import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
+
+/** A pack in the eval store or in the package, readable or not. */
+export type FoundPack = {
+  readonly id: string
+  readonly source: 'store' | 'shipped'
+  readonly manifest: Manifest | null
+  readonly problem: string | null
+}
+
+type RunCases = { readonly records: readonly CaseRecord[]; readonly problems: readonly string[] }
+
+/** How many runs have their case records in memory. */
+const mostCachedRuns = 4
+
+/** The documents of an eval store, cached until the folder they are in changes. */
+export class EvalArchive {
+  readonly #root: string
+  readonly #shipped: string
+  readonly #cases = new Map<string, () => Promise<RunCases>>()
+  /** Newest first. */
+  readonly runs: () => Promise<readonly RunSummary[]>
+  /** Newest first. */
+  readonly baselines: () => Promise<readonly BaselineSnapshot[]>
+  /** By id. A pack in the store hides a shipped one with the same id. */
+  readonly packs: () => Promise<readonly FoundPack[]>
+
+  constructor({ root, shipped }: { readonly root: string; readonly shipped: string }) {
+    this.#root = root
+    this.#shipped = shipped
+    this.runs = cachedByStamp(treePath(root, 'runs'), () => readRuns(root))
+    this.baselines = cachedByStamp(treePath(root, 'baselines'), () => readBaselines(root))
+    this.packs = cachedByStamp(treePath(root, 'benchmarks'), () => this.#readPacks())
+  }
+
+  /** Changes when a document is added, replaced or removed. */
+  stamp(): string {
+    return storeTrees.map((tree) => stampOf(treePath(this.#root, tree))).join(' ')
+  }
+
+  async run(runId: string): Promise<RunSummary> {
+    const run = (await this.runs()).find((known) => known.runId === runId)
+    if (run !== undefined) return run
+    throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
+      hint: 'GET evals/runs lists them.',
+    })
+  }
+
+  /** The case records of one run. Those of the runs read last stay in memory. */
+  async cases(runId: string): Promise<RunCases> {
+    const read = this.#cases.get(runId) ?? cachedByStamp(caseLogPath(this.#root, runId), () => this.#readCases(runId))
+    this.#cases.delete(runId)
+    this.#cases.set(runId, read)
+    const [oldest] = this.#cases.keys()
+    if (this.#cases.size > mostCachedRuns && oldest !== undefined) this.#cases.delete(oldest)
+    return read()
+  }
+
+  /** The manifest of a benchmark, or null when its pack is gone. */
+  async manifest(benchmarkId: string): Promise<Manifest | null> {
+    return (await this.packs()).find(({ id }) => id === benchmarkId)?.manifest ?? null
+  }
+
+  async #readCases(runId: string): Promise<RunCases> {
+    const { records, problems } = await casesOf(this.#root, runId)
+    return { records, problems: problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`) }
+  }
+
+  async #readPacks(): Promise<readonly FoundPack[]> {
+    const own = treePath(this.#root, 'benchmarks')
+    const found = [
+      ...(stampOf(own) === missing ? [] : packFolders(own)).map((directory) => readPack(directory, 'store')),
+      ...packFolders(this.#shipped).map((directory) => readPack(directory, 'shipped')),
+    ]
+    // Reversed, so that the first of two with one id stays.
+    const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
+    return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  }
+}
+
+async function readRuns(root: string): Promise<readonly RunSummary[]> {
+  const runs: RunSummary[] = []
+  await scan(root, 'runs', ({ checked }) => {
+    if (checked.ok) runs.push(checked.value)
+  })
+  const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
+  return runs.sort((one, other) => timeOf(other) - timeOf(one) || (one.runId < other.runId ? 1 : -1))
+}
+
+async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]> {
+  const snapshots: BaselineSnapshot[] = []
+  await scan(root, 'baselines', ({ checked }) => {
+    if (checked.ok) snapshots.push(checked.value)
+  })
+  return snapshots.sort((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt))
+}
+
+function readPack(directory: string, source: FoundPack['source']): FoundPack {
+  try {
+    const manifest = manifestOf(directory)
+    return { id: manifest.benchmarkId, source, manifest, problem: null }
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return { id: basename(directory), source, manifest: null, problem: error.message }
+  }
+}
+
+/** Calls `read` again only when the file or folder at `path` has changed. A failure is not cached. */
+function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
+  let known: { readonly stamp: string; readonly value: Promise<Value> } | null = null
+  return () => {
+    const stamp = stampOf(path)
+    if (known?.stamp === stamp) return known.value
+    const made = { stamp, value: read() }
+    known = made
+    made.value.catch(() => {
+      if (known === made) known = null
+    })
+    return made.value
+  }
+}
+
+const missing = 'missing'
+
+/** Documents are replaced by renaming, which changes the folder they are in. */
+function stampOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats === undefined ? missing : `${stats.mtimeNs}-${stats.size}`
+}

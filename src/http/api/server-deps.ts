@@ -1,0 +1,102 @@
+import type { z } from 'zod'
+import type { Belief } from '../../beliefs/belief.ts'
+import type { BeliefStore } from '../../beliefs/belief-store.ts'
+import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
+import { MemoryError } from '../../errors.ts'
+import type { Subject } from '../../eval/system/subject.ts'
+import type { Memory } from '../../memory/memory.ts'
+import type { Channel } from '../authentication.ts'
+import type { Answer, RouteName, Routes } from './contract.ts'
+import type { DeepReadonly } from './route.ts'
+
+/** Reads the state of MEMORY.md and brings it up to date. */
+export type MirrorControl = { status(): Promise<Answer<'mirror'>>; sync(): Promise<Answer<'mirror'>> }
+
+/** Work that runs in a process of its own, because it would block this one. */
+export type BackgroundWork = {
+  doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly Finding[] }>
+  /** Starts a run and returns its id. */
+  startRun(pack: string): Promise<{ readonly runId: string }>
+  /** The pack that is being run. */
+  running(): string | null
+}
+
+/** The dependencies of the server. */
+export type ServerDeps = {
+  readonly version: string
+  readonly dir: string
+  readonly user: string
+  /** Active in requests that name no scopes. */
+  readonly scopes: readonly string[]
+  /** Where new beliefs and turns go. */
+  readonly homeScopes: readonly string[]
+  readonly isDemo: boolean
+  /** The memory, with the author that each channel writes as. */
+  readonly memories: Readonly<Record<Channel, Memory>>
+  /** For reading by exact id. */
+  readonly store: Pick<BeliefStore, 'get' | 'getMany' | 'history' | 'proposalsFor'> & Pick<StoreCare, 'head'>
+  readonly storeFile: () => { readonly file: string; readonly bytes: number; readonly logBytes: number }
+  readonly mirror: MirrorControl
+  /** Takes in edits of MEMORY.md before a request is handled. Costs one `stat` of the file. */
+  readonly catchUp: () => Promise<void>
+  readonly evalRoot: string
+  readonly shippedPacks: string
+  readonly isRecordingShadows: boolean
+  /** Opens the system that a captured case is tried on at once. */
+  readonly openSubject: () => Promise<Subject>
+  readonly background: BackgroundWork
+  readonly now: () => Date
+  /** A monotonic clock in milliseconds. */
+  readonly clock: () => number
+}
+
+/** Optional properties are absent, never undefined: JSON has no undefined. */
+type NoUndefined<Value> = Value extends readonly (infer Item)[]
+  ? readonly NoUndefined<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: NoUndefined<Exclude<Value[Name], undefined>> }
+    : Value
+
+/** A request that is authenticated and valid. */
+export type ApiRequest<Name extends RouteName> = {
+  readonly params: NoUndefined<z.output<Routes[Name]['params']>>
+  readonly query: NoUndefined<z.output<Routes[Name]['query']>>
+  readonly body: Routes[Name]['body'] extends z.ZodType ? NoUndefined<z.output<Routes[Name]['body']>> : null
+  /** The memory, with the author of the request's channel. */
+  readonly memory: Memory
+  /** The Idempotency-Key of a change, if there is one. */
+  readonly idempotency: { readonly key?: string }
+}
+
+/** Logging in and out and the stream of events do not use a memory; `api-app.ts` handles them. */
+export type HandledRoute = Exclude<RouteName, 'login' | 'logout' | 'events'>
+
+export type Handlers<Names extends RouteName = HandledRoute> = {
+  readonly [Name in Names]: (request: ApiRequest<Name>) => Promise<DeepReadonly<z.input<Routes[Name]['answer']>>>
+}
+
+/** Reads a belief by its whole id. Names and prefixes of ids are for people: a program must never hit another belief. */
+export async function beliefById({ store, user }: ServerDeps, id: string): Promise<Belief> {
+  const belief = await store.get(user, id)
+  if (belief !== null) return belief
+  throw new MemoryError('not_found', `There is no belief with the id "${id}".`, {
+    hint: 'It may have been forgotten. GET beliefs lists the beliefs there are.',
+  })
+}
+
+/** Caches the result of `make` for `ttlMs`. Concurrent callers share one call; a failure is not cached. */
+export function cached<Result>(
+  make: () => Promise<Result>,
+  { clock, ttlMs }: { readonly clock: () => number; readonly ttlMs: number },
+): () => Promise<Result> {
+  let last: { readonly at: number; readonly result: Promise<Result> } | null = null
+  return () => {
+    if (last !== null && clock() - last.at < ttlMs) return last.result
+    const made = { at: clock(), result: make() }
+    last = made
+    made.result.catch(() => {
+      if (last === made) last = null
+    })
+    return made.result
+  }
+}

@@ -1,0 +1,153 @@
+import type { Context } from 'hono'
+import { z } from 'zod'
+import { MemoryError } from '../errors.ts'
+import type { Route } from './api/route.ts'
+
+const mostBytes = 1_000_000
+/** No request is nested deeper. Deeper input could overflow the stack of a parser. */
+const mostNesting = 32
+const mostReasons = 10
+const longestKey = 200
+
+const apiHint = 'GET /api/openapi.json describes the requests; docs/http.md explains them.'
+
+export class BodyTooLong extends Error {
+  override readonly name = 'BodyTooLong'
+  constructor() {
+    super(`The body has more than ${mostBytes} bytes.`)
+  }
+}
+
+/** The content type is not JSON: a form of another site can send such a body. */
+export class NotJson extends Error {
+  override readonly name = 'NotJson'
+}
+
+/** Reads and validates a request by its route. Unknown parameters and properties are errors. */
+export async function readRequest(context: Context, route: Route) {
+  const { req } = context
+  const query = queryIn(new URL(req.url).searchParams, route.query)
+  return {
+    params: validated(req.param(), route.params, { whole: 'the address', hint: apiHint }),
+    query: validated(query, route.query, { whole: 'the query', hint: apiHint }),
+    body: await routeBody(req.raw, route),
+    idempotency: idempotencyOf(req.header('idempotency-key')),
+  }
+}
+
+/** Reads a JSON body and validates it. `hint` says where the request is described. */
+export async function readBody<Schema extends z.ZodType>(request: Request, schema: Schema, hint: string) {
+  return parseBody(await boundedText(request, hint), schema, hint)
+}
+
+const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint: string): z.output<Schema> =>
+  validated(parseJson(text, hint), schema, { whole: 'the body', hint })
+
+/** A route that takes no body accepts an empty one or `{}`, and refuses any other instead of ignoring it. */
+async function routeBody(request: Request, { body }: Route): Promise<unknown> {
+  if (body === null && request.method === 'GET') return null
+  const type = request.headers.get('content-type') ?? ''
+  const isJson = /^application\/json(?:\s*;|\s*$)/iu.test(type)
+  const notJson = (): NotJson => new NotJson(`The content type is "${type.slice(0, 80)}".`)
+  if (body !== null && !isJson) throw notJson()
+  const text = await boundedText(request, apiHint)
+  if (body !== null) return parseBody(text, body, apiHint)
+  if (text !== '' && !isJson) throw notJson()
+  if (text !== '') parseBody(text, z.strictObject({}), apiHint)
+  return null
+}
+
+/** Returns the value as the schema reads it, or throws an error that names every part that is wrong. */
+function validated<Schema extends z.ZodType>(
+  value: unknown,
+  schema: Schema,
+  { whole, hint }: { readonly whole: string; readonly hint: string },
+): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const reasons = parsed.error.issues
+    .flatMap(innerIssues)
+    .map(({ path, message }) => `${path.join('.') || whole}: ${message}`)
+  throw new MemoryError('invalid', `${reasons.slice(0, mostReasons).join('; ')}.`, { hint })
+}
+
+/** For a union: the issues of the alternative that the value is nearest to. */
+function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
+  const depthOf = (issues: readonly z.core.$ZodIssue[]): number => Math.max(...issues.map(({ path }) => path.length))
+  const [nearest = []] = issue.errors.toSorted(
+    (one, other) => depthOf(other) - depthOf(one) || one.length - other.length,
+  )
+  return nearest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
+}
+
+function parseJson(text: string, hint: string): unknown {
+  if (isDeeperThan(text, mostNesting))
+    throw new MemoryError('invalid', `The body is nested deeper than ${mostNesting}.`, { hint })
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new MemoryError('invalid', `The body is not JSON (${(cause as Error).message}).`, { hint, cause })
+  }
+}
+
+/** Counts brackets outside of strings, without building anything. */
+function isDeeperThan(text: string, most: number): boolean {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (isInString) {
+      if (character === '\\') at += 1
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
+    else if (character === '[' || character === '{') depth += 1
+    else if (character === ']' || character === '}') depth -= 1
+    if (depth > most) return true
+  }
+  return false
+}
+
+/** Reads a body as text, and stops as soon as it is too long. */
+async function boundedText(request: Request, hint: string): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw new BodyTooLong()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > mostBytes) throw new BodyTooLong()
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new MemoryError('invalid', 'The body is not UTF-8 text.', { hint, cause })
+  }
+}
+
+/** A parameter whose schema is a list may be sent several times; any other only once. */
+function queryIn(sent: URLSearchParams, schema: z.ZodObject): Record<string, string | readonly string[]> {
+  const values: Record<string, string | readonly string[]> = {}
+  for (const name of new Set(sent.keys())) {
+    const all = sent.getAll(name)
+    const isList = Object.hasOwn(schema.shape, name) && isListSchema(schema.shape[name] as z.ZodType)
+    if (!isList && all.length > 1)
+      throw new MemoryError('invalid', `${name} is given ${all.length} times.`, { hint: apiHint })
+    // Not an assignment: a parameter may be called `__proto__`.
+    Object.defineProperty(values, name, { value: isList ? all : all[0], enumerable: true })
+  }
+  return values
+}
+
+export function isListSchema(schema: z.ZodType): boolean {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema
+  return inner instanceof z.ZodArray
+}
+
+function idempotencyOf(key: string | undefined): { readonly key?: string } {
+  if (key === undefined) return {}
+  if (key.length <= longestKey && /^[\x21-\x7e]+$/u.test(key)) return { key }
+  throw new MemoryError('invalid', 'The Idempotency-Key is not 1 to 200 visible characters without spaces.', {
+    hint: 'Use a random id.',
+  })
+}

