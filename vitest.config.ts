@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that take minutes, such as installing the package. `npm run test:slow` runs them and no others. */
+/**
+ * Tests of kills, full disks, crowds of processes, the browser, and the installed package. `npm run test:slow` runs them
+ * and no others.
+ */
 const slow = ['src/**/*.slow.test.ts', 'test/**/*.slow.test.ts']
 
 export default defineConfig(({ mode }) => ({
@@ -12,6 +15,8 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Starting a process for every file would cost more than half of the fast tests.
+    isolate: mode === 'slow',
     maxWorkers: 2,
     passWithNoTests: false,
   },

@@ -1,4 +1,4 @@
-// Prints which tests failed and why, and how many passed, failed and were skipped, from the JSON report of the test
+// Prints which tests failed and why, and how many passed, failed and were skipped, from the JSON reports of the test
 // runner. A test file that could not be loaded has no tests to count, so it counts as one failure: otherwise it would
 // look like success.
 import { readFileSync } from 'node:fs'
@@ -25,9 +25,10 @@ const Report = z.object({
 /** Enough of a failure to know what it is; the whole of it stands further up. */
 const linesPerFailure = 12
 
-const [path] = process.argv.slice(2)
-if (path === undefined) throw new Error('Usage: count-tests.ts REPORT')
-const { testResults } = Report.parse(JSON.parse(readFileSync(path, 'utf8')))
+const paths = process.argv.slice(2)
+if (paths.length === 0) throw new Error('Usage: count-tests.ts REPORT…')
+// A report that is missing means that its tests never ended, so reading it must fail.
+const testResults = paths.flatMap((path) => Report.parse(JSON.parse(readFileSync(path, 'utf8'))).testResults)
 
 const tests = testResults.flatMap((file) => {
   const found = file.assertionResults.map((test) => ({

@@ -176,7 +176,11 @@ describe('runs', () => {
     expect(report).toMatchObject({ exitCode: 0, document: { passed: true, comparedBenchmarks: 2 } })
     expect(gate).toMatchObject({ exitCode: 0, document: { passed: true, baselineSnapshotId: 'required-main' } })
     const [runId] = readdirSync(join(place.store, 'runs')).filter((name) => !name.endsWith('.json'))
-    expect(readdirSync(join(place.store, 'runs', runId ?? '')).sort()).toEqual(['cases.jsonl', 'environment.json'])
+    expect(readdirSync(join(place.store, 'runs', runId ?? '')).sort()).toEqual([
+      'cases.jsonl',
+      'environment.json',
+      'lock',
+    ])
   })
 
   it('on a system that fails cases end with 1 and name them', async () => {

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { tourScopes } from '../../src/cli/commands/connect/tour.ts'
 import { compose } from '../../src/cli/compose.ts'
 import { fillDemo } from '../../src/cli/serve/demo-memory.ts'
-import { openDesk } from '../../src/cli/serve/open-desk.ts'
+import { openServerDeps } from '../../src/cli/serve/server-deps.ts'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../../src/eval/run/run.ts'
@@ -62,14 +62,14 @@ export async function serverAtHand(
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []
-  const open = await openDesk(session, ports, place, (line) => problems.push(line))
+  const open = await openServerDeps(session, ports, place, (line) => problems.push(line))
   const { app, close } = serverApp({
     token,
     hosts: loopbackNames,
     webDirectory,
     onBug: (error) => problems.push(error),
     ...options,
-    deps: { ...open.desk, ...options.deps },
+    deps: { ...open.deps, ...options.deps },
   })
   let cookie = ''
 
@@ -112,7 +112,7 @@ export async function serverAtHand(
     webDirectory,
     ports,
     session,
-    deps: open.desk,
+    deps: open.deps,
     app,
     problems,
     send,
@@ -122,7 +122,7 @@ export async function serverAtHand(
       const subject = await backends({ packsDirectory, embedder: 'none' }).open(system)
       try {
         const benchmark = await openBenchmark(
-          join(open.desk.shippedPacks, pack),
+          join(open.deps.shippedPacks, pack),
           recallKinds(async () => subject),
           { explain: true },
         )
@@ -131,7 +131,7 @@ export async function serverAtHand(
           runId,
           { repeats: 1, seed: 1 },
           {
-            root: open.desk.evalRoot,
+            root: open.deps.evalRoot,
             now: () => new Date(),
             signal: new AbortController().signal,
             surroundings: {

@@ -12,7 +12,7 @@ import { type Answer, defineCommand, UsageError } from '../../command/command.ts
 import { flag, memoryOptions, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { fillDemo } from '../../serve/demo-memory.ts'
-import { openDesk, type ServedMemory, type ServedStore } from '../../serve/open-desk.ts'
+import { openServerDeps, type ServedMemory, type ServedStore } from '../../serve/server-deps.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines } from '../../text/output.ts'
 import { tourScopes } from './tour.ts'
@@ -63,7 +63,7 @@ export const serve = defineCommand({
     const vectors = session.settings({ dir: served.dir }).sentenceVectors
     const ports = await session.ports(served.dir, { thread: true, vectors })
     if (isDemo) await fillDemo(ports, served.dir)
-    const open = await openDesk(session, ports, served, (line) => console.error(line))
+    const open = await openServerDeps(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
       await open.close()
       if (isDemo) rmSync(served.dir, { recursive: true, force: true })
@@ -118,18 +118,18 @@ async function answerRequests(
   // The sender of the request learns only that there is a bug.
   const onBug = (error: unknown): void => console.error(error)
   const mcp = memoryMcp({
-    version: open.desk.version,
+    version: open.deps.version,
     view: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
     memoryAs: async (author) => open.memoryAs(author),
     onBug,
   }).httpHandler()
   const { app, close } = serverApp({
-    deps: open.desk,
+    deps: open.deps,
     token,
     hosts,
     webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),
     mcpHandler: async (request) => {
-      await open.desk.catchUp()
+      await open.deps.catchUp()
       return mcp.fetch(request)
     },
     onBug,

@@ -56,7 +56,7 @@ function described(status: MirrorStatus): Answer<'mirror'> {
 export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
 export type ServedStore = {
-  readonly desk: ServerDeps
+  readonly deps: ServerDeps
   readonly work: StoppableWork
   /** The memory for another author, with shadow records where they are switched on. */
   readonly memoryAs: (author: Author) => Memory
@@ -67,7 +67,7 @@ export type ServedStore = {
 const mostAuthors = 100
 
 /** Builds the server's dependencies on an open store. */
-export async function openDesk(
+export async function openServerDeps(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare },
   place: ServedMemory,
@@ -108,7 +108,7 @@ export async function openDesk(
   const evaluation = await session.evaluation()
   const storeFile = await session.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
-  const desk: ServerDeps = {
+  const deps: ServerDeps = {
     version: session.machine.version(),
     dir,
     user,
@@ -134,7 +134,7 @@ export async function openDesk(
     clock: () => performance.now(),
   }
   return {
-    desk,
+    deps,
     work,
     memoryAs,
     close: async () => {
