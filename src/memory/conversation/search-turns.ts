@@ -49,7 +49,7 @@ export type QuoteHit = {
 
 /** What may be newer about the same thing: among so many of the first, with at least this share of the first one's score. */
 const groupDepth = 10
-const groupShare = 0.5
+const groupShare = 0.65
 
 /** What was said that answers a question best, best first; of what speaks of the same thing, the newest first. */
 export async function searchTurns(

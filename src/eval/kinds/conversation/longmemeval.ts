@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { fileIn, invalid, readObjects } from './data-file.ts'
+import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
+import { type Conversation, keyOf, sessionsOf, type Suite, type SuiteTurn } from './suite.ts'
+
+/** One question of LongMemEval with its haystack of chat sessions. */
+const Row = z.object({
+  question_id: z.string().min(1),
+  question_type: z.string(),
+  question: z.string().min(1),
+  question_date: z.string(),
+  answer_session_ids: z.array(z.string()),
+  haystack_dates: z.array(z.string()),
+  haystack_session_ids: z.array(z.string()),
+  haystack_sessions: z.array(
+    z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.string(), has_answer: z.boolean().optional() })),
+  ),
+})
+type Row = z.infer<typeof Row>
+
+/** LongMemEval (Wu et al., ICLR 2025): is the session that holds the evidence found? */
+export const longMemEval: Suite = {
+  name: 'longmemeval',
+  decisive: 'any@5',
+  read: function* (path) {
+    const file = fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u)
+    for (const row of readObjects(file, Row)) yield conversationOf(row, file)
+  },
+  score: ({ gold, expectsSilence, group }, { found, pushes }) => {
+    const sessions = sessionsOf(found)
+    const wanted = gold.sessions
+    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+    return {
+      'any@1': anyAt(sessions, wanted, 1),
+      'any@5': anyAt(sessions, wanted, 5),
+      'any@10': anyAt(sessions, wanted, 10),
+      'all@5': allAt(sessions, wanted, 5),
+      mrr: reciprocalRank(sessions, wanted),
+      'ndcg@10': ndcgAt(sessions, wanted, 10),
+      'newest@1': group === 'knowledge-update' ? Number(sessions[0] === gold.newest) : null,
+      'turn r@10': recallAt(found.map(keyOf), gold.turns, 10),
+    }
+  },
+}
+
+/** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
+export function conversationOf(row: Row, file: string): Conversation {
+  const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
+  if (sessions.length !== dates.length || sessions.length !== ids.length)
+    throw invalid(
+      `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
+      'Give the file as it was published.',
+    )
+  const wanted = new Set(row.answer_session_ids)
+  const evidence = { turns: new Set<string>(), sessions: new Set<string>() }
+  let newest: string | undefined
+  const order = sessions.map((_, place) => place).sort((one, other) => timeOf(dates[one]) - timeOf(dates[other]))
+  const turns = order.flatMap((place, rank) => {
+    const session = `s${rank + 1}`
+    const isWanted = wanted.has(ids[place] as string)
+    if (isWanted) evidence.sessions.add(session)
+    if (isWanted) newest = session
+    const start = timeOf(dates[place])
+    return (sessions[place] ?? []).map(({ role, content, has_answer: holdsAnswer }, index): SuiteTurn => {
+      const turn = { session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
+      if (isWanted && holdsAnswer === true) evidence.turns.add(keyOf(turn))
+      return turn
+    })
+  })
+  const question = {
+    id: row.question_id,
+    text: row.question,
+    askedAt: new Date(timeOf(row.question_date)).toISOString(),
+    group: row.question_type,
+    gold: { ...evidence, ...(newest === undefined ? {} : { newest }) },
+    expectsSilence: row.question_id.endsWith('_abs'),
+  }
+  return { id: row.question_id, turns, questions: [question] }
+}
+
+/** `2023/05/20 (Sat) 02:21`, in milliseconds. */
+function timeOf(date: string | undefined): number {
+  const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
+  if (year === undefined) throw invalid(`"${date}" is not a date of LongMemEval.`, 'Dates look like 2023/05/20 (Sat) 02:21.')
+  return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
+}
