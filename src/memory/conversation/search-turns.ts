@@ -66,13 +66,14 @@ export async function searchTurns(
       : { nearness: (await import('./meaning.ts')).nearnessTo(store, request.user, model, request.query) }
   const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...nearness }))
   const best = ranked[0]?.score ?? 0
-  const ordered = question.asksPast
-    ? ranked.map((item) => ({ item, isEarlier: false }))
-    : newestFirst(
-        ranked,
-        ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
-        ({ score }, place) => place < groupDepth && score >= groupShare * best,
-      )
+  const ordered =
+    question.asksPast || ranked[0]?.unit.role === 'tool'
+      ? ranked.map((item) => ({ item, isEarlier: false }))
+      : newestFirst(
+          ranked,
+          ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
+          ({ score }, place) => place < groupDepth && score >= groupShare * best,
+        )
   return ordered.map(({ item, isEarlier }) => hitOf(item, question, request.query, isEarlier))
 }
 

@@ -20,8 +20,7 @@ export function newestFirst<Item>(
   if (first === undefined) return []
   const topic = tellingWords(said(first).text)
   const group = ranked.filter(
-    (item, place) =>
-      place === 0 || (mayJoin(item, place) && cosine(topic, tellingWords(said(item).text)) >= alike),
+    (item, place) => place === 0 || (mayJoin(item, place) && cosine(topic, tellingWords(said(item).text)) >= alike),
   )
   const newest = group.reduce((one, other) => (said(other).at > said(one).at ? other : one))
   const lead = group.find((item) => said(item).session === said(newest).session) as Item

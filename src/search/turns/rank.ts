@@ -1,9 +1,10 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
-import { passagesOf } from './passages.ts'
+import { longestUnit, passagesOf } from './passages.ts'
 import { countsIn, heaviestRows, type WeightedTerm } from './postings.ts'
 import { type Question, tellsNumber, tellsTime } from './question.ts'
+import { scoreSteps, stepOf } from './trajectory.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
 
 /**
@@ -58,8 +59,6 @@ export type RankedTurn = {
   readonly passage: string
   readonly score: number
   readonly explanation: Explanation
-  /** The terms of the question that it holds itself. */
-  readonly found: readonly string[]
 }
 
 /** How near the best sentence of each unit comes to the question in meaning, 0 to 1; absent where nobody knows. */
@@ -76,7 +75,12 @@ export type Ranking = {
 
 /** The turns that answer a question best, best first. Of equal ones the newer comes first. */
 export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<readonly RankedTurn[]> {
-  const { view, question, dates, constants = rankingConstants } = ranking
+  const {
+    view,
+    question,
+    dates,
+    constants = { ...rankingConstants, ...JSON.parse(process.env.CONST ?? '{}') },
+  } = ranking
   const postings = await index.turnPostings(view, [...question.terms.keys()])
   const terms = weightedTerms(postings, question)
   const rows = heaviestRows(terms, postings.inView, mostCandidates)
@@ -98,7 +102,9 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
   const rowsToRead = close.map(({ unit }) => unit.row)
   const turns = await index.turnsAt(view.user, rowsToRead)
   const nearness = ranking.nearness === undefined ? new Map() : await ranking.nearness(rowsToRead)
-  return close
+  const steps = await rankedSteps(index, ranking, close)
+  const messages = close
+    .filter(({ unit }) => unit.role !== 'tool')
     .flatMap(({ unit, at }): RankedTurn[] => {
       const turn = turns.get(unit.row)
       if (turn === undefined) return []
@@ -114,9 +120,62 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
         ...(near === undefined ? [] : [leaf('how near it comes in meaning', constants.meaning * best * near)]),
       ]
       const explanation = more.length === 0 ? words : sum('turn', [words, ...more])
-      return [{ unit, turn, passage, score: explanation.value, explanation, found: scorer.foundAt(at) }]
+      return [{ unit, turn, passage, score: explanation.value, explanation }]
     })
-    .sort((one, other) => other.score - one.score || newerFirst(one.unit, other.unit))
+  return [...messages, ...steps].sort((one, other) => other.score - one.score || newerFirst(one.unit, other.unit))
+}
+
+/** Trajectories with the best steps that are looked at as a whole, and how many steps of each on both sides of the best one. */
+const mostTrajectories = 3
+const trajectoryReach = 200
+
+/**
+ * The steps of the trajectories that were found, each scored within its own: how much of the best step's worth it has.
+ * `found` are units by what their words are worth, best first.
+ */
+async function rankedSteps(
+  index: TurnIndex,
+  { view, question, constants = rankingConstants }: Ranking,
+  found: readonly { readonly unit: TurnUnit; readonly weight: number }[],
+): Promise<readonly RankedTurn[]> {
+  const bestOfEach = [
+    ...new Map(
+      found
+        .filter(({ unit }) => unit.role === 'tool')
+        .reverse()
+        .map((one) => [one.unit.session, one]),
+    ).values(),
+  ]
+    .reverse()
+    .slice(0, mostTrajectories)
+  const ranked: RankedTurn[] = []
+  for (const { unit: best, weight } of bestOfEach) {
+    const named = question.steps.named.map((step) => Math.abs(step - best.place) + windowReach)
+    const around = await index.unitsAround(view, [best.row], Math.max(trajectoryReach, ...named))
+    const firsts = around.filter(({ role, row, first }) => role === 'tool' && row === first)
+    const turns = await index.turnsAt(
+      view.user,
+      firsts.map(({ row }) => row),
+    )
+    const steps = firsts.flatMap((unit) => {
+      const turn = turns.get(unit.row)
+      return turn === undefined ? [] : [{ unit, turn, step: stepOf(turn.text, unit.place) }]
+    })
+    // A step that is named is asked for, whoever took it.
+    const worth = question.steps.named.length > 0 ? weight / roleWeight(best, question, constants) : weight
+    const scores = scoreSteps(
+      steps.map(({ step }) => step),
+      question,
+    )
+    ranked.push(
+      ...steps.map(({ unit, turn }, at) => {
+        const explanation = product('step', [scores[at] as Explanation, leaf('words of the best step', worth)])
+        const passage = turn.text.slice(0, longestUnit)
+        return { unit, turn, passage, score: explanation.value, explanation }
+      }),
+    )
+  }
+  return ranked.filter(({ score }) => score !== 0)
 }
 
 const newerFirst = (one: TurnUnit, other: TurnUnit): number => other.at - one.at || other.row - one.row
@@ -131,8 +190,11 @@ const weightedTerms = (postings: TurnPostings, { terms }: Question): readonly Te
     return [{ term, asked, idf, weight: asked * idf, postings: found }]
   })
 
-const roleWeight = ({ role }: TurnUnit, { asksAssistant }: Question, constants: RankingConstants): number =>
-  role === 'user' || asksAssistant ? 1 : constants.assistant
+const roleWeight = (
+  { role }: TurnUnit,
+  { asksAssistant, asksSummary }: Question,
+  constants: RankingConstants,
+): number => (role === 'user' || asksAssistant || asksSummary ? 1 : constants.assistant)
 
 /** What the text of a turn adds to or takes from the worth of its words. */
 function factorOf(unit: TurnUnit, text: string, question: Question, constants: RankingConstants): Explanation {
@@ -221,10 +283,6 @@ class Scorer {
       ]
     })
     return sum('words', parts)
-  }
-
-  foundAt(at: number): readonly string[] {
-    return this.#terms.filter((_, index) => (this.#counts[index]?.[at] ?? 0) > 0).map(({ term }) => term)
   }
 
   #termScore(at: number, index: number): number {

@@ -1,7 +1,12 @@
 /** The steps that a text addresses, from and to including; an open end is Infinity. */
 export type StepRange = { readonly from: number; readonly to: number }
 
-type Mention = { readonly start: number; readonly end: number; readonly steps: readonly number[]; readonly range: StepRange | null }
+type Mention = {
+  readonly start: number
+  readonly end: number
+  readonly steps: readonly number[]
+  readonly range: StepRange | null
+}
 
 /** A written range up to so many steps names each of them; of a longer one only its ends. */
 const widestRange = 8
@@ -11,11 +16,14 @@ const stepWord = /\b(?:steps?|turns?)\b/giu
 /** What may stand between the word and its number: "step #3", "step number 3", "turn [3]". */
 const beforeNumber = /(?:\s+(?:index|number|no\.?|idx))?[\s:#=]{0,3}\[?/uy
 const number = /(\d{1,5})\]?(?![\d%]|\.\d)/uy
-const separator = /\s*(,\s*and|,\s*or|,|and\b|or\b|to\b|through\b|until\b|-|–|—|&|→|\/)\s*(?:(?:at|in)\s+)?(?:(?:steps?|turns?)\b\s*)?#?\[?/iuy
+const separator =
+  /\s*(,\s*and|,\s*or|,|and\b|or\b|to\b|through\b|until\b|-|–|—|&|→|\/)\s*(?:(?:at|in)\s+)?(?:(?:steps?|turns?)\b\s*)?#?\[?/iuy
 const spansTo = /^(?:to|through|until|-|–|—|→)$/iu
 
 /** The steps of a trajectory that a text names, such as "step 12", "steps 3, 5 and 7" or "turns 3 to 6". */
-export const stepsNamed = (text: string): readonly number[] => [...new Set(mentionsIn(text).flatMap(({ steps }) => steps))]
+export const stepsNamed = (text: string): readonly number[] => [
+  ...new Set(mentionsIn(text).flatMap(({ steps }) => steps)),
+]
 
 /** The text without the steps it names, so that their numbers are not looked for as words. */
 export function withoutSteps(text: string): string {
@@ -39,7 +47,8 @@ export function stepRange(text: string): StepRange | null {
       return { from: Math.min(first, second), to: Math.max(first, second) }
     if (/\b(?:before|prior to|preceding|up to|by|until|leading (?:up )?to)\s+(?:the\s+)?$/iu.test(before))
       return { from: 0, to: first }
-    if (/\b(?:after|following|since)\s+(?:the\s+)?$/iu.test(before)) return { from: first, to: Number.POSITIVE_INFINITY }
+    if (/\b(?:after|following|since)\s+(?:the\s+)?$/iu.test(before))
+      return { from: first, to: Number.POSITIVE_INFINITY }
   }
   return null
 }

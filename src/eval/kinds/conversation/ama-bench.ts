@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { stepsNamed, stepRange } from '../../../search/turns/steps.ts'
+import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
 import { fileIn, invalid, readObjects } from './data-file.ts'
 import { recallAt } from './ranking-scores.ts'
 import { type Conversation, keyOf, type Suite, type SuiteQuestion } from './suite.ts'
@@ -17,7 +17,8 @@ export const amaBench: Suite = {
   name: 'ama-bench',
   decisive: 'r@10',
   read: function* (path) {
-    for (const file of episodeFiles(path)) for (const episode of readObjects(file, Episode)) yield conversationOf(episode)
+    for (const file of episodeFiles(path))
+      for (const episode of readObjects(file, Episode)) yield conversationOf(episode)
   },
   score: ({ gold }, { found }, { turns }) => {
     const given = gold.given ?? new Set()
@@ -51,7 +52,10 @@ const session = 'run'
 function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): Conversation {
   const count = trajectory.length
   if (trajectory.some(({ turn_idx: step }, place) => step !== place))
-    throw invalid(`Episode ${id}: its steps are not numbered from 0 without gaps.`, 'Give the file as it was published.')
+    throw invalid(
+      `Episode ${id}: its steps are not numbered from 0 without gaps.`,
+      'Give the file as it was published.',
+    )
   const start = Date.UTC(2024, 0, 1)
   const turns = trajectory.map(({ action, observation }, index) => ({
     session,

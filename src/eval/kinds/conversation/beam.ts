@@ -12,7 +12,10 @@ const Message = z.object({
   time_anchor: z.string().nullish(),
 })
 const Batch = z.object({ turns: z.array(z.array(Message)) })
-const Questions = z.record(z.string(), z.array(z.object({ question: z.string(), source_chat_ids: z.unknown().optional() })))
+const Questions = z.record(
+  z.string(),
+  z.array(z.object({ question: z.string(), source_chat_ids: z.unknown().optional() })),
+)
 
 /** BEAM (ICLR 2026): are the messages found that an answer needs? Standing instructions are scored as a block of their own. */
 export const beam: Suite = {
@@ -45,7 +48,9 @@ function chatFolders(path: string): readonly string[] {
   const inside = readdirSync(path)
     .map((name) => join(path, name))
     .filter((one) => statSync(one).isDirectory())
-  const chats = inside.flatMap((one) => (isChat(one) ? [one] : readdirSync(one).map((name) => join(one, name)))).filter(isChat)
+  const chats = inside
+    .flatMap((one) => (isChat(one) ? [one] : readdirSync(one).map((name) => join(one, name))))
+    .filter(isChat)
   if (chats.length > 0) return chats.sort(inNumberOrder)
   throw invalid(`${path}: no folder with chat.json and probing_questions.json.`, 'Give the folder 100K, 500K or 1M.')
 }

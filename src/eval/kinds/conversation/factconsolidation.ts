@@ -27,7 +27,8 @@ export const factConsolidation: Suite = {
       'current@1': Number(isCurrent(texts[0] ?? '')),
       'current@5': Number(current !== undefined),
       // Older facts about the same thing that stand beside the current one.
-      'stale shown': current === undefined ? null : texts.filter((text) => text !== current && isVersionOf(text, current)).length,
+      'stale shown':
+        current === undefined ? null : texts.filter((text) => text !== current && isVersionOf(text, current)).length,
     }
   },
 }
@@ -41,12 +42,19 @@ function isVersionOf(one: string, other: string): boolean {
 }
 
 /** Every numbered line is a note of its own, written in the order of the numbers. */
-function conversationOf({ context, questions, answers, metadata }: z.infer<typeof Context>, file: string): Conversation {
+function conversationOf(
+  { context, questions, answers, metadata }: z.infer<typeof Context>,
+  file: string,
+): Conversation {
   const { source } = metadata
   if (questions.length !== answers.length)
-    throw invalid(`${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`, 'Give the file as it was published.')
+    throw invalid(
+      `${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`,
+      'Give the file as it was published.',
+    )
   const facts = [...context.matchAll(/^(\d+)\. (.+)$/gmu)]
-  if (facts.length === 0) throw invalid(`${file}: ${source} has no numbered facts.`, 'Give the file as it was published.')
+  if (facts.length === 0)
+    throw invalid(`${file}: ${source} has no numbered facts.`, 'Give the file as it was published.')
   const start = Date.UTC(2024, 0, 1)
   const at = (serial: number): string => new Date(start + serial * 3_600_000).toISOString()
   return {

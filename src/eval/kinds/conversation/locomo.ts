@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fileIn, invalid, readObjects } from './data-file.ts'
 import { ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, keyOf, sessionsOf, type Suite, type SuiteTurn } from './suite.ts'
+import { type Conversation, keyOf, type Suite, type SuiteTurn, sessionsOf } from './suite.ts'
 
 const Line = z.object({
   speaker: z.string(),
@@ -13,7 +13,11 @@ const Sample = z.object({
   sample_id: z.string(),
   conversation: z.record(z.string(), z.unknown()),
   qa: z.array(
-    z.object({ question: z.string(), category: z.number().int().min(1).max(5), evidence: z.array(z.string()).default([]) }),
+    z.object({
+      question: z.string(),
+      category: z.number().int().min(1).max(5),
+      evidence: z.array(z.string()).default([]),
+    }),
   ),
 })
 

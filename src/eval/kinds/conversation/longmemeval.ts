@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fileIn, invalid, readObjects } from './data-file.ts'
 import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, keyOf, sessionsOf, type Suite, type SuiteTurn } from './suite.ts'
+import { type Conversation, keyOf, type Suite, type SuiteTurn, sessionsOf } from './suite.ts'
 
 /** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
@@ -81,6 +81,7 @@ export function conversationOf(row: Row, file: string): Conversation {
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
-  if (year === undefined) throw invalid(`"${date}" is not a date of LongMemEval.`, 'Dates look like 2023/05/20 (Sat) 02:21.')
+  if (year === undefined)
+    throw invalid(`"${date}" is not a date of LongMemEval.`, 'Dates look like 2023/05/20 (Sat) 02:21.')
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
 }

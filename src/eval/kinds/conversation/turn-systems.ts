@@ -69,7 +69,11 @@ export function credenceTurns(open: () => Omit<Ports, 'now'> & { readonly dispos
 
 /** Okapi BM25 over single turns, or over whole sessions, with the usual constants. Nothing else. */
 export function plainBm25(unit: 'turn' | 'session'): TurnSystem {
-  type Document = { readonly turns: readonly SuiteTurn[]; readonly counts: ReadonlyMap<string, number>; readonly length: number }
+  type Document = {
+    readonly turns: readonly SuiteTurn[]
+    readonly counts: ReadonlyMap<string, number>
+    readonly length: number
+  }
   let documents: readonly Document[] = []
   let frequencies = new Map<string, number>()
   let averageLength = 1
@@ -78,7 +82,8 @@ export function plainBm25(unit: 'turn' | 'session'): TurnSystem {
     name: `bm25-${unit}s`,
     description: `plain BM25 over ${unit}s`,
     ingest: async (turns) => {
-      const groups = unit === 'turn' ? turns.map((turn) => [turn]) : [...Map.groupBy(turns, ({ session }) => session).values()]
+      const groups =
+        unit === 'turn' ? turns.map((turn) => [turn]) : [...Map.groupBy(turns, ({ session }) => session).values()]
       documents = groups.map((own) => ({ turns: own, ...countTerms(own.map(({ text }) => text).join('\n')) }))
       frequencies = new Map()
       for (const { counts } of documents)
