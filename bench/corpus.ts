@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { randomFrom } from '../src/eval/compare/random.ts'
+import { randomFrom } from '../src/eval/score/statistics.ts'
 import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
 
 /** Everyday words by how common they are (SCOWL's levels), for messages and contents. */

@@ -26,9 +26,7 @@ const onRecallPath = staticImports(
   ['cli/main.ts', 'cli/commands/memory/recall.ts', 'memory/recall/render.ts', 'open-memory.ts'].map(inSource),
 )
 /** What hooks need besides, which recall for every prompt and keep it. */
-const onHookPath = staticImports(
-  ['cli/commands/connect/hook.ts', 'cli/start-detached.ts', 'memory/learn/rules.ts'].map(inSource),
-)
+const onHookPath = staticImports(['cli/commands/connect/hook.ts', 'memory/learn/rules.ts'].map(inSource))
 const onChangePath = staticImports([inSource('memory/use-cases.ts')])
 
 await build({

@@ -3,10 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Command } from '../src/cli/command.ts'
+import { type Command, exitCodeMeanings } from '../src/cli/command/command.ts'
+import { exitCodesOf, optionsOf, usageOf } from '../src/cli/command/help.ts'
 import { type CommandEntry, commandTable } from '../src/cli/command-table.ts'
-import { exitCodeMeanings } from '../src/cli/exit-codes.ts'
-import { exitCodesOf, optionsOf, usageOf } from '../src/cli/help.ts'
 import { environmentName, settingNames, settingsSchema } from '../src/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -63,7 +62,7 @@ ${sections.join('\n')}`
 function commandSection({ name, summary }: CommandEntry, command: Command): string {
   const args = Object.entries(command.args).map(([arg, { help }]) => [`\`${arg}\``, help] as const)
   const options = optionsOf(command).map(({ usage, help }) => [`\`${usage}\``, help] as const)
-  const examples = command.examples.map(({ command: line, effect }) => `# ${effect}\n${line}`)
+  const examples = Object.entries(command.examples).map(([line, effect]) => `# ${effect}\n${line}`)
   return [
     `## credence ${name}`,
     '',

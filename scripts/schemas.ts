@@ -1,10 +1,11 @@
-// Writes the JSON Schemas of the evaluation harness's documents to docs/schemas. With --check it writes nothing and
-// fails when what is there is not what would be written.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { artifactSchemas, artifactTitles } from '../src/eval/store/schemas.ts'
+import { artifactSchemas, artifactTitles } from '../src/eval/store/parse-artifact.ts'
+
+// Writes the JSON Schemas of the evaluation harness's documents to docs/schemas. With --check it writes nothing and
+// fails when what is there is not what would be written.
 
 const directory = fileURLToPath(new URL('../docs/schemas/', import.meta.url))
 

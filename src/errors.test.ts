@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryError } from './errors.ts'
+import { invalid, MemoryError, notFound } from './errors.ts'
 
 describe('MemoryError', () => {
   it('carries its code, hint and cause', () => {
@@ -18,5 +18,10 @@ describe('MemoryError', () => {
 
     expect(error.hint).toBeUndefined()
     expect('cause' in error).toBe(false)
+  })
+
+  it('is made in short with a hint, or without', () => {
+    expect(invalid('The limit is 0.', 'Give 1 or more.')).toMatchObject({ code: 'invalid', hint: 'Give 1 or more.' })
+    expect(notFound('There is no belief "x".')).toMatchObject({ code: 'not_found', hint: undefined })
   })
 })

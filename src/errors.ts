@@ -17,3 +17,15 @@ export class MemoryError extends Error {
     this.hint = details.hint
   }
 }
+
+const errorOf =
+  (code: ErrorCode) =>
+  (message: string, hint?: string): MemoryError =>
+    new MemoryError(code, message, hint === undefined ? {} : { hint })
+
+/** Errors without a cause, which most are. */
+export const invalid = errorOf('invalid')
+export const notFound = errorOf('not_found')
+export const conflict = errorOf('conflict')
+export const forbidden = errorOf('forbidden')
+export const unavailable = errorOf('unavailable')

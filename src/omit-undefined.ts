@@ -1,4 +1,4 @@
-/** The same without what was not given, so that absent options stay absent. */
+/** The same object without the keys whose value is undefined. */
 export function omitUndefined<Values extends object>(values: Values): OmitUndefined<Values> {
   // Only keys whose value is undefined are left out, which is what the type says.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as OmitUndefined<Values>

@@ -67,6 +67,15 @@ describe('the documents', () => {
     }
   })
 
+  it('need no more than 25 words of our own', () => {
+    const entries = read('docs/GLOSSARY.md')
+      .split('\n')
+      .filter((line) => /^\| (?!word |-)/u.test(line))
+
+    expect(entries.length).toBeGreaterThan(0)
+    expect(entries.length).toBeLessThanOrEqual(25)
+  })
+
   it('are reached from the README', () => {
     const index = read('README.md')
     const unreached = globSync('docs/*.md').filter((page) => !index.includes(page))

@@ -43,7 +43,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
 
 /** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
-  'better-sqlite3': ['store/'],
+  'better-sqlite3': ['store/', 'files/lock.ts'],
   stemmer: ['search/'],
   'chrono-node': ['search/', 'memory/'],
   hono: ['http/'],
@@ -56,7 +56,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   fflate: ['tasks/'],
   'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
-  diff: ['cli/', 'memory/'],
+  diff: ['cli/', 'memory/mirror/'],
   zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts'],
 }
 

@@ -1,7 +1,7 @@
 import type { Profiler } from 'node:inspector'
 import { Session } from 'node:inspector/promises'
+import type { Store } from '../../src/memory/ports.ts'
 import { recall } from '../../src/memory/recall/recall.ts'
-import type { Store } from '../../src/memory/store.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateMessages } from '../corpus.ts'
 import { milliseconds, type Spread, timeEach } from '../measure.ts'

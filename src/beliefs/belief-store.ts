@@ -2,7 +2,7 @@ import type { Belief, BeliefType, Status } from './belief.ts'
 import type { BeliefRevision, Commit, JournalEntry, JournalEvent } from './journal.ts'
 
 /**
- * `stale`: a belief changed since it was read, or someone else now holds the name; read again and retry.
+ * `stale`: a belief changed since it was read, or another belief now holds the name; read again and retry.
  * `replayed`: the idempotency key was used before; `event` is what it did then.
  */
 export type CommitResult =
@@ -76,7 +76,7 @@ export type BeliefStore = {
 
   /**
    * Runs several reads together: where nothing is written meanwhile they see one state of the store, and cost less than
-   * one by one. `work` waits for nothing but this store.
+   * one by one. `work` awaits only this store.
    */
   together<Result>(work: () => Promise<Result>): Promise<Result>
 

@@ -1,3 +1,4 @@
+import type { BeliefFilter } from './belief-store.ts'
 import { universalScope } from './scope.ts'
 
 /** What a belief is about. Routing depends on it: questions and expertise never enter the relevant tier. */
@@ -11,7 +12,7 @@ export type BeliefType = (typeof beliefTypes)[number]
 export const subtypes = ['expertise', 'style', 'instruction'] as const
 export type Subtype = (typeof subtypes)[number]
 
-/** How settled a belief is. `superseded` is set together with `supersededBy` and never by hand. */
+/** How settled a belief is. `superseded` is set together with `supersededBy` and never alone. */
 export const statuses = ['active', 'inferred', 'exploratory', 'superseded'] as const
 export type Status = (typeof statuses)[number]
 
@@ -107,3 +108,24 @@ export function reinforcedAt({ reinforcement }: Belief): number {
 
 /** Whether an agent (or none) may see what belongs to `owner`. Without an agent only shared beliefs are visible. */
 export const isVisibleTo = (owner: string | null, agent: string | null): boolean => owner === null || owner === agent
+
+/** Whether a belief of the filter's user passes the filter. */
+export const passesFilter = (
+  belief: Belief,
+  { scopes, types, statuses, pinned, current, proposals, candidates }: Omit<BeliefFilter, 'user'>,
+): boolean =>
+  (scopes === undefined || belief.scopes.some((scope) => scopes.includes(scope))) &&
+  (types === undefined || types.includes(belief.type)) &&
+  (statuses === undefined || statuses.includes(belief.status)) &&
+  (pinned === undefined || belief.pinned === pinned) &&
+  (current === undefined || isCurrent(belief) === current) &&
+  (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
+  (candidates === undefined || belief.candidate === candidates)
+
+const rank: Record<ActorKind, number> = { person: 3, import: 2, agent: 1, tool: 1 }
+
+/** The highest authority that ever wrote or edited a belief. */
+export const authorityOf = (belief: Belief): ActorKind => (belief.editedByPerson ? 'person' : belief.provenance.actor)
+
+/** Whether `actor` may change what `belief` says. If not, the change can only be proposed. */
+export const mayChange = (actor: ActorKind, belief: Belief): boolean => rank[actor] >= rank[authorityOf(belief)]

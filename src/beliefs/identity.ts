@@ -9,7 +9,7 @@ const collapse = (text: string): string =>
     .replace(/[\s_]+/gu, ' ')
     .trim()
 
-/** Two names with the same key are the same name: case, underscores, spacing and what nobody sees do not matter. */
+/** Two names with the same key are the same name: case, underscores, spacing and invisible characters do not matter. */
 export const nameKey = (name: string): string => (plainName.test(name) ? name : collapse(name))
 
 /** Names that are their own key already, which is most of them. */
@@ -38,3 +38,6 @@ export function mergeAliases(
     return true
   })
 }
+
+/** For sorting, in the order of UTF-16 code units. */
+export const compareStrings = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

@@ -28,9 +28,9 @@ export type EventKind = (typeof eventKinds)[number]
 /** What one change did to one belief. */
 export type BeliefChange = {
   readonly beliefId: string
-  /** Version before the change; 0 when the belief did not exist. The commit is refused if this is no longer so. */
+  /** Version before the change; 0 when the belief did not exist. The commit is refused if it has another version by then. */
   readonly expectedVersion: number
-  /** `present`: now reads `after`. `absent`: withdrawn, its history kept. `erased`: every text of it removed for good. */
+  /** `present`: now reads `after`. `absent`: withdrawn, its history kept. `erased`: its text is removed from the journal too. */
   readonly outcome: 'present' | 'absent' | 'erased'
   readonly after: Belief | null
 }
@@ -51,7 +51,7 @@ export type Commit = {
   readonly changes: readonly BeliefChange[]
   /** Turns to keep. The commit is stale when one of them is known by now. */
   readonly turns?: readonly NewTurn[]
-  /** Ids of turns whose every text is removed for good. The commit is stale when one of them is gone by now. */
+  /** Ids of turns to erase. The commit is stale when one of them no longer exists. */
   readonly forgottenTurns?: readonly string[]
 }
 
@@ -73,7 +73,7 @@ export type JournalEvent = {
   readonly hash: string
 }
 
-/** So many of the beliefs of an event are named in lists: an import may have touched a hundred thousand. */
+/** Most beliefs named for an event in a list: an import may have touched a hundred thousand. */
 export const mostListedBeliefs = 20
 
 /** An event as lists have it: which beliefs it touched first, and how many in all. */

@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts'
+import { invalid } from '../errors.ts'
 
 /** Holds for the person everywhere. Its preferences are part of every context. */
 export const universalScope = 'user:universal'
@@ -11,9 +11,10 @@ const longestScope = 200
 export function parseScope(text: string): string {
   const scope = text.trim().normalize('NFC')
   if (scope.length <= longestScope && scopePattern.test(scope)) return scope
-  throw new MemoryError('invalid', `"${text.slice(0, 80)}" is not a scope.`, {
-    hint: 'Write kind:path, for example user:universal, domain:code or project:ledger/api.',
-  })
+  throw invalid(
+    `"${text.slice(0, 80)}" is not a scope.`,
+    'Write kind:path, for example user:universal, domain:code or project:ledger/api.',
+  )
 }
 
 /** Parses, removes repeats and sorts, so that the same set of scopes is always the same value. */

@@ -15,7 +15,7 @@ export type TurnFilter = {
   readonly containing?: string
 }
 
-/** A conversation, as lists have it. */
+/** A conversation in a list. */
 export type SessionSummary = {
   readonly session: string
   readonly turns: number
@@ -23,12 +23,9 @@ export type SessionSummary = {
   readonly lastAt: string
   readonly scopes: readonly string[]
   readonly hosts: readonly string[]
-  /** The beginning of what a person said first. */
+  /** The beginning of the person's first message. */
   readonly opening: string
 }
-
-/** Characters of the opening of a session in lists. */
-export const longestOpening = 200
 
 /** A turn with what only an export needs. */
 export type ExportedTurn = Turn & Pick<NewTurn, 'messageId'>
@@ -48,7 +45,7 @@ export type TurnStore = {
     filter: TurnFilter,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<Page<SessionSummary>>
-  /** Turns in the order in which they were kept, from behind a place on; `next` is where to go on, null at the end. */
+  /** Turns in the order in which they were kept, after a cursor; `next` is the next cursor, null at the end. */
   exportTurns(
     user: string,
     page: { readonly after: number | null; readonly limit: number },

@@ -35,7 +35,7 @@ export type NewTurn = Omit<Turn, 'index'> & {
   readonly messageId: string | null
 }
 
-/** What was said of a turn before it was stored, and what tells it from others of the same words. */
+/** What distinguishes a turn from others with the same words. */
 export type TurnIdentity = {
   readonly messageId: string | null
   readonly index: number | null
@@ -44,7 +44,7 @@ export type TurnIdentity = {
   readonly previous: string | null
 }
 
-/** The same words within this time of each other are one message that came by two ways; nobody says "go on" twice in it. */
+/** The same words within this time are one message that arrived by two ways, not a repetition such as a second "go on". */
 const sameMomentMs = 10_000
 
 /**
@@ -56,3 +56,6 @@ export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
   if (one.index !== null && other.index !== null && one.index === other.index) return true
   return one.previous === other.previous || Math.abs(Date.parse(one.at) - Date.parse(other.at)) <= sameMomentMs
 }
+
+/** Characters of the opening of a session in lists. */
+export const longestOpening = 200

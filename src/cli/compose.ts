@@ -1,132 +1,124 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
-import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
+import type { Settings } from '../config.ts'
 import { MemoryError } from '../errors.ts'
+import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
-import { defaultAuthor } from './common-options.ts'
-import { memoryDirectory, userConfigFile } from './memory-directory.ts'
-import type { Environment, OutputStream } from './output.ts'
-import { programFile } from './program-file.ts'
-import { findProjectFile, type ProjectFile } from './project-file.ts'
-import { projectScope } from './project-scope.ts'
-import type { Place, PlaceOptions, Session, StandpointOptions } from './session.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import { defaultAuthor, extractorForms } from './command/options.ts'
+import { findProjectFile, memoryDirectory, type ProjectFile, projectScope, readSettings } from './memory-location.ts'
+import type { LocationOptions, MemoryLocation, Session, StandpointOptions } from './session.ts'
+import type { EnvironmentVariables, OutputStream } from './text/output.ts'
 
-/** Where the command line runs: all it knows of the world outside. */
-export type Surroundings = {
-  readonly env: Environment
+/** The process that the command line runs in: all it knows of the world outside. */
+export type ProcessEnvironment = {
+  readonly env: EnvironmentVariables
   readonly home: string
-  /** Where short-lived files go. */
+  /** The directory for temporary files. */
   readonly temporary: string
   readonly workingDirectory: () => string
   readonly stdin: () => Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** Default that of this process. */
+  /** Default: the platform of this process. */
   readonly platform?: NodeJS.Platform
   /** When the program started, on the clock of `performance.now()`. Default now. */
   readonly startedAt?: number
-  /** Default: nothing is started. */
+  /** Default: starts nothing. */
   readonly startDetached?: (argv: readonly string[]) => Promise<void>
 }
 
-/** The process this is. */
-export const systemSurroundings = (): Surroundings => ({
+/** The file that starts this program, in a clone and in an installed package. */
+const programFile = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
+
+export const packageVersion = (): string =>
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+
+/** The environment of this process. */
+export const processEnvironment = (): ProcessEnvironment => ({
   env: process.env,
   home: homedir(),
   temporary: tmpdir(),
-  workingDirectory,
-  // Looking at standard input opens it, which most commands have no use for.
+  workingDirectory: () => {
+    try {
+      return process.cwd()
+    } catch (cause) {
+      const hint = 'Change to one that exists.'
+      throw new MemoryError('unavailable', 'The working directory is gone.', { hint, cause })
+    }
+  },
+  // Touching process.stdin opens it, which most commands do not need.
   stdin: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  // The clock began when the process did.
+  // The clock of performance.now() began with the process.
   startedAt: 0,
-  startDetached: async (argv) => (await import('./start-detached.ts')).startDetached(argv),
+  startDetached: async (argv) => {
+    const { spawn } = await import('node:child_process')
+    const options = { detached: true, stdio: 'ignore', windowsHide: true } as const
+    const child = spawn(process.execPath, [programFile, ...argv], options)
+    // If it cannot be started, the next hook does its work.
+    child.on('error', () => {})
+    child.unref()
+  },
 })
 
-function workingDirectory(): string {
-  try {
-    return process.cwd()
-  } catch (cause) {
-    throw new MemoryError('unavailable', 'The working directory is gone.', {
-      hint: 'Change to one that exists.',
-      cause,
-    })
-  }
-}
-
-const notDirectory = (dir: string): MemoryError =>
-  new MemoryError('unavailable', `${dir} is a file, not a memory directory.`, { hint: 'Name a directory with --dir.' })
-
-const namelessUser = (): MemoryError =>
-  new MemoryError('invalid', 'The user has no name.', { hint: 'Name one, or leave --user out.' })
-
-/** Builds what a command works with. `talk` prints a line that is not part of its answer. */
+/** Builds what a command works with. `talk` prints a line on standard error. */
 export function compose(
-  surroundings: Surroundings,
+  environment: ProcessEnvironment,
   talk: (line: string) => Promise<void>,
 ): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
-  const { env, home } = surroundings
+  const { env, home, workingDirectory: cwd, stdin, stderr } = environment
   const startedAt = performance.now()
   const open: { readonly close: () => Promise<void> }[] = []
-  const kept = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
+  const closedAtEnd = <Resource extends { readonly close: () => Promise<void> }>(resource: Resource): Resource => {
     open.push(resource)
     return resource
   }
-
   /** Memory directories that this run makes. */
   const made = new Set<string>()
 
   let found: { readonly file: ProjectFile | null } | undefined
   const projectFile = (): ProjectFile | null => {
-    found ??= { file: findProjectFile(surroundings.workingDirectory()) }
+    found ??= { file: findProjectFile(cwd()) }
     return found.file
   }
-
   const directory = (given: string | undefined): string =>
-    memoryDirectory({
-      given,
-      env,
-      project: () => projectFile()?.dir ?? null,
-      cwd: surroundings.workingDirectory,
-      home,
-    })
+    memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home })
 
-  // Read once: a command asks for its settings at every turn, and they are the same for as long as it runs.
   const known = new Map<string, Settings>()
-  const settings = (options: PlaceOptions): Settings => {
-    const key = JSON.stringify([options.dir, options.user])
-    const resolved = known.get(key) ?? readSettings(options)
+  const settings = ({ dir, user }: LocationOptions): Settings => {
+    const key = JSON.stringify([dir, user])
+    const resolved = known.get(key) ?? readSettings({ dir: directory(dir), user, env, cwd, home })
     known.set(key, resolved)
     return resolved
   }
-  const readSettings = ({ dir, user }: PlaceOptions): Settings => {
-    const files = [join(directory(dir), 'config.json'), userConfigFile(env, home)].map((file) => settingsIn(file, home))
-    const fromEnvironment = located(environmentSettings(env), surroundings.workingDirectory, home)
-    return resolveSettings([user === undefined ? {} : { user }, fromEnvironment, ...files])
-  }
 
-  const place = (options: PlaceOptions): Place => {
+  const locate = (options: LocationOptions): MemoryLocation => {
     const dir = directory(options.dir)
-    if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false) throw notDirectory(dir)
+    if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new MemoryError('unavailable', `${dir} is a file, not a memory directory.`, {
+        hint: 'Name a directory with --dir.',
+      })
     const { user } = settings(options)
-    if (user.trim() === '') throw namelessUser()
+    if (user.trim() === '')
+      throw new MemoryError('invalid', 'The user has no name.', { hint: 'Name one, or leave --user out.' })
     const given = options.scope ?? []
     const file = projectFile()
     const hooksEnabled = file?.enabled ?? true
-    if (given.length > 0) return { dir, user, project: null, scopes: given, homeScopes: given, hooksEnabled }
-    const project = file?.scope ?? projectScope(surroundings.workingDirectory())
+    if (given.length > 0) return { dir, user, scopes: given, homeScopes: given, hooksEnabled }
+    const project = file?.scope ?? projectScope(cwd())
     const scopes = file?.scopes ?? [...(project === null ? [] : [project]), universalScope]
-    const homeScopes = file?.scopes?.slice(0, 1) ?? [project ?? universalScope]
-    return { dir, user, project, scopes, homeScopes, hooksEnabled }
+    return { dir, user, scopes, homeScopes: scopes.slice(0, 1), hooksEnabled }
   }
 
-  /** Keeps a shadow record of every recall, where that is switched on. */
-  const watched = async (memory: Memory, options: PlaceOptions): Promise<Memory> => {
+  /** Records every recall, where shadow mode is switched on. */
+  const withShadowRecords = async (memory: Memory, options: LocationOptions): Promise<Memory> => {
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
     if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
     const { withShadow } = await import('../eval/shadow/shadow-memory.ts')
@@ -134,100 +126,107 @@ export function compose(
       root: evalStoreDir ?? join(directory(options.dir), 'state', 'evals'),
       now: () => new Date(),
       clock: () => performance.now(),
-      // A record that is lost is nobody's trouble but that of whoever is looking for it.
+      // A recall does not fail because its record is lost.
       onProblem: (error) => {
         if (env.CREDENCE_DEBUG === '1') void talk(`No shadow record was kept: ${String(error)}`)
       },
     })
   }
 
-  const temporaryDirectory = (): string => mkdtempSync(join(surroundings.temporary, 'credence-'))
-
-  /** The change is made; only the file beside it lags behind. */
+  /** The change is made; only MEMORY.md lags behind. */
   const onMirrorProblem = (problem: Error): void => {
     const hint = problem instanceof MemoryError && problem.hint !== undefined ? ` ${problem.hint}` : ''
     void talk(`warning: ${problem.message}${hint}`).catch(() => {})
   }
 
-  const vectorsFor = (options: PlaceOptions): { readonly vectors?: true } =>
-    settings(options).sentenceVectors ? { vectors: true } : {}
+  const memory = async (options: StandpointOptions, isReading: boolean): Promise<Memory> => {
+    const { openMemory, storeFile } = await import('../open-memory.ts')
+    const { dir, user, scopes } = locate(options)
+    const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
+    if (!existsSync(storeFile(dir))) {
+      if (isReading) {
+        await talk(`There is no memory in ${dir} yet; \`credence remember\` makes one.`)
+        return closedAtEnd(await emptyMemory(standpoint))
+      }
+      made.add(dir)
+    }
+    const { busyTimeoutMs } = options
+    const vectors = settings(options).sentenceVectors
+    const opened = openMemory({ dir, onMirrorProblem, vectors, ...standpoint, ...omitUndefined({ busyTimeoutMs }) })
+    return closedAtEnd(await withShadowRecords(opened, options))
+  }
 
-  const standpoint = ({ scopes, user }: Place, { as, agent, busyTimeoutMs }: StandpointOptions) => ({
-    user,
-    scopes,
-    agent: agent ?? null,
-    author: as ?? defaultAuthor,
-    ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
-  })
+  const ports: Session['ports'] = async (...given) => (await import('../open-memory.ts')).openPorts(...given)
+  const storeFile = async (dir: string): Promise<string> => (await import('../open-memory.ts')).storeFile(dir)
+  const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
 
   return {
-    workingDirectory: surroundings.workingDirectory,
-    startedAt: surroundings.startedAt ?? startedAt,
-    place,
-    directory: (given) => memoryDirectory({ given, env, cwd: surroundings.workingDirectory, home }),
+    workingDirectory: cwd,
+    startedAt: environment.startedAt ?? startedAt,
+    locate,
+    directory: (given) => memoryDirectory({ given, env, cwd, home }),
     settings,
-    memory: async (options) => {
-      const { openMemory, storeFile } = await import('../open-memory.ts')
-      const where = place(options)
-      if (!existsSync(storeFile(where.dir))) made.add(where.dir)
-      return kept(
-        await watched(
-          openMemory({ dir: where.dir, onMirrorProblem, ...vectorsFor(options), ...standpoint(where, options) }),
-          options,
-        ),
-      )
+    memory: (options) => memory(options, false),
+    reading: (options) => memory(options, true),
+    hasMemory: async (options) => existsSync(await storeFile(locate(options).dir)),
+    storeFile,
+    ports,
+    withPorts: async (dir, use) => {
+      const opened = await ports(dir)
+      try {
+        return await use(opened)
+      } finally {
+        await opened.store.close()
+      }
     },
-    reading: async (options) => {
-      const { openMemory, storeFile } = await import('../open-memory.ts')
-      const where = place(options)
-      if (existsSync(storeFile(where.dir)))
-        return kept(
-          await watched(
-            openMemory({ dir: where.dir, onMirrorProblem, ...vectorsFor(options), ...standpoint(where, options) }),
-            options,
-          ),
-        )
-      await talk(`There is no memory in ${where.dir} yet; \`credence remember\` makes one.`)
-      return kept(await emptyMemory(standpoint(where, options)))
-    },
-    hasMemory: async (options) => existsSync((await import('../open-memory.ts')).storeFile(place(options).dir)),
-    inDirectory: (directory) => kept(compose({ startedAt, ...surroundings, workingDirectory: () => directory }, talk)),
-    streams: () => ({ stdin: surroundings.stdin(), stdout: surroundings.stdout, stderr: surroundings.stderr }),
+    inDirectory: (other) => closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk)),
+    streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
     machine: {
-      platform: surroundings.platform ?? process.platform,
+      platform: environment.platform ?? process.platform,
       home,
       env,
       node: process.execPath,
       program: programFile,
-      version: () => JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version,
+      version: packageVersion,
     },
-    startDetached: async (argv) => surroundings.startDetached?.(argv),
-    storeFile: async (dir) => (await import('../open-memory.ts')).storeFile(dir),
-    ports: async (...given) => (await import('../open-memory.ts')).openPorts(...given),
+    startDetached: async (argv) => environment.startDetached?.(argv),
     temporaryDirectory,
     temporaryMemory: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')
       const dir = temporaryDirectory()
       const clear = (): void => rmSync(dir, { recursive: true, force: true })
       const release = whenInterrupted(clear)
-      const memory = openMemory({ dir, scopes, author: defaultAuthor })
+      const temporary = openMemory({ dir, scopes, author: defaultAuthor })
       return {
-        memory,
+        memory: temporary,
         remove: async () => {
-          await memory.close()
+          await temporary.close()
           clear()
           release()
         },
       }
     },
-    extractor: async (spec) => (await import('./open-extractor.ts')).openExtractor(spec, env),
-    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(surroundings),
-    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(surroundings),
-    readStdin: async () => (await import('./read-text.ts')).readAll(surroundings.stdin(), 'standard input'),
-    isInteractive: () => surroundings.stdin().isTTY === true && surroundings.stderr.isTTY === true,
-    confirm: async (question) =>
-      (await import('./confirm.ts')).askYesOrNo(question, surroundings.stdin(), surroundings.stderr),
-    interruption,
+    extractor: (spec) => openExtractor(spec, env),
+    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(environment),
+    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(environment),
+    readStdin: async () => (await import('../files/read-text.ts')).readAll(stdin(), 'standard input'),
+    isInteractive: () => stdin().isTTY === true && stderr.isTTY === true,
+    confirm: (question) => askYesOrNo(question, stdin(), stderr),
+    interruption: () => {
+      const controller = new AbortController()
+      const release = onSignal(() => {
+        release()
+        controller.abort()
+      })
+      closedAtEnd({ close: async () => release() })
+      return { signal: controller.signal, release }
+    },
+    onInterrupt: (end) => {
+      const release = onSignal(() => {
+        release()
+        void end()
+      })
+    },
     whenInterrupted,
     made,
     close: async () => {
@@ -236,7 +235,7 @@ export function compose(
   }
 }
 
-/** A memory with nothing in it, so that looking makes no files. */
+/** A memory without files, so that reading makes none. */
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
   const { openMemoryStore } = await import('../store/memory-store.ts')
@@ -244,63 +243,48 @@ async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   return memoryFrom(ports, standpoint)
 }
 
-function settingsIn(file: string, home: string): SomeSettings {
-  const text = readIfThere(file)
-  return text === null ? {} : located(parseSettings(text, file), () => dirname(file), home)
+async function openExtractor(spec: string, env: EnvironmentVariables): Promise<Extractor> {
+  if (spec === 'rules') return (await import('../memory/learn/rules.ts')).rulesExtractor
+  if (!/^(?:openai|anthropic):/u.test(spec))
+    throw new MemoryError('invalid', `Unknown extractor "${spec}".`, { hint: `Use ${extractorForms}.` })
+  const { openModelOf } = await import('../models/open-chat-model.ts')
+  const { modelExtractor } = await import('../memory/learn/model-extractor.ts')
+  return modelExtractor(openModelOf(spec, env))
 }
 
-/** A relative path means the place it was written in, and `~` the home directory. */
-function located(settings: SomeSettings, base: () => string, home: string): SomeSettings {
-  const at = (path: string): string => (/^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : resolve(base(), path))
-  const { evalStoreDir, excludedDirectories } = settings
-  return {
-    ...settings,
-    ...(typeof evalStoreDir === 'string' ? { evalStoreDir: at(evalStoreDir) } : {}),
-    ...(Array.isArray(excludedDirectories) ? { excludedDirectories: excludedDirectories.map(at) } : {}),
-  }
-}
-
-function readIfThere(file: string): string | null {
+/** Only y or yes means yes. Ctrl-C is an AbortError; the end of the input means no. */
+async function askYesOrNo(question: string, input: Readable, output: OutputStream): Promise<boolean> {
+  const { createInterface } = await import('node:readline')
+  const lines = createInterface({ input, output, terminal: true })
   try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw new MemoryError('unavailable', `The settings in ${file} cannot be read (${code}).`, {
-      hint: 'Check who owns it.',
-      cause,
+    return await new Promise((resolve, reject) => {
+      lines.on('SIGINT', () => reject(new DOMException('The question was interrupted.', 'AbortError')))
+      lines.on('close', () => resolve(false))
+      lines.question(`${question} [y/N] `, (answer) => resolve(/^\s*y(?:es)?\s*$/i.test(answer)))
     })
+  } finally {
+    lines.close()
   }
 }
 
-function interruption(): { readonly signal: AbortSignal; readonly release: () => void } {
-  const controller = new AbortController()
+/** Calls `handle` for every signal that interrupts a program, until the function it returns is called. */
+function onSignal(handle: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const release = (): void => {
-    for (const name of signals) process.off(name, abort)
+  for (const signal of signals) process.on(signal, handle)
+  return () => {
+    for (const signal of signals) process.off(signal, handle)
   }
-  const abort = (): void => {
-    release()
-    controller.abort()
-  }
-  for (const name of signals) process.on(name, abort)
-  return { signal: controller.signal, release }
 }
 
 /** Cleans up and then ends as an interrupted process does, so that a shell sees 130 and stops its script too. */
 function whenInterrupted(cleanUp: () => void): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const stop = (signal: NodeJS.Signals): void => {
+  const release = onSignal((signal) => {
     try {
       cleanUp()
     } finally {
       release()
       process.kill(process.pid, signal)
     }
-  }
-  const release = (): void => {
-    for (const signal of signals) process.off(signal, stop)
-  }
-  for (const signal of signals) process.on(signal, stop)
+  })
   return release
 }

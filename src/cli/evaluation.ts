@@ -1,40 +1,40 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Kind } from '../eval/kinds/kind.ts'
-import { learningKind } from '../eval/kinds/learning/learning-kind.ts'
-import { recallKinds } from '../eval/kinds/retrieval/recall-kinds.ts'
+import { recallKinds } from '../eval/kinds/retrieval/carry-out.ts'
 import { Backends, readBackendName } from '../eval/system/backends.ts'
-import { openEmbedder } from '../eval/system/embedders/open-embedder.ts'
-import type { Ports } from '../memory/change/transaction.ts'
+import { openEmbedder } from '../eval/system/open-embedder.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
+import type { Ports } from '../memory/ports.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { openMemoryStore } from '../store/memory-store.ts'
-import type { Surroundings } from './compose.ts'
-import { ProgressBar } from './progress-bar.ts'
+import { type ProcessEnvironment, packageVersion } from './compose.ts'
+import type { Session } from './session.ts'
+import type { TaskWork } from './task-work.ts'
+import { ProgressBar } from './text/progress-bar.ts'
 
-/** What evaluation commands work with. */
+/** The dependencies of the evaluation commands. */
 export type Evaluation = {
   /** The packs that ship with Credence. */
   readonly packsDirectory: string
-  /** Where the measured table is kept, in a clone. */
+  /** The document with the measured table, in a clone. */
   readonly documentFile: string
   readonly openEmbedder: (spec: string) => Promise<Embedder>
   readonly backends: (options: { readonly packsDirectory: string; readonly embedder: string }) => Backends
-  /** The kinds of pack that can be run, but for those of other layers, which their commands add. */
+  /** The kinds of pack in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
   readonly kinds: (options: {
+    readonly runner: string | undefined
     readonly embedder: string
     readonly extractor: (spec: string) => Promise<Extractor>
-  }) => readonly Kind[]
-  /** Shows how far a run has come, where somebody can see it. */
+  }) => Promise<readonly Kind[]>
   readonly progress: ProgressBar
 }
 
 const inPackage = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
-/** Every run begins with an empty store in memory, so that no memory of the user is ever touched. */
-export function composeEvaluation({ env, stderr }: Pick<Surroundings, 'env' | 'stderr'>): Evaluation {
-  const { version } = JSON.parse(readFileSync(inPackage('package.json'), 'utf8')) as { version: string }
+/** Every run begins with an empty in-memory store, so that it never touches a memory of the user. */
+export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env' | 'stderr'>): Evaluation {
+  const version = packageVersion()
   const open = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
   const packs = inPackage('packs')
   const clock = (): number => performance.now()
@@ -51,39 +51,51 @@ export function composeEvaluation({ env, stderr }: Pick<Surroundings, 'env' | 's
     documentFile: inPackage('docs/evaluation.md'),
     openEmbedder: open,
     backends,
-    kinds: ({ embedder, extractor }) => {
+    kinds: async ({ runner, embedder, extractor }) => {
       const subjects = backends({ packsDirectory: packs, embedder })
-      return [
-        ...recallKinds((system) => subjects.open(readBackendName(system))),
-        learningKind({
-          open: (system) => extractorOrControl(system, extractor),
-          openPorts: emptyPorts,
-          version,
-          clock,
-        }),
-      ]
+      const kinds = recallKinds((system) => subjects.open(readBackendName(system)))
+      if (kinds.some(({ name }) => name === runner)) return kinds
+      const { learningKind } = await import('../eval/kinds/learning/learning-kind.ts')
+      const open = (system: string) => extractorOrControl(system, extractor)
+      return [...kinds, learningKind({ open, openPorts: emptyPorts, version, clock })]
     },
     progress: new ProgressBar(stderr, env),
   }
 }
 
-/** A memory in which nothing was learned yet. */
+/** Ports of an empty memory. */
 function emptyPorts(): Ports {
   let last = 0
-  return {
-    store: openMemoryStore({ random: randomBytes }),
-    now: () => new Date(),
-    newId: () => {
-      last += 1
-      return `b-${last}`
-    },
-  }
+  const newId = (): string => `b-${++last}`
+  return { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId }
 }
 
 /** The extractor of this name, or one of the controls. */
 async function extractorOrControl(spec: string, open: (spec: string) => Promise<Extractor>): Promise<Extractor> {
-  const controls = await import('../eval/kinds/learning/control-extractors.ts')
+  const controls = await import('../eval/kinds/learning/learning-kind.ts')
   if (spec === 'none') return controls.nothingExtractor
   if (spec === 'everything') return controls.everythingExtractor
   return open(spec)
+}
+
+/** The kinds of pack. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
+export async function packKinds(
+  session: Session,
+  { runner, embedder }: { readonly runner: string | undefined; readonly embedder: string },
+): Promise<readonly Kind[]> {
+  const evaluation = await session.evaluation()
+  const kinds = await evaluation.kinds({ runner, embedder, extractor: (spec) => session.extractor(spec) })
+  return runner === 'task' ? [...kinds, await composeTaskKind(await session.taskWork())] : kinds
+}
+
+/** Tasks as a kind of pack, graded in the sandbox and without a judge. */
+async function composeTaskKind(work: TaskWork): Promise<Kind> {
+  const { taskKind } = await import('../tasks/task-kind.ts')
+  return taskKind({
+    agent: (spec, options) => work.agent(spec, [], options),
+    graders: () => work.graders(null),
+    now: () => new Date(),
+    searchPath: work.searchPath,
+    temporary: work.temporary,
+  })
 }

@@ -1,99 +1,99 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Settings } from '../config.ts'
-import type { Author } from '../memory/change/transaction.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
+import type { Author } from '../memory/ports.ts'
 import type { openPorts } from '../open-memory.ts'
 import type { Evaluation } from './evaluation.ts'
-import type { Environment } from './output.ts'
 import type { TaskWork } from './task-work.ts'
+import type { EnvironmentVariables } from './text/output.ts'
 
-/** The options that say which memory is meant. */
-export type PlaceOptions = {
+/** The options that select a memory and the scopes in it. */
+export type LocationOptions = {
   readonly dir?: string | undefined
   readonly user?: string | undefined
   readonly scope?: readonly string[]
 }
 
 /** The options that also say who is asking or writing. */
-export type StandpointOptions = PlaceOptions & {
+export type StandpointOptions = LocationOptions & {
   readonly as?: Author | undefined
   readonly agent?: string | undefined
   /** How long to wait for another process that is writing. */
   readonly busyTimeoutMs?: number
 }
 
-/** Which memory is meant, and where in it one stands. */
-export type Place = {
+/** The selected memory and scopes. */
+export type MemoryLocation = {
   readonly dir: string
   readonly user: string
-  /** The project of the working directory, when that is in a repository. */
-  readonly project: string | null
-  /** What is in view. */
+  /** The active scopes. */
   readonly scopes: readonly string[]
-  /** Where something new is written to. */
+  /** The scopes of something new. */
   readonly homeScopes: readonly string[]
-  /** False where a `.credence.json` says so. */
+  /** False where a `.credence.json` switches hooks off. */
   readonly hooksEnabled: boolean
 }
 
-/** Where other programs keep their configuration, and how this one is started. */
+/** What is needed to write the configuration of other programs: where it is, and how they start Credence. */
 export type Machine = {
   readonly platform: NodeJS.Platform
   readonly home: string
-  readonly env: Environment
-  /** The Node that is running, and the file it was started with. */
+  readonly env: EnvironmentVariables
+  /** The running Node, and the file it was started with. */
   readonly node: string
   readonly program: string
   readonly version: () => string
 }
 
-/** Everything a command has besides its input. Made by compose.ts, and closed by it when the command is done. */
+export type Ports = ReturnType<typeof openPorts>
+
+/** Everything a command has besides its input. compose.ts makes it, and closes it when the command has ended. */
 export type Session = {
   readonly workingDirectory: () => string
   /** When the program started, on the clock of `performance.now()`. */
   readonly startedAt: number
-  readonly place: (options: PlaceOptions) => Place
-  /** The memory directory as far as it is known without asking the project, for when that has nothing sensible to say. */
+  readonly locate: (options: LocationOptions) => MemoryLocation
+  /** The memory directory without asking the project, for when its `.credence.json` is invalid. */
   readonly directory: (given: string | undefined) => string
-  readonly settings: (options: PlaceOptions) => Settings
-  /** The memory meant, to write to; made when there is none. */
+  readonly settings: (options: LocationOptions) => Settings
+  /** Opens the memory for writing; makes it when there is none. */
   readonly memory: (options: StandpointOptions) => Promise<Memory>
-  /** The memory meant, to read from. Reading makes nothing: where there is no memory, an empty one answers. */
+  /** Opens the memory for reading. Makes no files: where there is no memory, an empty one answers. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
-  /** The same as if it had been started in another directory. Closed together with this one. */
-  readonly inDirectory: (directory: string) => Session
-  /** The program's own streams, for commands that speak a protocol on them. */
-  readonly streams: () => { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
-  /** What commands that set up other programs know of the machine. */
-  readonly machine: Machine
-  /** Starts this program once more, to go on by itself when this one has ended. That it could not be started is no error. */
-  readonly startDetached: (argv: readonly string[]) => Promise<void>
-  /** Whether the memory meant has been made. */
-  readonly hasMemory: (options: PlaceOptions) => Promise<boolean>
-  /** Where the store of a memory directory lies. */
+  readonly hasMemory: (options: LocationOptions) => Promise<boolean>
+  /** The file of the store in a memory directory. */
   readonly storeFile: (dir: string) => Promise<string>
-  /** The store itself, for looking after it. */
-  readonly ports: (...given: Parameters<typeof openPorts>) => Promise<ReturnType<typeof openPorts>>
-  /** A new directory for short-lived files. Whoever asks for it removes it. */
+  /** The store itself, for maintenance. The caller closes it. */
+  readonly ports: (...given: Parameters<typeof openPorts>) => Promise<Ports>
+  /** The same for one function, and closed after it. */
+  readonly withPorts: <Result>(dir: string, use: (ports: Ports) => Promise<Result>) => Promise<Result>
+  /** A session as if the program had been started in another directory. Closed together with this one. */
+  readonly inDirectory: (directory: string) => Session
+  /** The process's own streams, for commands that speak a protocol on them. */
+  readonly streams: () => { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
+  readonly machine: Machine
+  /** Starts another process of this program that outlives this one. A failure to start is not an error. */
+  readonly startDetached: (argv: readonly string[]) => Promise<void>
+  /** A new directory for temporary files. The caller removes it. */
   readonly temporaryDirectory: () => string
-  /** A memory that nobody else sees, until `remove` takes every trace of it away; an interrupt does so too. */
+  /** A new memory in a temporary directory. `remove` deletes it; so does an interrupt. */
   readonly temporaryMemory: (
     scopes: readonly string[],
   ) => Promise<{ readonly memory: Memory; readonly remove: () => Promise<void> }>
-  /** What finds statements in messages: `rules`, or a model by its name. */
+  /** Finds statements in messages: `rules`, or a model by its name. */
   readonly extractor: (spec: string) => Promise<Extractor>
-  /** What evaluation commands work with. */
   readonly evaluation: () => Promise<Evaluation>
-  /** What commands that put agents to work on tasks are made of. */
   readonly taskWork: () => Promise<TaskWork>
   readonly readStdin: () => Promise<string>
-  /** Whether somebody sits at a terminal and can be asked. */
+  /** Whether a person at a terminal can be asked. */
   readonly isInteractive: () => boolean
-  /** Asks a question that is answered with yes or no, and no unless yes is said. */
+  /** Asks a yes-or-no question; only y or yes means yes. */
   readonly confirm: (question: string) => Promise<boolean>
-  /** A signal that the first interrupt raises, so that long work can end in order; the second one ends the process. */
+  /** A signal for the first interrupt; a second one ends the process. Released when the session is closed. */
   readonly interruption: () => { readonly signal: AbortSignal; readonly release: () => void }
+  /** Runs `end` at the first interrupt, also after the command has answered; a second one ends the process. */
+  readonly onInterrupt: (end: () => Promise<void>) => void
   /** Runs `cleanUp` if the process is interrupted, until the function it returns is called. */
   readonly whenInterrupted: (cleanUp: () => void) => () => void
 }

@@ -1,34 +1,45 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { MemoryError } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
-import type { ChatModel } from '../models/chat-model.ts'
 import type { Agent } from '../tasks/agent.ts'
-import { type AgentParts, agentFrom } from '../tasks/agents/agent-from.ts'
-import type { PrerequisitePlaces } from '../tasks/run/prerequisites.ts'
-import type { Surroundings } from './compose.ts'
+import type { AgentParts } from '../tasks/agents/agent-from.ts'
+import type { Graders } from '../tasks/grade/task-grade.ts'
+import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
+import type { ProcessEnvironment } from './compose.ts'
+import { ProgressBar } from './text/progress-bar.ts'
 
-/** What commands that put agents to work are made of. */
+/** What the commands about tasks need. */
 export type TaskWork = {
-  /** `passThrough` are variables of the environment that an agent which is a program is to have. */
+  /** `passThrough` names variables of the environment for an agent that is a program. */
   readonly agent: (
     spec: string,
     passThrough: readonly string[],
     options?: { readonly isForgetful: boolean },
   ) => Promise<Agent>
-  /** The model that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
-  readonly judgeModel: (spec: string) => Promise<ChatModel>
-  readonly places: PrerequisitePlaces
+  /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+  readonly graders: (judge: string | null) => Promise<Graders>
+  /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
+  readonly taskPlaces: TaskPlaces
+  /** Where programs are looked for that a task needs. */
+  readonly searchPath: string
   /** Where workspaces are made while agents work. */
   readonly temporary: string
   readonly arenaKey: string | undefined
+  readonly progress: ProgressBar
 }
 
-export function composeTaskWork(surroundings: Surroundings): TaskWork {
-  const { env, temporary } = surroundings
-  const workingDirectory = surroundings.workingDirectory()
+export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
+  const { env, temporary } = environment
+  const workingDirectory = environment.workingDirectory()
   const openModel: AgentParts['openModel'] = async (wanted) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
     return openChatModel({ ...wanted, env })
+  }
+  const openJudgeOf = async (spec: string) => {
+    const { openModelOf } = await import('../models/open-chat-model.ts')
+    const { openJudge } = await import('../tasks/judge/judge.ts')
+    return openJudge(await openModelOf(spec, env))
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async ({ hasMemory }) => {
@@ -47,16 +58,25 @@ export function composeTaskWork(surroundings: Surroundings): TaskWork {
   })
   return {
     agent: async (spec, passThrough, { isForgetful } = { isForgetful: false }) => {
+      const { agentFrom } = await import('../tasks/agents/agent-from.ts')
       if (!isForgetful) return agentFrom(spec, { ...partsFor((memory) => memory), passThrough })
       if (/^(?:reference|openai:|anthropic:)/u.test(spec)) return agentFrom(spec, partsFor(forgetful))
       throw new MemoryError('invalid', `The memory of the agent "${spec}" cannot be switched off from outside.`, {
         hint: 'Recall can be switched off for reference, openai: and anthropic:.',
       })
     },
-    judgeModel: async (spec) => (await import('../models/open-chat-model.ts')).openModelOf(spec, env),
-    places: { searchPath: env.PATH ?? '', workingDirectory },
+    graders: async (judge) => {
+      const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
+      return {
+        judge: judge === null ? null : await openJudgeOf(judge),
+        sandbox: await openSandbox({ python: await findPython() }),
+      }
+    },
+    taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
+    searchPath: env.PATH ?? '',
     temporary,
     arenaKey: env.CREDENCE_ARENA_KEY,
+    progress: new ProgressBar(environment.stderr, env),
   }
 }
 

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 /** Marks a path as unfinished work of a process. Ids never begin with a dot, so no document can have such a name. */
 type Purpose = 'tmp' | 'staged' | 'replaced'
 
-/** A name beside `name` that nobody else uses, and that says which process to ask whether it is still needed. */
+/** A unique name beside `name` with the id of this process, which shows whether the file is still in use. */
 export const leftoverName = (purpose: Purpose, name: string): string =>
   `.${purpose}-${process.pid}-${randomBytes(4).toString('hex')}-${name}`
 
 const pattern = /^\.(?<purpose>tmp|staged|replaced)-(?<pid>\d+)-[0-9a-f]{8}-(?<name>.+)$/u
 
 /**
- * Clears a directory of what processes that died left behind. What a replacement had moved aside comes back when the
- * replacement never arrived.
+ * Removes the leftovers of dead processes from a directory. A file that was moved aside for a replacement is restored when
+ * the replacement never arrived.
  */
 export async function sweepLeftovers(directory: string): Promise<void> {
   for (const entry of await namesIn(directory)) {

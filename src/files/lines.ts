@@ -5,7 +5,7 @@ export type Line = {
   readonly number: number
   /** Null when the line is longer than anything that may be in such a file. */
   readonly bytes: Uint8Array | null
-  /** False for a last line without its newline: whoever wrote it did not get to the end. */
+  /** False for a last line without its newline, whose writer was interrupted. */
   readonly isWhole: boolean
 }
 

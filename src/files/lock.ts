@@ -1,51 +1,73 @@
-import { readFile, rename, rm } from 'node:fs/promises'
+import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import Database from 'better-sqlite3'
 import { MemoryError } from '../errors.ts'
-import { writeAtomically } from './atomic-write.ts'
-import { codeOf, isRunning } from './leftovers.ts'
+import { codeOf } from './leftovers.ts'
 
-const mostAttempts = 20
+const pollMs = 8
+
+/** The last caller of this process that waits for each lock, so that waiting callers get it in the order of asking. */
+const queues = new Map<string, Promise<void>>()
 
 /**
- * Takes a lock that is a file holding the owner's process id; `what` is in use while it is held. A lock whose owner is
- * gone is taken over. Returns what gives it back.
+ * Takes a lock and returns its release. `what` is the thing the lock protects, as the subject of the error message;
+ * without `waitMs` a lock in use is an error at once. The lock is SQLite's exclusive lock on an empty file: the
+ * operating system releases it when the process ends, however it ends, so there are no stale locks and no process ids
+ * to compare. It keeps out other callers of this process, too. The file stays: removing it would let two holders in.
  */
-export async function takeLock(path: string, what: string): Promise<() => Promise<void>> {
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    if (await writeAtomically(path, `${process.pid}\n`, { existing: 'keep', durable: false })) {
-      return () => rm(path, { force: true })
+export async function takeLock(path: string, what: string, waitMs = 0): Promise<() => void> {
+  if (waitMs === 0) return pollLock(path, what, 0)
+  const before = queues.get(path)
+  const { promise: isReleased, resolve: next } = Promise.withResolvers<void>()
+  queues.set(path, isReleased)
+  const end = (): void => {
+    if (queues.get(path) === isReleased) queues.delete(path)
+    next()
+  }
+  await before
+  try {
+    const release = await pollLock(path, what, waitMs)
+    return () => {
+      release()
+      end()
     }
-    const owner = await ownerOf(path)
-    if (owner === null) continue
-    if (isRunning(owner)) {
-      throw new MemoryError('conflict', `${what} is in use by process ${owner}.`, {
-        hint: `Wait until it ends. If process ${owner} is another program, remove ${path}.`,
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+async function pollLock(path: string, what: string, waitMs: number): Promise<() => void> {
+  // Monotonic: setting the system clock neither shortens nor prolongs the wait.
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const release = tryLock(path)
+    if (release !== null) return release
+    if (performance.now() >= deadline)
+      throw new MemoryError('conflict', `${what} is in use by another process.`, {
+        hint: 'Try again when that process has finished.',
       })
-    }
-    await removeStale(path, owner)
-  }
-  throw new MemoryError('conflict', `${what} is in use by other processes.`, { hint: 'Try again.' })
-}
-
-/** Null when the lock has just been given back. */
-async function ownerOf(path: string): Promise<number | null> {
-  try {
-    return Number.parseInt(await readFile(path, 'utf8'), 10)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
+    await pause(pollMs)
   }
 }
 
-/** Moves the lock away first: of two that find it stale only one can, and a new owner's lock is put back. */
-async function removeStale(path: string, owner: number): Promise<void> {
-  const aside = `${path}.stale-${process.pid}`
+/** Null when the lock is held by another connection, of this process or another. */
+function tryLock(path: string): (() => void) | null {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // An existing file is never opened with `fs`: closing it would drop the lock that SQLite holds on it in this process.
+  if (!existsSync(path)) writeFileSync(path, '', { mode: 0o600 })
+  const db = new Database(path, { timeout: 0 })
   try {
-    await rename(path, aside)
+    db.exec('BEGIN EXCLUSIVE')
+    return () => db.close()
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return
-    throw error
+    db.close()
+    const code = codeOf(error)
+    if (code?.startsWith('SQLITE_BUSY')) return null
+    if (code !== 'SQLITE_NOTADB') throw error
+    // Earlier versions wrote a process id into the file.
+    truncateSync(path)
+    return tryLock(path)
   }
-  const moved = await ownerOf(aside)
-  if (moved !== owner && moved !== null) await writeAtomically(path, `${moved}\n`, { existing: 'keep', durable: false })
-  await rm(aside, { force: true })
 }

@@ -1,8 +1,8 @@
 import { type Belief, isVisibleTo } from '../beliefs/belief.ts'
 import { parseScope, visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import type { Author } from '../memory/change/transaction.ts'
 import type { Memory } from '../memory/memory.ts'
+import type { Author } from '../memory/ports.ts'
 
 /** Where a server stands: whose memory it is, what of it is in view, and where something new goes. */
 export type Standing = {

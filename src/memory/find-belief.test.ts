@@ -3,8 +3,8 @@ import { about, tell } from '../../test/memory/at-hand.ts'
 import { belief, ports, portsWith } from '../../test/recall/beliefs-at-hand.ts'
 import { correct } from './change/correct.ts'
 import { resolve } from './change/resolve.ts'
-import type { Ports } from './change/transaction.ts'
 import { findBelief } from './find-belief.ts'
+import type { Ports } from './ports.ts'
 
 const find = async (memory: Ports, reference: string, scopes?: readonly string[]) =>
   (await findBelief(memory, { user: 'ann', reference, ...(scopes === undefined ? {} : { scopes }) })).id

@@ -1,17 +1,14 @@
-import type { Belief } from '../beliefs/belief.ts'
-import { isCurrent } from '../beliefs/belief.ts'
+import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import { nameKey } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
-import { MemoryError } from '../errors.ts'
+import { conflict, notFound } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
-import type { Ports } from './change/transaction.ts'
+import type { Ports } from './ports.ts'
 
+/** Shorter references are not tried as the beginning of an id. */
 const shortestPrefix = 4
 
-/**
- * A belief pointed at by id, by name, by the beginning of an id, or by an alias nobody else has. What is retired is found
- * by its id, or by its name once nothing current answers to that.
- */
+/** Names one belief of a user: by id, by name, by the beginning of its id, or by an alias that only it has. */
 export type BeliefReference = {
   readonly user: string
   readonly reference: string
@@ -19,13 +16,14 @@ export type BeliefReference = {
   readonly scopes?: readonly string[]
 }
 
+/** Current beliefs win. One that is no longer current is found by its id, or by its name when no current belief has that. */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
   const exact = await store.get(user, wanted)
   if (exact !== null) return exact
 
   const named = await store.named(user, wanted)
-  if (named.some(isCurrent)) return onlyOne(wanted, preferred(named.filter(isCurrent), scopes))
+  if (named.some(isCurrent)) return onlyOne(wanted, preferVisible(named.filter(isCurrent), scopes))
 
   if (wanted.length >= shortestPrefix && !/\s/u.test(wanted)) {
     const ids = await store.idsStartingWith(user, wanted, 2)
@@ -35,17 +33,17 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
   const keys = formKeys(wanted).map(({ key }) => key)
   const holders = [...(await store.everyHolder(user, keys)).values()].flat()
   const aliased = (await store.getMany(user, [...new Set(holders)])).filter(isCurrent)
-  if (aliased.length > 0) return onlyOne(wanted, preferred(aliased, scopes))
+  if (aliased.length > 0) return onlyOne(wanted, preferVisible(aliased, scopes))
 
   const [retired] = named
   if (retired !== undefined) return retired
-  throw new MemoryError('not_found', `There is no belief "${wanted}".`, {
-    hint: 'List beliefs with `credence beliefs`, or look for words with `credence search`.',
-  })
+  throw notFound(
+    `There is no belief "${wanted}".`,
+    'List beliefs with `credence beliefs`, or look for words with `credence search`.',
+  )
 }
 
-/** Those in view, if there are any. */
-function preferred(beliefs: readonly Belief[], scopes: readonly string[]): readonly Belief[] {
+function preferVisible(beliefs: readonly Belief[], scopes: readonly string[]): readonly Belief[] {
   const visible = visibleScopes(scopes)
   const inView = beliefs.filter((belief) => belief.scopes.some((scope) => visible.includes(scope)))
   return inView.length > 0 ? inView : beliefs
@@ -54,10 +52,65 @@ function preferred(beliefs: readonly Belief[], scopes: readonly string[]): reado
 function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
   const [first, ...others] = beliefs
   if (first !== undefined && others.length === 0) return first
-  const choices = beliefs
-    .map((belief) => `${belief.id} (${nameKey(belief.name)}, ${belief.scopes.join(' ')})`)
-    .join(', ')
-  throw new MemoryError('conflict', `"${reference}" means several beliefs: ${choices}.`, {
-    hint: 'Give the id, or a scope.',
-  })
+  const choices = beliefs.map(({ id, name, scopes }) => `${id} (${nameKey(name)}, ${scopes.join(' ')})`).join(', ')
+  throw conflict(`"${reference}" means several beliefs: ${choices}.`, 'Give the id, or a scope.')
+}
+
+/** The version a caller was looking at when they decided on a change. If the belief has changed since, nothing is done. */
+export type VersionExpectation = { readonly expectedVersion?: number }
+
+/** Finds a belief that can still be changed, or says why it cannot. */
+export async function currentBelief(ports: Ports, reference: BeliefReference & VersionExpectation): Promise<Belief> {
+  const belief = await findBelief(ports, reference)
+  if (isCurrent(belief)) return requireVersion(belief, reference)
+  const { id, name, supersededBy } = belief
+  if (supersededBy !== null)
+    throw conflict(
+      `The belief ${id} ("${name}") was superseded by ${supersededBy}.`,
+      `Use ${supersededBy}, or undo the correction first.`,
+    )
+  if (belief.proposedFor !== null)
+    throw conflict(`The belief ${id} is only proposed.`, 'Accept or reject it with `credence proposals`.')
+  if (belief.candidate)
+    throw conflict(
+      `The belief ${id} is a candidate that nobody has confirmed yet.`,
+      `Run \`credence confirm ${id}\`, or reject it with \`credence proposals reject ${id}\`.`,
+    )
+  throw conflict(
+    `The belief ${id} ("${name}") is no longer open to change.`,
+    'See what happened to it with `credence history`.',
+  )
+}
+
+export function requireVersion(belief: Belief, { expectedVersion }: VersionExpectation): Belief {
+  if (expectedVersion === undefined || expectedVersion === belief.version) return belief
+  throw conflict(
+    `The belief ${belief.id} ("${belief.name}") is at version ${belief.version} now, not ${expectedVersion}.`,
+    'Somebody changed it meanwhile. Look at it again, then repeat the change if it is still wanted.',
+  )
+}
+
+type Named = Pick<Belief, 'user' | 'name' | 'scopes'>
+
+/** In each scope a name belongs to one current belief. `except` are beliefs that may hold it. */
+export async function requireFreeName(
+  { store }: Ports,
+  { user, name, scopes }: Named,
+  { except, hint }: { readonly except: readonly string[]; readonly hint: (taken: Belief) => string },
+): Promise<void> {
+  const taken = (await store.holders(user, name, scopes)).find(({ id }) => !except.includes(id))
+  if (taken === undefined) return
+  throw conflict(`The name "${name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`, hint(taken))
+}
+
+/** The name, or the name with the next free number where another belief holds it in one of the scopes. */
+export async function freeName(
+  { store }: Pick<Ports, 'store'>,
+  { user, name, scopes }: Named,
+  isTaken: (name: string) => boolean = () => false,
+): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const tried = number === 1 ? name : `${name} (${number})`
+    if (!isTaken(tried) && (await store.holders(user, tried, scopes)).length === 0) return tried
+  }
 }

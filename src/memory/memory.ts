@@ -10,16 +10,15 @@ import type { Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
 import type { Remembered } from './change/remember.ts'
 import type { Resolved, ResolveRequest } from './change/resolve.ts'
-import type { Author, Ports } from './change/transaction.ts'
 import type { Undone } from './change/undo.ts'
-import type { ForgottenTurns, TurnSelection } from './conversation/forget-turns.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
 import type { EmbedRequest } from './conversation/meaning.ts'
+import type { ForgottenTurns, TurnSelection } from './conversation/turns.ts'
 import type { History } from './explain/history.ts'
-import type { Remedies } from './explain/remedy.ts'
-import type { RemedyRequest } from './explain/remedy-candidate.ts'
+import type { Remedies, RemedyRequest } from './explain/remedies.ts'
 import type { Why } from './explain/why.ts'
 import type { Learned, LearnRequest } from './learn/learn.ts'
+import type { Author, Ports } from './ports.ts'
 import type { Context } from './recall/context.ts'
 import { type RecallRequest, recall } from './recall/recall.ts'
 import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
@@ -139,7 +138,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const load = () => import('./use-cases.ts')
   return {
     remember: async ({ key, sourceId, model, ...draft }) =>
-      (await load()).remember(ports, {
+      (await import('./change/remember.ts')).remember(ports, {
         user,
         author,
         draft: { scopes, ...draft },
@@ -175,7 +174,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),
     recall: (message, options = {}) => recall(ports, { ...view, ...options, user, message }),
-    search: async (query, options = {}) => (await load()).search(ports, { agent, ...options, user, query }),
+    search: async (query, options = {}) =>
+      (await import('./recall/search.ts')).search(ports, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     remedies: async (message, reference, options) =>

@@ -1,5 +1,13 @@
-import { type Belief, byStanding, isCurrent, isStanding, isVisibleTo, reinforcedAt } from '../beliefs/belief.ts'
-import type { BeliefFilter, BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
+import {
+  type Belief,
+  byStanding,
+  isCurrent,
+  isStanding,
+  isVisibleTo,
+  passesFilter,
+  reinforcedAt,
+} from '../beliefs/belief.ts'
+import type { BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
 import type { Commit } from '../beliefs/journal.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
@@ -122,7 +130,7 @@ export function openMemoryStore({
     supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(byUpdate),
     proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(byUpdate),
     list: async (filter, { limit, offset }) => {
-      const items = matching(filter.user, (belief) => passes(belief, filter)).sort(byUpdate)
+      const items = matching(filter.user, (belief) => passesFilter(belief, filter)).sort(byUpdate)
       return { items: items.slice(offset, offset + limit), total: items.length }
     },
     scopes: async (user) => {
@@ -199,19 +207,6 @@ const isIn = (belief: Belief, scopes: readonly string[]): boolean =>
 
 const isInView = (belief: Belief, { agent, scopes }: Viewpoint): boolean =>
   isVisibleTo(belief.agent, agent) && isIn(belief, scopes)
-
-function passes(belief: Belief, filter: BeliefFilter): boolean {
-  const { scopes, types, statuses, pinned, current, proposals, candidates } = filter
-  return (
-    (scopes === undefined || isIn(belief, scopes)) &&
-    (types === undefined || types.includes(belief.type)) &&
-    (statuses === undefined || statuses.includes(belief.status)) &&
-    (pinned === undefined || belief.pinned === pinned) &&
-    (current === undefined || isCurrent(belief) === current) &&
-    (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
-    (candidates === undefined || belief.candidate === candidates)
-  )
-}
 
 /** The answer for every key that has one, in the order asked. */
 function collect<Item>(

@@ -1,6 +1,6 @@
 import type { Page } from '../beliefs/belief-store.ts'
-import { isSameTurn, type NewTurn, type Turn } from '../beliefs/turn.ts'
-import { type ExportedTurn, longestOpening, type SessionSummary, type TurnFilter } from '../beliefs/turn-store.ts'
+import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
+import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/units.ts'
 import { compareText } from './text-order.ts'

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
-/** What an agent did with one prompt. */
+/** The work of an agent on one prompt. */
 export type Turn = {
-  /** What it did and said after the prompt, in order; the prompt itself is not among them. */
+  /** All messages after the prompt, in order. */
   readonly messages: readonly TranscriptMessage[]
-  /** What it said in the end. */
+  /** The last text. */
   readonly answer: string
   readonly usage: Usage
 }
@@ -46,22 +47,60 @@ export type Agent = {
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure'
   readonly fault: 'agent' | 'infrastructure'
-  /** What it did and said before it failed, so that the record has it. */
+  /** What it did before it failed, for the record. */
   readonly messages: readonly TranscriptMessage[]
   readonly usage: Usage
 
   constructor(
     fault: 'agent' | 'infrastructure',
     message: string,
-    details: {
-      readonly cause?: unknown
-      readonly messages?: readonly TranscriptMessage[]
-      readonly usage?: Usage
-    } = {},
+    { messages = [], usage = noUsage, cause }: Partial<Pick<Turn, 'messages' | 'usage'>> & { cause?: unknown } = {},
   ) {
-    super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    super(message, { cause })
     this.fault = fault
-    this.messages = details.messages ?? []
-    this.usage = details.usage ?? noUsage
+    this.messages = messages
+    this.usage = usage
   }
+}
+
+/** An agent without a process of its own; `id` is that of the conversation. */
+export const inProcess = (
+  take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<Turn>,
+): AgentAtWork => ({
+  open: async () => {
+    const id = randomUUID()
+    let count = 0
+    const send: Conversation['send'] = async (prompt, signal) => {
+      const turn = await take(prompt, { id, signal })
+      count += turn.messages.length + 1
+      return turn
+    }
+    return { id, process: null, messageCount: () => count, send, close: async () => {} }
+  },
+  stop: async () => {},
+})
+
+/** Does nothing. A score above 0 shows that a task measures something else. */
+export const noneAgent: Agent = {
+  name: 'none',
+  version: '1',
+  model: null,
+  unavailable: async () => null,
+  start: async () =>
+    inProcess(async () => ({ messages: [{ role: 'assistant', content: [] }], answer: '', usage: noUsage })),
+}
+
+/** A tool call and its result, as a transcript shows them. */
+export function toolUse(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  result: string,
+  isError = false,
+): readonly TranscriptMessage[] {
+  const id = randomUUID()
+  const call = { type: 'toolCall', id, name, arguments: given, params: given } as const
+  return [
+    { role: 'assistant', content: [call], stopReason: 'toolUse' },
+    { role: 'toolResult', toolCallId: id, toolName: name, content: [{ type: 'text', text: result }], isError },
+  ]
 }

@@ -6,9 +6,7 @@ const Text = z.string().nullable()
 
 /** A file of the evidence, by its path below the evidence folder. Paths from a file decide what is read next. */
 const KeptFile = z.strictObject({
-  path: z.string().refine((path) => containedPath(path) === path, {
-    error: 'must be a path inside the evidence folder',
-  }),
+  path: z.string().refine((path) => containedPath(path) === path, 'must be a path inside the evidence folder'),
   sha256: z.string().regex(/^[0-9a-f]{64}$/u),
   bytes: Count,
 })
@@ -16,7 +14,6 @@ export type KeptFile = z.infer<typeof KeptFile>
 
 const Usage = z.strictObject({ input: Count, output: Count, cacheRead: Count, cacheWrite: Count })
 
-/** What happened in one session. */
 const SessionRecord = z.strictObject({
   id: z.string(),
   index: Count,
@@ -27,7 +24,6 @@ const SessionRecord = z.strictObject({
   /** Messages in the conversation before this prompt; 0 proves that a fresh session was fresh. */
   priorMessages: Count.nullable(),
   outcome: z.enum(['answered', 'failed', 'timeout', 'not_reached']),
-  /** What went wrong, for a person. */
   problem: Text,
   answer: Text,
   transcript: KeptFile.nullable(),
@@ -35,42 +31,37 @@ const SessionRecord = z.strictObject({
   usage: Usage,
   startedAt: Text,
   endedAt: Text,
-  deadlineMs: z.number().nullable(),
 })
 export type SessionRecord = z.infer<typeof SessionRecord>
 
+const Paths = z.array(z.string()).readonly()
 const happened = { at: z.string(), session: z.string() }
 
 /** Something that happened besides what the agent said, in order. */
 const EvidenceEvent = z.discriminatedUnion('kind', [
-  /** What a session changed in the workspace. What it wrote is kept below `changes/`. */
-  z.strictObject({
-    ...happened,
-    kind: z.literal('files_changed'),
-    written: z.array(z.strictObject({ path: z.string(), kept: KeptFile })).readonly(),
-    removed: z.array(z.string()).readonly(),
-  }),
-  /** The control took the memory away before this session. */
-  z.strictObject({ ...happened, kind: z.literal('memory_removed'), paths: z.array(z.string()).readonly() }),
+  /** Files of the workspace that a session wrote or removed. */
+  z.strictObject({ ...happened, kind: z.literal('files_changed'), written: Paths, removed: Paths }),
+  /** The control removed the memory before this session. */
+  z.strictObject({ ...happened, kind: z.literal('memory_removed'), paths: Paths }),
   /** A file that is not part of the evidence, and why: a link, a device, too large. */
   z.strictObject({ ...happened, kind: z.literal('not_kept'), path: z.string(), reason: z.string() }),
 ])
 export type EvidenceEvent = z.infer<typeof EvidenceEvent>
 
 /** `no-memory`: the memory directory and store are removed before every fresh session but the first. */
-export const controls = ['none', 'no-memory'] as const
-export type Control = (typeof controls)[number]
+const Control = z.enum(['none', 'no-memory'])
+export type Control = z.infer<typeof Control>
 
-/** Everything kept of one task carried out once: what graders, judges and people look at. Written as `evidence.json`. */
+/** The record of one task carried out once, which graders and judges read. Written as `evidence.json`. */
 export const Evidence = z.strictObject({
-  schemaVersion: z.literal(1),
+  schemaVersion: z.literal(2),
   taskId: z.string(),
   /** `task.md` in the evidence folder: the file as it was. Its own name where it could not be kept. */
   taskFile: z.string(),
   taskSha256: z.string(),
   repeat: z.int(),
   seed: z.int(),
-  control: z.enum(controls),
+  control: Control,
   agent: z.strictObject({ name: z.string(), version: z.string(), model: Text }),
   /** How carrying out the task ended, before anything is graded. */
   outcome: z.enum(['done', 'agent_failed', 'agent_timeout', 'infra_error', 'skipped']),

@@ -1,18 +1,23 @@
 import { defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../eval/kinds/kind.ts'
-import { refuseUnlike } from '../eval/pack/manifest.ts'
+import { canonicalJson, hashOfFiles, refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
+import type { RunnableBenchmark } from '../eval/run/run.ts'
+import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import type { Agent } from './agent.ts'
 import type { Control } from './evidence.ts'
-import type { Graders } from './grade/task-grade.ts'
+import { type Graders, gradingVersion } from './grade/task-grade.ts'
+import type { Judge } from './judge/judge.ts'
 import { byAgent, type Workers } from './obtain-evidence.ts'
 import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
-import { carryOutTasks, defaultPassAt, gradingHashes, promptOf, signalsOf } from './task-benchmark.ts'
+import { carryOutTasks, type TaskWorkParts } from './task-outcomes.ts'
 
-export type TaskKindParts = Required<Pick<Workers, 'places' | 'temporary'>> & {
+/** The least score of every graded part with which a task passes. */
+export const defaultPassAt = 0.9
+
+type TaskKindParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
   /** `isForgetful`: the same agent whose memory answers every recall and every search with nothing. */
   readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
   readonly graders: () => Promise<Graders>
-  readonly now: () => Date
 }
 
 type TaskContent = PackContent & { readonly tasks: readonly Task[] }
@@ -23,20 +28,19 @@ type Worker = Tested & {
   readonly graders: Graders
 }
 
-/** The kind of pack that has an agent carry out tasks: a case is a task, and what is run is the agent. */
-export const taskKind = (parts: TaskKindParts): Kind =>
+/** The kind of pack that has an agent carry out tasks: a case is a task, and the system is the agent. */
+export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: TaskKindParts): Kind =>
   defineKind<TaskContent, Worker>({
     name: 'task',
     defaultSystem: 'reference',
     read: readContent,
     open: async (spec) => {
-      const [agent, graders] = [await parts.agent(spec, { isForgetful: false }), await parts.graders()]
+      const [agent, graders] = [await openAgent(spec, { isForgetful: false }), await openGraders()]
       return {
-        name: agent.model === null ? agent.name : `${agent.name}:${agent.model}`,
-        version: agent.version,
-        isDeterministic: isDeterministic(agent) && graders.judge === null,
+        ...systemOf(agent),
+        isDeterministic: isDeterministic(agent, graders.judge),
         agent: async () => agent,
-        forgetful: () => parts.agent(spec, { isForgetful: true }),
+        forgetful: () => openAgent(spec, { isForgetful: true }),
         control: 'none',
         graders,
         hashed: gradingHashes({ graders, passAt: defaultPassAt }),
@@ -47,34 +51,12 @@ export const taskKind = (parts: TaskKindParts): Kind =>
       'recall off': (worker) => ({ ...worker, agent: worker.forgetful }),
       'memory off': (worker) => ({ ...worker, control: 'no-memory' }),
     },
-    carryOut: async function* ({ tasks }, worker, request) {
-      const { folder } = request
-      if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
-      const agent = await worker.agent()
-      const { places, temporary, now } = parts
-      yield* carryOutTasks(
-        {
-          tasks,
-          graders: worker.graders,
-          passAt: defaultPassAt,
-          now,
-          obtain: byAgent({
-            agentFor: () => agent,
-            control: worker.control,
-            runFolder: folder,
-            places,
-            temporary,
-            now,
-          }),
-        },
-        request,
-      )
+    carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
+      if (request.folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
+      const obtain = byAgent({ ...parts, agent: await open(), control, runFolder: request.folder })
+      yield* carryOutTasks({ tasks, graders, passAt: defaultPassAt, now: parts.now, obtain }, request)
     },
   })
-
-/** Agents that do the same every time. */
-export const isDeterministic = ({ name }: Agent): boolean =>
-  ['reference', 'reference:no-memory', 'none', 'scripted'].includes(name)
 
 function readContent(place: PackPlace): TaskContent {
   const tasks = loadTasks([place.directory], { workingDirectory: place.directory, packs: [] })
@@ -88,3 +70,55 @@ function readContent(place: PackPlace): TaskContent {
   refuseUnlike(place, cases)
   return { tasks, cases, warnings: [], isShuffled: false }
 }
+
+type TaskBenchmarkParts = TaskWorkParts & {
+  readonly benchmarkId: string
+  readonly system: RunnableBenchmark['system']
+  readonly isDeterministic: boolean
+}
+
+/** Single task files, which have no manifest, as a benchmark. */
+export function taskBenchmark(parts: TaskBenchmarkParts): RunnableBenchmark {
+  const { tasks, benchmarkId, system, isDeterministic: deterministic } = parts
+  return {
+    manifest: {
+      benchmarkId,
+      cases: tasks.map((task) => ({ id: task.id, prompt: promptOf(task), expectedSignals: signalsOf(task) })),
+      deterministic,
+      metrics,
+    },
+    ...hashOfFiles({
+      ...gradingHashes(parts),
+      ...Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
+    }),
+    system,
+    execute: (request) => carryOutTasks(parts, request),
+  }
+}
+
+const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'].map(
+  (name): MetricDeclaration => ({
+    ...{ name, direction: 'higher', range: [0, 1] },
+    ...(name === 'score' ? { primary: true } : {}),
+  }),
+)
+
+export const systemOf = ({ name, model, version }: Agent): RunnableBenchmark['system'] => ({
+  name: model === null ? name : `${name}:${model}`,
+  version,
+})
+
+/** Whether the same agent must earn the same score every time. */
+export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
+  judge === null && ['reference', 'reference:no-memory', 'none'].includes(name)
+
+/** Digests of what decides a grade besides the task. Runs that were graded otherwise are not compared. */
+function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {
+  const asked = judge === null ? 'none' : { model: judge.name, prompt: judge.promptHash }
+  return { grading: sha256(canonicalJson({ gradingVersion, passAt })), judge: sha256(canonicalJson(asked)) }
+}
+
+/** The first prompt of a task, as a manifest lists it. */
+export const promptOf = ({ sessions, name }: Task): string =>
+  sessions.find(({ prompt }) => prompt.trim() !== '')?.prompt ?? name
+const signalsOf = ({ category, name }: Task): string[] => [category, name].filter((text) => text.trim() !== '')

@@ -1,5 +1,7 @@
+import type { DrawRules } from './parse/draw.ts'
+
 export const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
-export type GradingType = (typeof gradingTypes)[number]
+type GradingType = (typeof gradingTypes)[number]
 
 /** A file that lies in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
 export type WorkspaceFile =
@@ -13,28 +15,19 @@ export type TaskSession = {
   readonly isFresh: boolean
 }
 
-/** What a session's answer must and must not say; our own addition to the format. All conditions must hold. */
+/** What the answer of a session must say; an addition of Credence to the format. All conditions must hold. */
 export type AnswerCheck = {
   readonly id: string
-  /** The session whose answer is looked at. */
   readonly session: string
-  /** The numbered question it is about: where the answer has numbers too, only what stands under this one counts. */
-  readonly question?: number
-  /** Each inner list are ways to say the same thing; one of each must be there. Compared without case and layout. */
+  /** Each inner list holds ways to say the same thing, of which one must be there. Compared without case and layout. */
   readonly expect: readonly (readonly string[])[]
   /** Compares `expect` character for character. */
   readonly exact?: boolean
   /** False where `expect` names no value that was told, such as words that confirm storing. */
   readonly recall?: boolean
   readonly forbid: readonly string[]
-  /** The answer must say that this is not known. */
   readonly mustNotKnow: boolean
-  /** Memory must be looked up before the answer. */
   readonly memoryRead?: boolean
-  /** The answer must name nothing that stands in no prompt so far and no file of the workspace. */
-  readonly nothingInvented?: boolean
-  /** `task`: stated by the task. `criteria`: a value in brackets in its grading criteria. */
-  readonly source: 'task' | 'criteria'
 }
 
 /** A job for an agent, as its file has it. Nothing of what the file says is lost: `frontMatter` is the whole of it. */
@@ -57,6 +50,8 @@ export type Task = {
   readonly automatedChecks: string | null
   readonly rubric: string | null
   readonly answerChecks: readonly AnswerCheck[]
+  /** Variables that `instantiate` fills in; empty afterwards. */
+  readonly draw: DrawRules
   readonly frontMatter: Readonly<Record<string, unknown>>
   readonly file: string
   /** Hash of the file's bytes. */

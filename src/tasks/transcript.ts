@@ -1,5 +1,7 @@
+import type { Usage } from '../models/chat-model.ts'
+
 export type TextBlock = { readonly type: 'text'; readonly text: string }
-export type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string }
+type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string }
 /** `arguments` and `params` hold the same: graders read one or the other. */
 export type ToolCallBlock = {
   readonly type: 'toolCall'
@@ -7,14 +9,6 @@ export type ToolCallBlock = {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
   readonly params: Readonly<Record<string, unknown>>
-}
-
-export type TranscriptUsage = {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-  readonly totalTokens: number
 }
 
 /** A message as graders expect it. `content` is always a list of blocks. */
@@ -26,7 +20,7 @@ export type TranscriptMessage =
       readonly model?: string
       readonly provider?: string
       readonly stopReason?: string
-      readonly usage?: TranscriptUsage
+      readonly usage?: Usage & { readonly totalTokens: number }
     }
   | {
       readonly role: 'toolResult'
@@ -36,7 +30,17 @@ export type TranscriptMessage =
       readonly isError: boolean
     }
 
-/** One line of a transcript. `session` opens each conversation; `custom` with `boundary` stands between two sessions. */
+/** The beginning of a session in a merged transcript. */
+export type Boundary = {
+  readonly session: string
+  readonly conversationId: string
+  readonly isFresh: boolean
+  readonly priorMessages: number
+}
+
+type Linked = { readonly id: string; readonly parentId: string | null; readonly timestamp: string }
+
+/** One line of a transcript. `session` opens each conversation; `custom` stands where a session begins. */
 export type TranscriptEntry =
   | {
       readonly type: 'session'
@@ -45,23 +49,5 @@ export type TranscriptEntry =
       readonly timestamp: string
       readonly cwd: string
     }
-  | {
-      readonly type: 'message'
-      readonly id: string
-      readonly parentId: string | null
-      readonly timestamp: string
-      readonly message: TranscriptMessage
-    }
-  | {
-      readonly type: 'custom'
-      readonly id: string
-      readonly parentId: string | null
-      readonly timestamp: string
-      readonly customType: 'boundary'
-      readonly data: {
-        readonly session: string
-        readonly conversationId: string
-        readonly isFresh: boolean
-        readonly priorMessages: number
-      }
-    }
+  | (Linked & { readonly type: 'message'; readonly message: TranscriptMessage })
+  | (Linked & { readonly type: 'custom'; readonly customType: 'boundary'; readonly data: Boundary })

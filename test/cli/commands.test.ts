@@ -330,7 +330,7 @@ describe('why', () => {
     expect(found.stdout).toMatch(
       /^"payment terms" \(b-\w+\) is recalled, as number 1 of the relevant beliefs, with a score of [\d.]+:\n/,
     )
-    expect(missed.stdout).toContain('is not recalled: the message holds nothing that it can be found by.')
+    expect(missed.stdout).toContain('is not recalled: the message holds neither its name nor an alias.')
     expect(missed.stdout).toContain(
       '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
     )

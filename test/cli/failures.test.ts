@@ -66,7 +66,7 @@ describe('a wrong command line', () => {
     ],
     [
       ['resolve', 'q', '--by', 'x', '--name', 'y'],
-      '--by names a belief there is, so it needs no --decision, --name or --why.',
+      '--by names an existing belief, so it needs no --decision, --name or --why.',
       'Give one or the other.',
     ],
     [

@@ -99,9 +99,9 @@ describe('the program', () => {
     using place = workplace()
     const file = join(place.work, 'half-written')
     const script = `
-      const { compose, systemSurroundings } = await import(${JSON.stringify(pathToFileURL(join(root, 'src/cli/compose.ts')).href)})
+      const { compose, processEnvironment } = await import(${JSON.stringify(pathToFileURL(join(root, 'src/cli/compose.ts')).href)})
       const { rmSync, writeFileSync } = await import('node:fs')
-      const session = compose(systemSurroundings(), async () => {})
+      const session = compose(processEnvironment(), async () => {})
       writeFileSync(${JSON.stringify(file)}, 'half')
       session.whenInterrupted(() => rmSync(${JSON.stringify(file)}))
       process.kill(process.pid, 'SIGINT')

@@ -412,7 +412,7 @@ describe('forget', () => {
 
   it.each([
     [[], 'Nothing says what to forget.'],
-    [['terms', '--session', 's1'], 'A belief and turns are forgotten one after the other.'],
+    [['terms', '--session', 's1'], 'Forget a belief and turns in two commands.'],
     [['--session', 's1', '--chain'], '--chain is for beliefs.'],
     [['--since', 'soon'], '--since: "soon" is not a date.'],
     [['--session', 's1'], 'there is no terminal to ask at.'],

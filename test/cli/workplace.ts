@@ -43,8 +43,8 @@ export function workplace() {
     const stderr = new Capture(columns)
     const input = Object.assign(typeof stdin === 'string' ? new PassThrough() : stdin, { isTTY: columns !== undefined })
     if (typeof stdin === 'string') input.end(stdin)
-    const surroundings = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr, ...more }
-    const exitCode = await main(argv, surroundings)
+    const environment = { env, home, temporary, workingDirectory, stdin: () => input, stdout, stderr, ...more }
+    const exitCode = await main(argv, environment)
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
   }
   const run = (...argv: readonly string[]): Promise<Ending> => runWith({}, ...argv)

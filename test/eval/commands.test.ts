@@ -91,7 +91,7 @@ describe('credence eval retrieval', () => {
 
     expect(await place.run('eval', 'retrieval', '--beliefs', 'nowhere.json', '--cases', 'cases.json')).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('nowhere.json: no such file'),
+      stderr: expect.stringContaining('There is no file'),
     })
     expect(await place.run('eval', 'retrieval', '--beliefs', 'beliefs.json')).toMatchObject({
       exitCode: 2,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Pack, readPack } from '../../src/eval/kinds/retrieval/pack.ts'
 import { runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
-import { summarise } from '../../src/eval/score/summary.ts'
+import { summarise } from '../../src/eval/report/retrieval-report.ts'
 import type { BackendName } from '../../src/eval/system/backends.ts'
 import { backendsFor } from './sample-corpus.ts'
 

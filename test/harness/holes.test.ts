@@ -1,14 +1,15 @@
-// Each test here is named after a way in which an earlier harness of this kind let a bad change pass.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { gateStores, reportAgainstBaseline } from '../../src/eval/gate/ci-gate.ts'
-import { runPath, shadowPath } from '../../src/eval/store/layout.ts'
+import { runPath, shadowPath } from '../../src/eval/store/documents.ts'
 import { checkArtifact } from '../../src/eval/store/parse-artifact.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 import { caseExample } from './example-documents.ts'
+
+// Each test here is named after a way in which an earlier harness of this kind let a bad change pass.
 
 const benchmark = { benchmarkId: 'ama-memory', runId: 'run-000', passRate: 0.75 }
 

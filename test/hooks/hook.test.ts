@@ -13,8 +13,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { hookEvents, hookHosts } from '../../src/cli/hooks/hook-event.ts'
 import { hookLogFile } from '../../src/cli/hooks/hook-log.ts'
+import { hookEvents, hookHosts } from '../../src/cli/hooks/host-protocol.ts'
+import { takeLock } from '../../src/files/lock.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
 import { claudeCodeOutput, codexOutput, cursorOutput } from './hosts.ts'
 
@@ -457,20 +458,18 @@ describe('the queue of hooks', () => {
     using place = workplace()
     await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
     const lock = join(queueOf(place), 'lock')
-    // This very process is running; only the age of its lock tells that it is not at it.
-    writeFileSync(lock, `${process.pid}\n`)
+    const release = await takeLock(lock, 'The queue of hooks')
     await hearAll(place)
     const during = waitingIn(place)
-    const longAgo = new Date(Date.now() - 3_600_000)
-    utimesSync(lock, longAgo, longAgo)
+    release()
     await hearAll(place)
     await hookOnly(place, prompted(place, 'Hello again.'), 'prompt-submit')
-    writeFileSync(lock, '999999999\n')
+    // What an earlier version left: the process id is in use, by another program.
+    writeFileSync(lock, `${process.pid}\n`)
     await hearAll(place)
 
     expect(during).toHaveLength(1)
     expect(await textsIn(place)).toEqual(['Hello there.', 'Hello again.'])
-    expect(existsSync(lock)).toBe(false)
   })
 
   it('keeps a message once, also when its process died before it was taken out of the queue', async () => {

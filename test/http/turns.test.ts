@@ -81,7 +81,7 @@ describe('keeping turns', () => {
     [{ turns: [] }, 'turns: Too small'],
     [{ turns: [{ text: 'x', role: 'robot' }] }, 'turns.0.role: Invalid option'],
     [{ turns: [{ txt: 'x' }] }, 'turns.0'],
-    [{ text: 'x', at: 'yesterday' }, '"yesterday" is not a time.'],
+    [{ text: 'x', at: 'yesterday' }, '"yesterday" is not a date.'],
     [{ text: 'x', scope: 'nowhere' }, 'nowhere'],
   ])('refuses %j and says what is wrong', async (body, message) => {
     const answer = await refused('POST', '/turns', body)

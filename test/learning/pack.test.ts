@@ -1,11 +1,14 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { everythingExtractor, nothingExtractor } from '../../src/eval/kinds/learning/control-extractors.ts'
-import { learningKind } from '../../src/eval/kinds/learning/learning-kind.ts'
-import { readLearningCases } from '../../src/eval/kinds/learning/learning-pack.ts'
+import { openBenchmark } from '../../src/eval/kinds/kind.ts'
+import {
+  everythingExtractor,
+  learningKind,
+  nothingExtractor,
+  readLearningCases,
+} from '../../src/eval/kinds/learning/learning-kind.ts'
 import { manifestOf } from '../../src/eval/pack/manifest.ts'
-import { openBenchmark } from '../../src/eval/run/open-benchmark.ts'
 import type { CaseOutcome } from '../../src/eval/run/run.ts'
 import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { rulesExtractor } from '../../src/memory/learn/rules.ts'

@@ -4,8 +4,8 @@ import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { memoryMcp } from '../../src/mcp/memory-mcp.ts'
 import type { Standing } from '../../src/mcp/visit.ts'
-import type { Author } from '../../src/memory/change/transaction.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
+import type { Author } from '../../src/memory/ports.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'
 
 export const person: Author = { actor: 'person', origin: 'cli' }

@@ -1,8 +1,9 @@
 import type { Belief } from '../../src/beliefs/belief.ts'
 import type { BeliefDraft } from '../../src/memory/change/draft.ts'
 import { type Remembered, remember } from '../../src/memory/change/remember.ts'
-import type { Author, ChangeRequest, Ports } from '../../src/memory/change/transaction.ts'
+import type { ChangeRequest } from '../../src/memory/change/transaction.ts'
 import type { BeliefReference } from '../../src/memory/find-belief.ts'
+import type { Author, Ports } from '../../src/memory/ports.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
 
 export const agent = { actor: 'agent', origin: 'codex' } as const

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { authorityOf, mayChange } from '../../src/beliefs/authority.ts'
-import { actorKinds, isCurrent } from '../../src/beliefs/belief.ts'
+import { actorKinds, authorityOf, isCurrent, mayChange } from '../../src/beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../src/beliefs/identity.ts'
 import { parseScope, parseScopes, universalScope, visibleScopes, withAncestors } from '../../src/beliefs/scope.ts'
 import { belief } from '../recall/beliefs-at-hand.ts'

@@ -1,5 +1,5 @@
 import type { Belief } from '../../src/beliefs/belief.ts'
-import type { Author, Ports } from '../../src/memory/change/transaction.ts'
+import type { Author, Ports } from '../../src/memory/ports.ts'
 import { exportBeliefs } from '../../src/memory/transfer/export.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { person } from '../recall/beliefs-at-hand.ts'

@@ -35,3 +35,15 @@ it('writes the file for many changes at once in a few goes, and each is in it wh
   expect(looks - before - looksForOne).toBeLessThan(10 * looksForOne)
   await ports.store.close()
 })
+
+it('lets a program that makes many changes in a row handle its events', async () => {
+  await using mirrored = mirroredMemory()
+  let isHandled = false
+  setImmediate(() => {
+    isHandled = true
+  })
+
+  for (let index = 0; index < 5; index += 1) await mirrored.memory.remember({ name: 'a', content: `what ${index} is` })
+
+  expect(isHandled).toBe(true)
+})

@@ -2,8 +2,8 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseSegments } from '../../src/memory/mirror/segments.ts'
-import { isMirrored } from '../../src/memory/mirror/weigh.ts'
+import { parseBlocks } from '../../src/memory/mirror/parse/blocks.ts'
+import { isMirrored } from '../../src/memory/mirror/write/layout.ts'
 import { mirroredMemory } from './mirrored-memory.ts'
 
 /** Something that happens to a memory or to its file. What it happens to is chosen by number. */
@@ -87,7 +87,7 @@ describe('whatever happens to a memory and its file', () => {
         }
         await place.sync({ accept: true })
 
-        const shown = parseSegments(place.text()).flatMap((segment) =>
+        const shown = parseBlocks(place.text()).flatMap((segment) =>
           segment.kind === 'item' ? [[segment.item.id, segment.item.content]] : [],
         )
         const held = (await current(place)).filter(isMirrored).map(({ id, content }) => [id, content])

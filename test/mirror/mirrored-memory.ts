@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { takeLock } from '../../src/files/lock.ts'
 import type { Memory } from '../../src/memory/memory.ts'
-import { exclusively } from '../../src/memory/mirror/exclusively.ts'
-import { mirrorPlaces } from '../../src/memory/mirror/places.ts'
+import { mirrorPaths } from '../../src/memory/mirror/state/state.ts'
 import { mirrorStatus } from '../../src/memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../src/memory/mirror/sync.ts'
 import { type MemoryOptions, openMemory, openPorts } from '../../src/open-memory.ts'
@@ -41,7 +41,8 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
      */
     sync: async (request: Partial<MirrorRequest> = {}) => {
       const synced = await syncMirror(ports, { dir, user: 'local', settle: true, ...request })
-      await exclusively(mirrorPlaces(dir), 10_000, async () => {})
+      const release = await takeLock(mirrorPaths(dir).lock, 'The mirror', 10_000)
+      release()
       return synced
     },
     status: async () => {

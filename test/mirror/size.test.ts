@@ -98,7 +98,7 @@ describe('MEMORY.md', () => {
     expect((await place.status()).topicFiles).toEqual([expect.stringMatching(/^project-ledger-[0-9a-f]{6}\.md$/u)])
   })
 
-  it('lists a great many scopes in a file of their own', async () => {
+  it('links to the first of a great many scopes, and counts the others', async () => {
     await using place = mirroredMemory()
     for (let index = 0; index < 90; index += 1) await fill(place, 2, [`project:p${index}`], 150)
 
@@ -111,6 +111,10 @@ describe('MEMORY.md', () => {
       .map((name) => place.text(name))
       .join('')
     expect(everything.match(/credence:b-/gu)).toHaveLength(180)
+    const links = place.text().match(/\(project-p\d+\.md\)/gu) ?? []
+    const { topicFiles } = await place.status()
+    expect(links).toHaveLength(39)
+    expect(place.text()).toContain(`- ${topicFiles.length - 39} more scopes have files of their own beside this one`)
     expect((await place.sync()).written).toEqual([])
   })
 

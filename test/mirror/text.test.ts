@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MirrorDocument } from '../../src/memory/mirror/document.ts'
+import { MirrorDocument } from '../../src/memory/mirror/write/document.ts'
 import { openMemory } from '../../src/open-memory.ts'
 import { sample } from '../../src/store/sample-beliefs.contract.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -124,8 +124,8 @@ describe('text between the items', () => {
         )
 
         document.insert(beliefs)
-        document.ensureNewSection()
-        document.setGeneration(3)
+        document.ensureInbox()
+        document.setVersion(3)
         for (const segment of document.items().slice(0, 1))
           document.replace(segment, sample({ id: 'b-new', scopes: ['domain:z'], type: 'decision' }))
         const shown = document.items().map(({ item }) => item.id)

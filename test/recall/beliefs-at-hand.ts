@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Belief } from '../../src/beliefs/belief.ts'
-import type { Ports } from '../../src/memory/change/transaction.ts'
+import type { Ports } from '../../src/memory/ports.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 import { importRecords } from '../../src/memory/transfer/import.ts'
 import { openMemoryStore } from '../../src/store/memory-store.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Ports } from '../../src/memory/change/transaction.ts'
-import type { RecallRequest } from '../../src/memory/recall/recall.ts'
-import { recall } from '../../src/memory/recall/recall.ts'
+import type { Ports } from '../../src/memory/ports.ts'
+import { type RecallRequest, recall } from '../../src/memory/recall/recall.ts'
 import { belief, portsWith } from './beliefs-at-hand.ts'
 
 const ask = async (ports: Ports, message: string, options: Partial<RecallRequest> = {}) => {

@@ -54,12 +54,11 @@ export function keptEvidence(
       usage: noUsage,
       startedAt: at,
       endedAt: at,
-      deadlineMs: null,
     }
     return { entries, record }
   })
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     taskId: 'task_sample',
     taskFile: 'task_sample.md',
     taskSha256: '0'.repeat(64),
@@ -130,6 +129,7 @@ export function taskWith(sessions: readonly TaskSession[], rest: Partial<Task> =
     automatedChecks: null,
     rubric: null,
     answerChecks: [],
+    draw: {},
     frontMatter: {},
     file: 'task_sample.md',
     sha256: '0'.repeat(64),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
 import type { Agent } from '../../src/tasks/agent.ts'
-import { noneAgent } from '../../src/tasks/agents/in-process.ts'
+import { noneAgent } from '../../src/tasks/agent.ts'
 import { referenceAgent } from '../../src/tasks/agents/reference/reference-agent.ts'
 import type { Control } from '../../src/tasks/evidence.ts'
 import { gradeAnswers } from '../../src/tasks/grade/answer-checks.ts'
@@ -16,7 +16,7 @@ import type { Task } from '../../src/tasks/task.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 const python = await findPython()
-const sandbox = await openSandbox({ python, allowUnsafe: true })
+const sandbox = await openSandbox({ python })
 const tasks = loadTasks([join('packs', 'second-brain')], { workingDirectory: '.', packs: [] })
 
 const open = async (dir: string) => openMemory({ dir })
@@ -66,9 +66,9 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
   const evidence = await carryOut({ task, agent, folder, repeat: 1, seed, control, signal, now: () => new Date() })
   expect(evidence).toMatchObject({ outcome: 'done' })
   const filled = instantiate(task, seed)
-  const { score, recallScore, checks } = await gradeAnswers(filled, evidence, folder)
+  const { answerScore: score, recallScore, checks } = await gradeAnswers(filled, evidence, folder)
   const automated = await gradeAutomatically({ task: filled, evidence, folder, sandbox })
-  if (python !== null) expect(automated).toMatchObject({ state: 'scored' })
+  if (sandbox.state === 'ready') expect(automated).toMatchObject({ state: 'scored' })
   const isScored = automated.state === 'scored'
   return {
     automated: isScored ? automated.score : null,
@@ -81,17 +81,15 @@ async function graded(task: Task, agent: Agent, { seed = 1, control = 'none' as 
 
 describe('the second-brain pack', () => {
   it.each(tasks.map((task) => [task.id, task] as const))(
-    '%s states for its sessions that storing is confirmed, memory is looked up and nothing is invented',
+    '%s states for its sessions that storing is confirmed and memory is looked up',
     (_, { sessions, answerChecks }) => {
       const asked = new Set(answerChecks.filter(({ recall }) => recall).map(({ session }) => session))
       const inNewSessions = sessions.slice(1).filter(({ id, isFresh }) => isFresh && asked.has(id))
-      const sessionsOf = (wanted: 'memoryRead' | 'nothingInvented') =>
-        answerChecks.filter((check) => check[wanted]).map(({ session }) => session)
+      const lookedUp = answerChecks.filter(({ memoryRead }) => memoryRead).map(({ session }) => session)
 
       expect(answerChecks[0]).toMatchObject({ id: 'stored', session: 'store', recall: false })
       expect(inNewSessions.length).toBeGreaterThan(0)
-      expect(sessionsOf('memoryRead')).toEqual(inNewSessions.map(({ id }) => id))
-      expect(sessionsOf('nothingInvented')).toEqual(inNewSessions.map(({ id }) => id))
+      expect(lookedUp).toEqual(inNewSessions.map(({ id }) => id))
     },
   )
 
@@ -110,49 +108,52 @@ describe('the second-brain pack', () => {
       expect(task.sessions.at(-1)?.isFresh).toBe(true)
       expect(weights.reduce((sum, weight) => sum + weight, 0)).toBe(100)
       // What is only forbidden says nothing about what is known.
-      for (const { expect: wanted, mustNotKnow, memoryRead, nothingInvented } of task.answerChecks) {
-        expect(wanted.length > 0 || mustNotKnow || memoryRead || nothingInvented).toBe(true)
+      for (const { expect: wanted, mustNotKnow, memoryRead } of task.answerChecks) {
+        expect(wanted.length > 0 || mustNotKnow || memoryRead).toBe(true)
       }
     },
   )
 })
 
-// Without Python the graders cannot run at all; the answer checks are then the only grade.
-describe.skipIf(python === null)(`graded by Python${python === null ? ', which is not installed here' : ''}`, () => {
-  it.each(tasks.map((task) => [task.id, task] as const))(
-    '%s is passed by the reference agent, and by no other way',
-    async (_, task) => {
-      const done = await graded(task, reference)
-      expect(done).toMatchObject({ automated: 1, answers: 1, recall: 1, failed: [] })
+// Without a sandbox the graders do not run; the answer checks are then the only grade.
+describe.skipIf(sandbox.state === 'none')(
+  `graded by Python${sandbox.state === 'none' ? `: ${sandbox.reason}` : ''}`,
+  () => {
+    it.each(tasks.map((task) => [task.id, task] as const))(
+      '%s is passed by the reference agent, and by no other way',
+      async (_, task) => {
+        const done = await graded(task, reference)
+        expect(done).toMatchObject({ automated: 1, answers: 1, recall: 1, failed: [] })
 
-      const forgetful = await graded(task, reference, { control: 'no-memory' })
-      expect(forgetful).toMatchObject({ answers: 0, recall: 0 })
-      expect(recalledIn(forgetful)).toEqual(recalledIn(forgetful).map(() => 0))
+        const forgetful = await graded(task, reference, { control: 'no-memory' })
+        expect(forgetful).toMatchObject({ answers: 0, recall: 0 })
+        expect(recalledIn(forgetful)).toEqual(recalledIn(forgetful).map(() => 0))
 
-      const ablated = await graded(task, withoutMemory)
-      expect(ablated).toMatchObject({ answers: 0, recall: 0 })
-      expect(recalledIn(ablated)).toEqual(recalledIn(ablated).map(() => 0))
+        const ablated = await graded(task, withoutMemory)
+        expect(ablated).toMatchObject({ answers: 0, recall: 0 })
+        expect(recalledIn(ablated)).toEqual(recalledIn(ablated).map(() => 0))
 
-      const lied = await graded(task, liar)
-      expect(lied).toMatchObject({ answers: 0, recall: 0 })
-      expect(recalledIn(lied)).toEqual(recalledIn(lied).map(() => 0))
-      expect(lied.automated).toBeLessThan(0.75)
+        const lied = await graded(task, liar)
+        expect(lied).toMatchObject({ answers: 0, recall: 0 })
+        expect(recalledIn(lied)).toEqual(recalledIn(lied).map(() => 0))
+        expect(lied.automated).toBeLessThan(0.75)
 
-      expect(await graded(task, noneAgent)).toMatchObject({ automated: 0, answers: 0, recall: 0 })
-    },
-    60_000,
-  )
+        expect(await graded(task, noneAgent)).toMatchObject({ automated: 0, answers: 0, recall: 0 })
+      },
+      60_000,
+    )
 
-  it.each([2, 3, 4, 5, 6])(
-    'random facts of the seed %i are recalled',
-    async (seed) => {
-      const task = tasks.find(({ id }) => id === 'second-brain-random') as Task
+    it.each([2, 3, 4, 5, 6])(
+      'random facts of the seed %i are recalled',
+      async (seed) => {
+        const task = tasks.find(({ id }) => id === 'second-brain-random') as Task
 
-      expect(await graded(task, reference, { seed })).toMatchObject({ automated: 1, answers: 1, failed: [] })
-    },
-    30_000,
-  )
-})
+        expect(await graded(task, reference, { seed })).toMatchObject({ automated: 1, answers: 1, failed: [] })
+      },
+      30_000,
+    )
+  },
+)
 
 const recalledIn = ({ scores }: Graded): readonly number[] =>
   Object.entries(scores).flatMap(([name, score]) =>

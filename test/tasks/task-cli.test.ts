@@ -9,7 +9,7 @@ import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
 import { localArena } from './local-arena.ts'
 
-const sandbox = await openSandbox({ python: await findPython(), allowUnsafe: false })
+const sandbox = await openSandbox({ python: await findPython() })
 const canGrade = sandbox.state === 'ready'
 
 /** A place with the task, an eval store and the notebook agent. */
@@ -71,15 +71,11 @@ describe.skipIf(!canGrade)('credence task run', () => {
     using place = harbor()
     const original = writeTask(place.work, 'original', boatTask.replace(/^credence:.*?^---$/msu, '---'))
 
-    const { document } = await place.ask('run', original, '--agent', 'reference', '--controls')
+    const { document } = await place.ask('run', original, '--agent', 'reference')
+    const { document: without } = await place.ask('run', original, '--agent', 'reference:no-memory')
 
     expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: 1, recallScore: 1, verdict: 'pass' })
-    expect(document.controls.map(({ means, problem }: never) => [means, problem])).toMatchObject([
-      [{ recallScore: 1 }, null],
-      [{ recallScore: 0, answerScore: 0 }, null],
-      [{ score: 0, answerScore: 0 }, null],
-      [{ answerScore: 1, automatedScore: 1 }, null],
-    ])
+    expect(without.tasks[0]).toMatchObject({ answerScore: 0, recallScore: 0, verdict: 'fail' })
   })
 
   it('gives nothing to an agent that does nothing, and says so without errors', async () => {
@@ -116,7 +112,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(missing.document.coverage).toMatchObject({ graded: 0, byState: { infra_error: 1 } })
   })
 
-  it('does not take it for recall, in the controls, that something forbidden is left out', async () => {
+  it('does not take it for recall that something forbidden is left out', async () => {
     using place = harbor()
     const checks = '{ id: boat, session: back, expect: [Halcyon] }, { id: code, session: back, forbid: ["4711"] }'
     const file = writeTask(
@@ -124,32 +120,9 @@ describe.skipIf(!canGrade)('credence task run', () => {
       'forbidding',
       boatTask.replace(/^credence:.*?^---$/msu, `credence: { answer_checks: [${checks}] }\n---`),
     )
-    const { document } = await place.ask('run', file, '--agent', 'reference', '--controls')
+    const { document } = await place.ask('run', file, '--agent', 'reference:no-memory')
 
-    expect(document.controls[1]).toMatchObject({ means: { recallScore: 0 }, problem: null })
-    expect(document.lift).toBe(1)
-  })
-
-  it('shows by controls what the memory is worth', async () => {
-    using place = harbor()
-
-    const { document, exitCode } = await place.ask('run', place.task, '--agent', 'reference', '--controls')
-
-    expect(document.controls.map(({ name, problem }: never) => [name, problem])).toEqual([
-      ['reference', null],
-      ['reference, no memory', null],
-      ['none', null],
-      ['oracle', null],
-    ])
-    const [own, without, none, oracle] = document.controls.map(({ means }: { means: object }) => means)
-    expect(own).toMatchObject({ recallScore: 1, automatedScore: 1 })
-    expect(without).toMatchObject({ recallScore: 0 })
-    expect(none).toMatchObject({ score: 0, answerScore: 0 })
-    expect(oracle).toMatchObject({ answerScore: 1, automatedScore: 1 })
-    expect(document.lift).toBe(1)
-    expect(exitCode).toBe(0)
-    const status = await place.json('benchmark', 'status', '--store', place.store)
-    expect(status.runs.total).toBe(1)
+    expect(document.means).toMatchObject({ recallScore: 0, answerScore: 0 })
   })
 
   it('keeps its runs where every other command of the harness finds them', async () => {
@@ -170,7 +143,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     for (const ending of [snapshot, report, diff, html]) expect(ending, ending.stderr).toMatchObject({ exitCode: 0 })
     const page = readFileSync(join(place.work, 'page.html'), 'utf8')
     expect(page).toContain('task_boat')
-    expect(page).toContain('nothing-invented')
+    expect(page).toContain('memory-read')
     const result = JSON.parse(readFileSync(join(place.store, 'runs/one/pinchbench.json'), 'utf8'))
     expect(result.tasks).toHaveLength(1)
     expect(result.tasks[0]).toMatchObject({ task_id: 'task_boat', status: 'success', grading: { mean: 1, std: 0 } })
@@ -183,13 +156,18 @@ describe.skipIf(!canGrade)('credence task run', () => {
     await using endpoint = await scriptedEndpoint(() =>
       saysJson({ scores: { c1: { score: 1, reason: 'stored' }, c2: { score: 0.5, reason: 'half' } }, notes: '' }),
     )
-    const judge = ['--judge', `openai:judge@${endpoint.openaiUrl}`, '--votes', '2']
+    const judge = ['--judge', `openai:judge@${endpoint.openaiUrl}`]
 
     const { document } = await place.ask('run', place.task, '--agent', 'reference', ...judge)
 
-    expect(document.tasks[0]).toMatchObject({ state: 'scored', judgeScore: 0.625, judgeMean: 0.75, isComplete: true })
+    expect(document.tasks[0]).toMatchObject({
+      state: 'scored',
+      judgeScore: 0.625,
+      judge: { mean: 0.75 },
+      isComplete: true,
+    })
     expect(document.tasks[0].score).toBeCloseTo((1 * 0.6 + 0.625 * 0.4) / 1, 10)
-    expect(endpoint.requests).toHaveLength(2)
+    expect(endpoint.requests).toHaveLength(1)
   })
 
   it('shows the automated half when the judge is broken', async () => {
@@ -309,7 +287,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
     const { stdout } = await place.runWith(
       { columns: 80, env: { PATH: process.env.PATH ?? '' } },
-      ...['task', 'run', place.task, '--agent', place.agent('forget'), '--controls', '--store', place.store],
+      ...['task', 'run', place.task, '--agent', place.agent('forget'), '--store', place.store],
     )
 
     // Paths and ids are kept whole.
@@ -412,18 +390,13 @@ describe.skipIf(!canGrade)('credence task report', () => {
 
     const report = JSON.parse(read('a', 'report.json').toString())
     expect(report).toMatchObject({
-      schemaVersion: 1,
+      schemaVersion: 2,
       run_id: 'one',
       framework: 'command:node',
       accuracy: 1,
       security_issue_count: 0,
       coverage: { tasks: 1, graded: 1 },
     })
-    const events = report.event_timeline.map(({ event }: { event: string }) => event)
-    expect(events[0]).toBe('agent_start')
-    expect(events.at(-1)).toBe('graded')
-    expect(events.filter((event: string) => event === 'session_start')).toHaveLength(3)
-    for (const { time, between } of report.event_timeline) expect((time === null) !== (between === null)).toBe(true)
     expect(report.criterion_breakdown.length).toBeGreaterThan(5)
   })
 })
@@ -463,7 +436,7 @@ describe.skipIf(!canGrade)('credence task submit', () => {
     expect(arena.kept.reports).toMatchObject([{ markdown_path: 'markdown/1.md', artifact_path: null }])
   })
 
-  it('hands in a run from beginning to end, and goes on after a failure', async () => {
+  it('hands in a run from beginning to end, also after a failure', async () => {
     using place = harbor()
     await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': [401] })
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
@@ -476,9 +449,8 @@ describe.skipIf(!canGrade)('credence task submit', () => {
     expect(JSON.parse(done.stdout)).toMatchObject({
       ok: true,
       sent: true,
-      references: { markdown: 'markdown/1.md', artifact: 'artifacts/1.zip' },
+      references: { markdown: 'markdown/2.md', artifact: 'artifacts/1.zip' },
     })
-    expect(arena.kept.markdown).toHaveLength(1)
     expect(arena.kept.reports).toMatchObject([{ match_id: '24', accuracy: 1, run_id: 'one' }])
     expect(done.stdout + done.stderr + refused.stdout + refused.stderr).not.toContain(key)
   })
@@ -496,7 +468,7 @@ describe.skipIf(!canGrade)('credence task submit', () => {
 
     expect(ending).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('is not what it was: transcript.jsonl'),
+      stderr: expect.stringContaining('was changed after the run: transcript.jsonl'),
     })
   })
 })

@@ -128,18 +128,6 @@ describe('credence task validate', () => {
     expect(exitCode).toBe(3)
     expect(stdout).toContain('workspace_files[0].source is "gone.csv"')
   })
-
-  it('reads as the original does when asked to', async () => {
-    using place = workplace()
-    const body = '## Prompt\n\n```\n## Automated Checks\n```\n\nGo.\n'
-    writeFileSync(join(place.work, 'boat.md'), taskText({ sessions: '', body }))
-
-    const aware = await place.run('task', 'validate', 'boat.md')
-    const blind = await place.run('task', 'validate', 'boat.md', '--strict-upstream')
-
-    expect(aware.stdout).toContain('but the original runner reads')
-    expect([aware.exitCode, blind.exitCode]).toEqual([0, 0])
-  })
 })
 
 describe('on a terminal', () => {

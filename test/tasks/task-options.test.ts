@@ -32,27 +32,6 @@ describe.skipIf(process.platform === 'win32')('--pass-env', () => {
     expect(environment).not.toContain('k-4711')
   })
 
-  it('works with controls, of which two are no programs', async () => {
-    using place = harbor()
-
-    const { stdout } = await place.runWith(
-      { env: place.env },
-      ...[
-        'task',
-        'run',
-        'task_boat.md',
-        '--agent',
-        'command:./agent',
-        '--pass-env',
-        'AGENT_KEY',
-        '--controls',
-        '--json',
-      ],
-    )
-
-    expect(JSON.parse(stdout).controls).toHaveLength(4)
-  })
-
   it.each([
     ['AGENT_KEY=k-4711', 2, '--pass-env: "AGENT_KEY=…" has a value.'],
     ['a b', 2, '--pass-env: "a b" is not the name of a variable.'],
@@ -76,7 +55,7 @@ describe('--resume', () => {
     ['--agent', 'reference'],
     ['--repeats', '3'],
     ['--judge', 'openai:gpt-5'],
-    ['--strict-upstream'],
+    ['--timeout-multiplier', '2'],
     ['--pass-env', 'PATH'],
   ])('goes on as the run was begun, so %s is refused', async (...given) => {
     using place = workplace()

@@ -5,8 +5,8 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { build } from 'vite'
 import { expect } from 'vitest'
 import { listen } from '../../src/http/listen.ts'
-import type { Author } from '../../src/memory/change/transaction.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
+import type { Author } from '../../src/memory/ports.ts'
 import { serverAtHand, token } from '../http/server-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 

@@ -1,19 +1,52 @@
+import { existsSync } from 'node:fs'
 import { dirname, join, posix, win32 } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import { hookEventNamed } from '../hooks/host-protocol.ts'
 import type { Machine } from '../session.ts'
 import { type JsonEntry, withEntries, withoutEntries } from './json-edit.ts'
-import { type Launch, launchFrom, shellLine } from './launch.ts'
 import { withoutTable, withTable } from './toml-edit.ts'
+
+/** The command that starts Credence. */
+export type Launch = { readonly command: string; readonly args: readonly string[] }
+
+/**
+ * A shared configuration gets the bare name, if it is on the PATH here; the user's own gets full paths, because programs
+ * that are not started from a shell do not see its PATH.
+ */
+function launchFrom(machine: Machine, isShared: boolean): Launch {
+  return isShared && isOnPath(machine)
+    ? { command: 'credence', args: [] }
+    : { command: machine.node, args: [machine.program] }
+}
+
+function isOnPath({ env, platform }: Machine): boolean {
+  const path = platform === 'win32' ? win32 : posix
+  const directories = (env.PATH ?? env.Path ?? '').split(path.delimiter).filter((directory) => directory !== '')
+  const names = platform === 'win32' ? ['credence.cmd', 'credence.exe'] : ['credence']
+  return directories.some((directory) => names.some((name) => existsSync(path.join(directory, name))))
+}
+
+/** npx removes the copy that it fetched some day. */
+export const isTemporary = ({ program }: Machine): boolean => /[\\/]_npx[\\/]/.test(program)
+
+/** The same as one line for a shell. */
+export const shellLine = ({ command, args }: Launch, more: readonly string[], platform: NodeJS.Platform): string =>
+  [command, ...args, ...more].map((word) => quoted(word, platform)).join(' ')
+
+function quoted(word: string, platform: NodeJS.Platform): string {
+  if (/^[\w@%+=:,./\\-]+$/.test(word) && !(platform !== 'win32' && word.includes('\\'))) return word
+  return platform === 'win32' ? `"${word.replaceAll('"', '""')}"` : `'${word.replaceAll("'", "'\\''")}'`
+}
 
 /** The programs that can be set up. */
 export const connectHosts = ['claude-code', 'codex', 'cursor', 'vscode', 'openclaw', 'claude-desktop'] as const
 export type ConnectHost = (typeof connectHosts)[number]
 
-/** A configuration file and what Credence does to it. */
+/** A configuration file, and how entries are added and removed. */
 export type ConfigFile = {
   readonly path: string
   readonly add: (text: string | null) => string
-  /** `before`: what it said before Credence came, if that is known. */
+  /** `before`: the text before Credence changed it, if known. */
   readonly remove: (text: string, before: string | null) => string
 }
 
@@ -32,7 +65,7 @@ export type ConnectRequest = {
 type Host = {
   readonly levels: readonly [Level, ...Level[]]
   readonly files: (request: ConnectRequest, launch: Launch) => readonly ConfigFile[]
-  /** What is left for the person to do. */
+  /** What the person does next. */
   readonly next: string
 }
 
@@ -57,14 +90,13 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
     files: (request, launch) => {
       const { machine, level, directory } = request
       const configured = machine.env.CLAUDE_CONFIG_DIR
-      const own = configured || join(machine.home, '.claude')
-      const servers =
+      const [servers, settings] =
         level === 'project'
-          ? join(directory, '.mcp.json')
-          : configured
-            ? join(configured, '.claude.json')
-            : join(machine.home, '.claude.json')
-      const settings = level === 'project' ? join(directory, '.claude', 'settings.json') : join(own, 'settings.json')
+          ? [join(directory, '.mcp.json'), join(directory, '.claude', 'settings.json')]
+          : [
+              join(configured || machine.home, '.claude.json'),
+              join(configured || join(machine.home, '.claude'), 'settings.json'),
+            ]
       return [
         jsonFile(servers, [server(['mcpServers', 'credence'], request, launch, { type: 'stdio' })]),
         jsonFile(settings, matcherHooks('claude-code', request, launch)),
@@ -96,20 +128,11 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
     files: (request, launch) => {
       const { machine, level, directory } = request
       const at = join(level === 'project' ? directory : machine.home, '.cursor')
-      const events = {
-        sessionStart: 'session-start',
-        beforeSubmitPrompt: 'prompt-submit',
-        stop: 'stop',
-        preCompact: 'pre-compact',
-      }
+      const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']
+      const hooks = events.map((own) => element(['hooks', own], { command: hookLine('cursor', own, request, launch) }))
       return [
         jsonFile(join(at, 'mcp.json'), [server(['mcpServers', 'credence'], request, launch, {})]),
-        jsonFile(join(at, 'hooks.json'), [
-          { kind: 'value', path: ['version'], value: 1, isShared: true },
-          ...Object.entries(events).map(([own, event]) =>
-            element(['hooks', own], { command: hookLine('cursor', event, request, launch) }),
-          ),
-        ]),
+        jsonFile(join(at, 'hooks.json'), hooks, [{ kind: 'value', path: ['version'], value: 1 }]),
       ]
     },
   },
@@ -142,7 +165,8 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
       const plugin = join(dirname(machine.program), '..', 'integrations', 'openclaw')
       const isOurs = (one: unknown): boolean =>
         typeof one === 'string' && /credence[\\/].*openclaw$|[\\/]integrations[\\/]openclaw$/.test(one)
-      const dir = options[options.indexOf('--dir') + 1]
+      const config = options.includes('--dir') ? { dir: options[options.indexOf('--dir') + 1] } : {}
+      const entry = { enabled: true, hooks: { allowPromptInjection: true }, config }
       return [
         jsonFile(path, [
           { kind: 'element', path: ['plugins', 'load', 'paths'], value: plugin, isOurs },
@@ -150,35 +174,20 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
             kind: 'value',
             path: ['plugins', 'slots', 'memory'],
             value: 'credence',
-            isOurs: (value) => value === 'credence',
+            isOurs: (own) => own === 'credence',
           },
-          {
-            kind: 'value',
-            path: ['plugins', 'entries', 'credence'],
-            value: {
-              enabled: true,
-              hooks: { allowPromptInjection: true },
-              config: options.includes('--dir') ? { dir } : {},
-            },
-          },
+          { kind: 'value', path: ['plugins', 'entries', 'credence'], value: entry },
         ]),
       ]
     },
   },
 }
 
-type OwnEntry = JsonEntry & { readonly isShared?: boolean }
-
-/** Entries that are not ours alone are added and never removed. */
-const jsonFile = (path: string, entries: readonly OwnEntry[]): ConfigFile => ({
+/** `shared` entries are not ours alone: they are added and never removed. */
+const jsonFile = (path: string, own: readonly JsonEntry[], shared: readonly JsonEntry[] = []): ConfigFile => ({
   path,
-  add: (text) => withEntries(text, entries, path),
-  remove: (text, before) =>
-    withoutEntries(
-      text,
-      entries.filter(({ isShared }) => isShared !== true),
-      { file: path, before },
-    ),
+  add: (text) => withEntries(text, [...shared, ...own], path),
+  remove: (text, before) => withoutEntries(text, own, { file: path, before }),
 })
 
 const started = ({ options }: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
@@ -194,21 +203,16 @@ const server = (path: readonly string[], request: ConnectRequest, launch: Launch
 
 /** The events of Claude Code and Codex, each with a list of groups of commands. */
 function matcherHooks(host: 'claude-code' | 'codex', request: ConnectRequest, launch: Launch): readonly JsonEntry[] {
-  const events = {
-    SessionStart: 'session-start',
-    UserPromptSubmit: 'prompt-submit',
-    Stop: 'stop',
-    PreCompact: 'pre-compact',
-  }
-  return Object.entries(events).map(([own, event]) =>
-    element(['hooks', own], {
-      hooks: [{ type: 'command', command: hookLine(host, event, request, launch), timeout: 5 }],
-    }),
-  )
+  return ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'].map((own) => {
+    const command = { type: 'command', command: hookLine(host, own, request, launch), timeout: 5 }
+    return element(['hooks', own], { hooks: [command] })
+  })
 }
 
-const hookLine = (host: string, event: string, { machine, options }: ConnectRequest, launch: Launch): string =>
-  shellLine(launch, ['hook', event, '--host', host, ...options], machine.platform)
+function hookLine(host: string, own: string, { machine, options }: ConnectRequest, launch: Launch): string {
+  const event = hookEventNamed(own) ?? own
+  return shellLine(launch, ['hook', event, '--host', host, ...options], machine.platform)
+}
 
 /** A hook is known by the command it runs. */
 const element = (path: readonly string[], value: object): JsonEntry => ({
@@ -226,7 +230,7 @@ function commandsIn(value: unknown): readonly string[] {
   )
 }
 
-/** Where programs with a window keep their settings. */
+/** The directory for the settings of desktop programs. */
 function appData({ platform, home, env }: Machine): string {
   switch (platform) {
     case 'darwin':

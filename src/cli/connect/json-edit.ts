@@ -11,24 +11,15 @@ import {
 } from 'jsonc-parser'
 import { MemoryError } from '../../errors.ts'
 
-/** An entry of a configuration that is ours: the value at a path, or one element of the list at a path. */
-export type JsonEntry =
-  | {
-      readonly kind: 'value'
-      readonly path: readonly string[]
-      readonly value: unknown
-      /** Whether what stands there is ours to take out. Default: whatever stands there. */
-      readonly isOurs?: (value: unknown) => boolean
-    }
-  | {
-      readonly kind: 'element'
-      readonly path: readonly string[]
-      readonly value: unknown
-      /** Whether an element of the list is one of ours. */
-      readonly isOurs: (element: unknown) => boolean
-    }
+type Entry = { readonly path: readonly string[]; readonly value: unknown }
+/** Whether a value may be removed as ours. */
+type IsOurs = (value: unknown) => boolean
 
-/** A text with the entries in it, everything else as it was: comments, order and layout. */
+/** An entry of Credence in a configuration: the value at a path (ours by default), or one element of the list there. */
+export type JsonEntry = Entry &
+  ({ readonly kind: 'value'; readonly isOurs?: IsOurs } | { readonly kind: 'element'; readonly isOurs: IsOurs })
+
+/** A text with the entries; comments, order and layout stay. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], file: string): string {
   let edited = text === null || text.trim() === '' ? '{}\n' : text
   requireObject(edited, file)
@@ -40,8 +31,8 @@ export function withEntries(text: string | null, entries: readonly JsonEntry[], 
 }
 
 /**
- * A text without them, and without what became empty because of that, unless `before` had it too. What they took the
- * place of is put back, if `before` knows it.
+ * A text without the entries, and without containers that this leaves empty, unless `before` had them. Values of `before`
+ * that the entries replaced are restored.
  */
 export function withoutEntries(
   text: string,
@@ -147,7 +138,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return at
 }
 
-/** What stands where an entry has to go is somebody's, and must be of the kind that holds such entries. */
+/** An existing value on the path of an entry must be of the type that can hold it. */
 function requireRoom(root: unknown, { kind, path }: JsonEntry, file: string): void {
   for (let length = 1; length <= path.length; length += 1) {
     const found = valueAt(root, path.slice(0, length))
@@ -155,14 +146,12 @@ function requireRoom(root: unknown, { kind, path }: JsonEntry, file: string): vo
     const wanted = length < path.length ? 'object' : kind === 'element' ? 'list' : null
     const actual = Array.isArray(found) ? 'list' : found !== null && typeof found === 'object' ? 'object' : 'value'
     if (wanted === null || wanted === actual) continue
-    throw cannotEdit(
-      file,
-      `${path.slice(0, length).join('.')} is ${JSON.stringify(found).slice(0, 40)}, not a ${wanted}`,
-    )
+    const place = path.slice(0, length).join('.')
+    throw cannotEdit(file, `${place} is ${JSON.stringify(found).slice(0, 40)}, not a ${wanted}`)
   }
 }
 
-/** What cannot be read for sure is not edited. */
+/** A file with syntax errors is not edited. */
 function requireObject(text: string, file: string): void {
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true })

@@ -1,14 +1,12 @@
-import { rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { takeLock } from '../../files/lock.ts'
 import type { Memory } from '../../memory/memory.ts'
-import { forgetOldTurns } from '../old-turns.ts'
 import type { Session } from '../session.ts'
 import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside, sweepMarks } from './hook-queue.ts'
 import { findInTranscript } from './transcript.ts'
 
-/** What became of the messages that waited. */
+/** The result of hearing the queue. */
 export type HeardQueue = {
   readonly kept: number
   readonly learned: number
@@ -19,28 +17,23 @@ export type HeardQueue = {
   readonly outcome: 'done' | 'store unavailable' | 'in use'
 }
 
-/** A lock that was not touched for this long belongs to a dead process, even if its process id is in use again. */
-const staleLockMs = 120_000
-
 const nothing: HeardQueue = { kept: 0, learned: 0, refused: 0, failed: 0, outcome: 'done' }
 
 /**
- * Hears everything that waits, in the order in which it was said. One process does so at a time. When the store is busy the
- * queue stops at that message, so that nothing is heard before what came before it. A message that meets a bug is set aside
- * in a file, so that it neither stops the others nor is lost.
+ * Hears all messages in their order, one process at a time. When the store is busy it stops at that message, so that the
+ * order is kept. A message that meets a bug is moved to `failed/`, so that it neither stops the others nor is lost.
  */
 export async function hearQueue(session: Session, dir: string): Promise<HeardQueue> {
   let sum = nothing
-  // A message that came in while the lock was being given back has found nobody else to hear it.
+  // A message may come in while the lock is being released, when no other process hears the queue.
   while (queuedNames(dir).length > 0) {
-    const lock = join(queueIn(dir), 'lock')
-    const release = await takeQueue(lock)
+    const release = await takeQueue(join(queueIn(dir), 'lock'))
     if (release === null) return { ...sum, outcome: 'in use' }
     try {
-      const heard = await new Listener(session, dir, lock).hearAll()
+      const heard = await new Listener(session, dir).hearAll()
       sum = added(sum, heard)
     } finally {
-      await release()
+      release()
     }
     if (sum.outcome === 'store unavailable') return sum
   }
@@ -55,10 +48,8 @@ const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
   outcome: other.outcome,
 })
 
-/** Null when another process is at it. */
-async function takeQueue(lock: string): Promise<(() => Promise<void>) | null> {
-  const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs
-  if (touched !== undefined && Date.now() - touched > staleLockMs) rmSync(lock, { force: true })
+/** Null when another process holds the lock. */
+async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
     return await takeLock(lock, 'The queue of hooks')
   } catch (error) {
@@ -67,21 +58,19 @@ async function takeQueue(lock: string): Promise<(() => Promise<void>) | null> {
   }
 }
 
-/** Somebody else was writing for longer than was worth waiting, or the disk is full. */
+/** Another process is writing, or the disk is full. */
 const isBusy = (error: unknown): boolean =>
   error instanceof MemoryError && (error.code === 'unavailable' || error.code === 'conflict')
 
 class Listener {
   readonly #session: Session
   readonly #dir: string
-  readonly #lock: string
   readonly #memories = new Map<string, Promise<Memory>>()
 
-  constructor(session: Session, dir: string, lock: string) {
-    // What a directory says about itself was read by the hook; here only the memory itself is asked.
+  constructor(session: Session, dir: string) {
+    // The hook has read the project's `.credence.json`; here only the memory's own settings count.
     this.#session = session.inDirectory(dir)
     this.#dir = dir
-    this.#lock = lock
   }
 
   async hearAll(): Promise<HeardQueue> {
@@ -98,12 +87,9 @@ class Listener {
         setAside(this.#dir, name)
         sum = { ...sum, failed: sum.failed + 1 }
       }
-      const now = new Date()
-      utimesSync(this.#lock, now, now)
     }
     sweepMarks(this.#dir, Date.now())
-    await this.#forgetOld()
-    await this.#embedNew()
+    await this.#lookAfter()
     return sum
   }
 
@@ -129,10 +115,14 @@ class Listener {
     return { ...nothing, kept: count('kept'), refused: count('refused'), learned: taken.length }
   }
 
-  /** What is new may wait for the next time: only a little is worked out now, newest first. */
-  async #embedNew(): Promise<void> {
-    if (!this.#session.settings({ dir: this.#dir }).sentenceVectors) return
-    for (const memory of this.#memories.values()) await (await memory).embedTurns({ limit: 50 })
+  async #lookAfter(): Promise<void> {
+    const { keepTurnsDays, sentenceVectors } = this.#session.settings({ dir: this.#dir })
+    for (const opened of this.#memories.values()) {
+      const memory = await opened
+      await forgetOldTurns(memory, keepTurnsDays, new Date())
+      // Only a few, newest first: the rest can wait for the next time.
+      if (sentenceVectors) await memory.embedTurns({ limit: 50 })
+    }
   }
 
   #memory({ user, scopes, host }: QueuedTurn): Promise<Memory> {
@@ -144,11 +134,16 @@ class Listener {
     this.#memories.set(key, memory)
     return memory
   }
-
-  async #forgetOld(): Promise<void> {
-    const { keepTurnsDays } = this.#session.settings({ dir: this.#dir })
-    for (const memory of this.#memories.values()) await forgetOldTurns(await memory, keepTurnsDays, new Date())
-  }
 }
 
 const longestSession = 200
+
+const dayMs = 86_400_000
+
+/** Forgets turns that are older than the setting keepTurnsDays; 0 keeps them for ever. Returns their number. */
+export async function forgetOldTurns(memory: Memory, keepTurnsDays: number, now: Date): Promise<number> {
+  if (keepTurnsDays === 0) return 0
+  const until = new Date(now.getTime() - keepTurnsDays * dayMs).toISOString()
+  const { total } = await memory.turns({ until, limit: 1 })
+  return total === 0 ? 0 : (await memory.forgetTurns({ until })).turns
+}

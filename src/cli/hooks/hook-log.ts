@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 /** The log is kept in two files of at most this size. */
 const largestLog = 256 * 1024
 
-/** What one run of a hook did, in names and numbers: never a word of what was said. */
+/** What one run of a hook did, in names and numbers, without any text of the conversation. */
 export type HookRecord = {
   readonly at: string
   readonly host: string
@@ -33,23 +33,20 @@ export function logHook(dir: string, record: HookRecord): void {
   }
 }
 
-/** The last run of a host's hook; null when none has left a line. */
+/** The last run of a host's hook; null when the log holds none. */
 export function lastHook(dir: string): HookRecord | null {
   for (const file of [hookLogFile(dir), `${hookLogFile(dir)}.1`]) {
-    const lines = readIfThere(file).trimEnd().split('\n')
-    const record = lines.map(recordIn).findLast((one) => one !== null && one.event !== 'hear')
+    let text = ''
+    try {
+      text = readFileSync(file, 'utf8')
+    } catch {
+      // No hook has run, or the log is not readable: in both cases there is nothing to show.
+    }
+    const records = text.trimEnd().split('\n').map(recordIn)
+    const record = records.findLast((one) => one !== null && one.event !== 'hear')
     if (record !== undefined) return record
   }
   return null
-}
-
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    // No hook has run, or its log may not be read: both leave nothing to tell.
-    return ''
-  }
 }
 
 function recordIn(line: string): HookRecord | null {

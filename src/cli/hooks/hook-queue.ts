@@ -4,26 +4,26 @@ import { join } from 'node:path'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
 
-/** A message that a hook has passed on and that is still to be heard. Secrets in it are masked already. */
+/** A message that a hook has put into the queue, with secrets masked. */
 export type QueuedTurn = {
   readonly role: TurnRole
-  /** Null: it is the last answer in the transcript. */
+  /** Null: the text is the last answer in the transcript. */
   readonly text: string | null
   readonly at: string
   readonly host: string
   readonly session: string | null
   readonly user: string
-  /** The scopes in view where it was said, and where turns and beliefs are written to. */
+  /** The active scopes of its directory, and the scopes that turns and beliefs are written to. */
   readonly scopes: readonly string[]
   readonly homeScopes: readonly string[]
-  /** The host's record of the conversation, in which the message has an id. */
+  /** The host's transcript, in which the message has an id. */
   readonly transcript: string | null
 }
 
 export const queueIn = (dir: string): string => join(dir, 'state', 'hook-queue')
 const failedIn = (dir: string): string => join(queueIn(dir), 'failed')
 
-/** Adds a message at the end. Each message is a file of its own, readable by its owner alone and there whole or not at all. */
+/** Adds a message. Each is a private file of its own, which is renamed into place when it is complete. */
 export function enqueue(dir: string, turn: QueuedTurn): void {
   const queue = queueIn(dir)
   mkdirSync(queue, { recursive: true, mode: 0o700 })
@@ -33,7 +33,7 @@ export function enqueue(dir: string, turn: QueuedTurn): void {
   renameSync(draft, join(queue, name))
 }
 
-/** Names of the messages that wait, oldest first. */
+/** Names of the waiting messages, oldest first. */
 export const queuedNames = (dir: string): readonly string[] => messagesIn(queueIn(dir))
 
 /** Names of the messages that were set aside because of a bug. */
@@ -50,10 +50,9 @@ function messagesIn(directory: string): readonly string[] {
   }
 }
 
-/** A message by its name; null when another process has done with it, or it cannot be understood. */
-export function readQueued(dir: string, name: string): QueuedTurn | 'gone' | null {
-  return readMessage(join(queueIn(dir), name))
-}
+/** A message by its name; `gone` when another process has removed it, null when it cannot be parsed. */
+export const readQueued = (dir: string, name: string): QueuedTurn | 'gone' | null =>
+  readMessage(join(queueIn(dir), name))
 
 function readMessage(file: string): QueuedTurn | 'gone' | null {
   try {
@@ -67,18 +66,18 @@ function readMessage(file: string): QueuedTurn | 'gone' | null {
 
 export const dequeue = (dir: string, name: string): void => rmSync(join(queueIn(dir), name), { force: true })
 
-/** Moves a message out of the way of the others, and keeps it. */
+/** Moves a message to `failed/`. */
 export function setAside(dir: string, name: string): void {
   mkdirSync(failedIn(dir), { recursive: true, mode: 0o700 })
   try {
     renameSync(join(queueIn(dir), name), join(failedIn(dir), name))
   } catch (error) {
-    // It was forgotten meanwhile.
+    // The message was forgotten meanwhile.
     if (codeOf(error) !== 'ENOENT') throw error
   }
 }
 
-/** Removes messages that wait or were set aside, so that nothing of what is forgotten is left. Says how many. */
+/** Removes waiting and failed messages that are to be forgotten, and returns their number. */
 export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean): number {
   let removed = 0
   for (const directory of [queueIn(dir), failedIn(dir)]) {
@@ -109,7 +108,7 @@ export const isUnkept = (dir: string, session: string): boolean =>
 
 const longestMarkMs = 30 * 86_400_000
 
-/** Removes the marks of conversations that nobody has gone on with for long. */
+/** Removes the marks of old conversations. */
 export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
   for (const name of readdirSync(queue).filter((one) => one.startsWith('unkept-'))) {

@@ -3,11 +3,10 @@ import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
-import { write } from '../output.ts'
-import type { Place, Session, StandpointOptions } from '../session.ts'
-import { type HookEvent, type HookHost, hookAnswer } from './hook-event.ts'
-import { type HookPayload, readPayload } from './hook-payload.ts'
+import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
+import { write } from '../text/output.ts'
 import { enqueue, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
+import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
 /** From the start of the process to the host's answer. */
 export const hookDeadlineMs = 300
@@ -15,20 +14,20 @@ export const hookDeadlineMs = 300
 /** Ending the process takes its time too. */
 const reserveMs = 30
 
-/** Hosts end a hook after 5 s. Until then input that comes late is still kept, although it is too late for an answer. */
+/** Hosts end a hook after 5 s. Late input is still kept, although it is too late for an answer. */
 const longestInputMs = 4_000
 
-/** Longer prompts are pastes: what is asked stands at their beginning or their end. */
+/** In longer prompts, which are pastes, only the beginning and the end are searched. */
 const longestPrompt = 32_000
 
 /** Hosts move longer context out of sight. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
-/** The rest was said at the start of the session, and would only be repeated with every prompt. */
+/** The other tiers were given at the start of the session. */
 const onlyRelevant: Partial<Budget> = { maxPrelude: 0, maxPinned: 0, maxQuestions: 0, maxCharacters: 6_000 }
 
 export type HookRun = { readonly host: HookHost; readonly event: HookEvent; readonly options: StandpointOptions }
 
-/** What was done, in numbers. */
+/** The result of a hook, in numbers. */
 export type HookOutcome = {
   readonly dir: string
   readonly outcome: string
@@ -40,25 +39,25 @@ export type HookOutcome = {
 }
 
 /**
- * Reads what the host says, keeps it for a process of its own to hear, and tells the host what belongs in the context. The
- * deadline is for the answer alone: what was said is kept however late it comes.
+ * Reads the host's input, puts the message into the queue, and prints the context for the host. The deadline is for the
+ * answer alone: a message that comes late is still kept.
  */
 export async function runHook({ host, event, options }: HookRun, session: Session): Promise<HookOutcome> {
   if (event === 'hear') return hearNow(options, session)
   const left = (): number => session.startedAt + hookDeadlineMs - reserveMs - performance.now()
   const { stdin, stdout } = session.streams()
   const reading = readPayload(stdin, AbortSignal.timeout(longestInputMs))
-  // Also when starting took all the time there was: what has come in by now is worth the moment of reading it.
+  // Input that is already there is read even if starting has used up the time.
   const inTime = await within(Math.max(reserveMs, left()), reading)
   if (inTime === null) await write(stdout, hookAnswer(host, event, ''))
   const payload = inTime ?? (await reading)
 
   const here = payload.directory === null ? session : session.inDirectory(payload.directory)
-  const place = here.place(options)
+  const place = here.locate(options)
   const { dir } = place
   const notKept = notKeptHere(here, place, options)
   const notice = event === 'prompt-submit' ? forgettingAskedIn(payload.prompt) : ''
-  // Before anything that may fail, so that it is not lost then.
+  // Before anything that may fail, so that the message is not lost.
   const isKept = notKept === null && notice === ''
   const { queued, problem } = place.hooksEnabled ? await keepSaid(payload, { host, event, place, isKept }) : nothingSaid
   const done = { dir, queued: Number(queued) }
@@ -69,7 +68,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
       return { ...done, outcome: 'switched off' }
     }
     const isThere = await here.hasMemory(options)
-    // Waiting for a writer longer than the host waits for us would be in vain.
+    // Waiting for a writer longer than the host waits for the hook is useless.
     const author = { actor: 'person', origin: host } as const
     const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
     const context = isThere ? await recallFor(() => here.memory(patient), event, payload) : null
@@ -95,38 +94,33 @@ async function within<Value>(ms: number, value: Promise<Value>): Promise<Value |
   }
 }
 
-/** Without a host that waits, and so without a deadline. */
+/** No host waits for this process, so it has no deadline. */
 async function hearNow(options: StandpointOptions, session: Session): Promise<HookOutcome> {
-  const { dir } = session.place(options)
+  const { dir } = session.locate(options)
   const { hearQueue } = await import('./hear-queue.ts')
   const { outcome, failed, ...numbers } = await hearQueue(session, dir)
   return { dir, ...numbers, outcome: failed > 0 ? `failed: ${failed} set aside` : outcome }
 }
 
-/** Why nothing that is said here is kept; null where it is. */
-function notKeptHere(here: Session, { dir }: Place, options: StandpointOptions): 'paused' | 'excluded' | null {
+/** Why messages of this directory are not kept; null if they are. */
+function notKeptHere(here: Session, { dir }: MemoryLocation, options: StandpointOptions): 'paused' | 'excluded' | null {
   const directory = here.workingDirectory()
   if (pauseFor(dir, directory, new Date()) !== null) return 'paused'
   const { excludedDirectories } = here.settings(options)
   return excludedDirectories.some((excluded) => isWithin(directory, excluded)) ? 'excluded' : null
 }
 
-type Moment = {
-  readonly host: HookHost
-  readonly event: HookEvent
-  readonly place: Place
-  readonly isKept: boolean
-}
+type Delivery = Pick<HookRun, 'host' | 'event'> & { readonly place: MemoryLocation; readonly isKept: boolean }
 
-type Kept = { readonly queued: boolean; readonly problem: string | null }
+type Queueing = { readonly queued: boolean; readonly problem: string | null }
 
-const nothingSaid: Kept = { queued: false, problem: null }
+const nothingSaid: Queueing = { queued: false, problem: null }
 
-/** Puts what was said into the queue, and says whether there was anything. Only the answer to a prompt that was kept is kept. */
-async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Moment): Promise<Kept> {
+/** Puts the message into the queue. The answer to a prompt is kept only if the prompt was. */
+async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Queueing> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
-  // Only Claude Code's transcript is one that can be read.
+  // Only the transcripts of Claude Code have a known format.
   const transcript = host === 'claude-code' ? payload.transcript : null
   const turn = (role: QueuedTurn['role'], text: string | null): QueuedTurn => {
     const at = new Date().toISOString()
@@ -145,7 +139,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Mo
     enqueue(dir, turn('assistant', answer === null ? null : await maskedText(answer)))
     return { queued: true, problem: null }
   } catch (error) {
-    // Where nothing can be written nothing can be kept, but what is known can still be told.
+    // The queue cannot be written, but recall still works.
     const code = codeOf(error)
     if (code === undefined) throw error
     return { queued: false, problem: `not kept: ${code}` }
@@ -178,13 +172,13 @@ const rendered = async (context: Context): Promise<string> =>
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
   (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length
 
-/** Commands (`/compact`, but not the path `/etc/hosts`) and what programs write, between tags, are not the person's words. */
+/** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
 const isSaidByPerson = (prompt: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(prompt) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(prompt)
 
 /**
- * For a prompt that asks to forget what was said: the command that does so, since a hook can neither show what would go nor
- * ask. Such a prompt is not kept itself.
+ * For a prompt that asks to forget something: the command that does so, since a hook can neither show what would be removed
+ * nor ask. Such a prompt is not kept itself.
  */
 function forgettingAskedIn(prompt: string): string {
   if (prompt.length > 300) return ''
@@ -197,7 +191,7 @@ function forgettingAskedIn(prompt: string): string {
   return `Nothing is forgotten yet. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}"\n`
 }
 
-/** What went wrong, without a word of what was said: messages of errors may repeat it. */
+/** The kind of an error, without its message, which may repeat text of the conversation. */
 export const failureOf = (error: unknown): string => {
   if (error instanceof MemoryError) return `failed: ${error.code}`
   return `failed: ${error instanceof Error ? error.name : 'unknown'}`

@@ -12,15 +12,15 @@ export type TranscriptMessage = {
   readonly at: number | null
 }
 
-/** What is looked for was said just now, so it stands near the end. */
+/** Only the end of a transcript is read: the message was said just now. */
 const tailBytes = 8 * 1024 * 1024
 /** The host writes a message a moment after its hooks have run. */
 const longestWaitMs = 2_000
 const betweenLooksMs = 100
-/** Between the clock of a hook and the time that the host writes. */
+/** The clocks of hook and host may differ by this much. */
 const clockSlackMs = 2_000
 
-/** Waits for the message of a transcript that a queued turn is; null when it does not appear. */
+/** Waits until a queued turn appears in the transcript; null when it does not. */
 export async function findInTranscript(
   file: string,
   turn: Pick<QueuedTurn, 'role' | 'text' | 'at'>,
@@ -75,7 +75,7 @@ function messageIn(line: string): readonly TranscriptMessage[] {
   return text === '' ? [] : [{ uuid, role: type, text, at: Number.isNaN(at) ? null : at }]
 }
 
-/** A content is a text, or a list of blocks, of which only the texts are what was said. */
+/** A content is a text, or a list of blocks, of which only the text blocks count. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

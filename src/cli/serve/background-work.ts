@@ -1,12 +1,39 @@
+import { spawn } from 'node:child_process'
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { newRunId } from '../../eval/run/run-id.ts'
+import { newRunId } from '../../eval/run/run.ts'
 import type { BackgroundWork } from '../../http/api/handlers.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { exitCodes } from '../command/command.ts'
 import type { Session } from '../session.ts'
-import { runProgram } from './run-program.ts'
 
-type Place = { readonly dir: string; readonly user: string; readonly evalRoot: string }
+type Ended = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
+
+/** Output beyond this is dropped. */
+const mostCharacters = 4_000_000
+
+/** Runs this program in another process, for work that would keep this one from answering. */
+function runProgram(
+  { machine, workingDirectory }: Session,
+  argv: readonly string[],
+  { env = {}, signal }: { readonly env?: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(machine.node, [machine.program, ...argv], {
+      cwd: workingDirectory(),
+      env: { ...machine.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    })
+    const gathered = { stdout: '', stderr: '' }
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+        if (gathered[stream].length < mostCharacters) gathered[stream] += chunk
+      })
+    }
+    child.on('error', reject)
+    child.on('close', (exitCode) => resolve({ exitCode, ...gathered }))
+  })
+}
 
 const Examined = z.object({
   ok: z.boolean(),
@@ -16,14 +43,14 @@ const Examined = z.object({
 export type StoppableWork = BackgroundWork & {
   /** Runs packs one after the other; settles when all are done. */
   runAll(packs: readonly string[]): Promise<void>
-  /** Ends whatever is under way. */
+  /** Ends running work. */
   stop(): Promise<void>
 }
 
-/** Checks and runs, each in a process of its own. `onProblem` is told why a run came to nothing. */
+/** Checks and benchmark runs, each in a process of its own. `onProblem` gets the reason why a run failed. */
 export function backgroundWork(
   session: Session,
-  { dir, user, evalRoot }: Place,
+  { dir, user, evalRoot }: { readonly dir: string; readonly user: string; readonly evalRoot: string },
   onProblem: (line: string) => void,
 ): StoppableWork {
   const stopping = new AbortController()
@@ -35,7 +62,7 @@ export function backgroundWork(
     }
     const runId = newRunId(pack, '', new Date())
     const argv = ['benchmark', 'run', pack, '--run-id', runId, '--explain', '--store', evalRoot, '--dir', dir]
-    // Whoever asks for a run has switched the harness on by that.
+    // A request for a run switches the harness on.
     const env = { CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
     const ended = runProgram(session, argv, { env, signal: stopping.signal })
       .then(({ exitCode, stderr }) => {
@@ -81,7 +108,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not a document: the caller says so with what was printed instead.
+    // The caller reports what was printed instead.
     return null
   }
 }

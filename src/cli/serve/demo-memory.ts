@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { withShadow } from '../../eval/shadow/shadow-memory.ts'
-import type { Ports } from '../../memory/change/transaction.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
+import type { Ports } from '../../memory/ports.ts'
 import { defaultUser } from '../../open-memory.ts'
-import { defaultAuthor } from '../common-options.ts'
-import { playTour, tourScopes } from '../tour-scenes.ts'
+import { defaultAuthor } from '../command/options.ts'
+import { playTour, tourScopes } from '../commands/connect/tour.ts'
 
-/** Fills an empty memory with what the tour remembers, recalls and corrects, and with what an agent proposes. */
+/** Fills an empty memory with the beliefs and recalls of the tour, and a proposal of an agent. */
 export async function fillDemo(ports: Ports, dir: string): Promise<void> {
   const standpoint = { user: defaultUser, scopes: tourScopes, agent: null, author: defaultAuthor }
   const records = {
@@ -16,7 +16,7 @@ export async function fillDemo(ports: Ports, dir: string): Promise<void> {
     clock: () => performance.now(),
     onProblem: () => {},
   }
-  // Closing would close the store; the records must be written before anybody looks at them.
+  // `close` writes the shadow records, and must not close the store.
   const memory = withShadow({ ...memoryFrom(ports, standpoint), close: async () => {} }, records)
   for await (const _scene of playTour(memory));
   await memory.close()

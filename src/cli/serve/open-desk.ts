@@ -2,49 +2,80 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow-memory.ts'
-import { defaultEmbedder } from '../../eval/system/embedders/open-embedder.ts'
-import type { Desk } from '../../http/api/handlers.ts'
-import type { Author, Ports } from '../../memory/change/transaction.ts'
+import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
+import type { Answer } from '../../http/api/contract.ts'
+import type { Desk, MirrorDesk } from '../../http/api/handlers.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
-import type { Store } from '../../memory/store.ts'
-import type { Session } from '../session.ts'
+import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
+import { syncMirror } from '../../memory/mirror/sync.ts'
+import type { Author, Ports, Store } from '../../memory/ports.ts'
+import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
-import { mirrorDesk } from './mirror-desk.ts'
 
-/** Which memory is served, and where in it one stands. */
-export type ServedPlace = {
-  readonly dir: string
-  readonly user: string
-  readonly scopes: readonly string[]
-  readonly homeScopes: readonly string[]
-  readonly isDemo: boolean
+/** The mirror of a directory, as the dashboard shows it. */
+export function mirrorDesk(ports: Ports, { dir, user }: { readonly dir: string; readonly user: string }): MirrorDesk {
+  const status = async () => described(await mirrorStatus(ports, dir))
+  return {
+    status,
+    sync: async () => {
+      await syncMirror(ports, { dir, user })
+      return status()
+    },
+  }
 }
 
-export type OpenDesk = {
+function described(status: MirrorStatus): Answer<'mirror'> {
+  if (!status.exists) {
+    return { exists: false, file: status.file, isInSync: null, items: null, lastSyncAt: null, problems: [] }
+  }
+  const { file, isInStep, items, syncedAt, problem, held, conflicts, refused, editedFiles, pendingEvents } = status
+  const counted = (count: number, one: string, many: string): readonly string[] =>
+    count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
+  return {
+    exists: true,
+    file,
+    isInSync: isInStep,
+    items,
+    lastSyncAt: syncedAt,
+    problems: [
+      ...(problem === null ? [] : [problem.message]),
+      ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
+      ...conflicts.map((conflict) => `Changed on both sides; see ${conflict.file}.`),
+      ...counted(refused.length, 'line could not be taken in.', 'lines could not be taken in.'),
+      ...editedFiles.map((name) => `${name} was changed since the last sync.`),
+      ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
+    ],
+  }
+}
+
+/** The memory that is served. */
+export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
+
+export type ServedStore = {
   readonly desk: Desk
   readonly work: StoppableWork
-  /** The memory from another standpoint, watched where that is switched on. */
+  /** The memory for another author, with shadow records where they are switched on. */
   readonly memoryAs: (author: Author) => Memory
-  /** Waits for what is under way and lets go of the store. */
+  /** Waits for running work and closes the store. */
   readonly close: () => Promise<void>
 }
 
 const mostAuthors = 100
 
-/** Builds what the server works with, on a store that is open already. */
+/** Builds the server's dependencies on an open store. */
 export async function openDesk(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare },
-  place: ServedPlace,
+  place: ServedMemory,
   onProblem: (line: string) => void,
-): Promise<OpenDesk> {
+): Promise<ServedStore> {
   const { dir, user, scopes, homeScopes, isDemo } = place
   const ports = keepInStep(opened, { dir, user, make: false, onProblem: ({ message }) => onProblem(message) })
   const settings = session.settings({ dir })
   const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? join(dir, 'state', 'evals')
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
-  /** By author: agents come and go, and each has an origin of its own. */
+  /** By author, since each agent has an origin of its own. */
   const watched = new Map<string, Memory>()
   const plain = (author: Author): Memory => ({
     ...memoryFrom(ports, { user, scopes, agent: null, author }),
@@ -66,7 +97,7 @@ export async function openDesk(
     const [oldest] = watched
     if (watched.size > mostAuthors && oldest !== undefined) {
       watched.delete(oldest[0])
-      // Only writes what it still has to write; whoever is using it may go on.
+      // Writes pending records only; requests that use it may go on.
       void oldest[1].close()
     }
     return memory

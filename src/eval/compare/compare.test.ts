@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Figures } from '../score/figures.ts'
-import type { CaseResult } from '../store/schemas/baseline.ts'
+import type { CaseResult } from '../store/schemas/run.ts'
 import { compareBenchmark, type FigureVerdict } from './compare.ts'
 
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`
@@ -92,7 +92,9 @@ describe('comparing where nothing varies', () => {
     })
 
     expect(comparison.figures[1]).toMatchObject({ figure: 'novelty', verdict: 'worse', sense: { source: 'assumed' } })
-    expect(comparison.notes).toContain('Nobody declares which way is better for novelty; higher was taken to be.')
+    expect(comparison.notes).toContain(
+      'The pack does not declare which way is better for novelty; higher was taken to be.',
+    )
   })
 
   it('notices a metric that is gone and one that is new', () => {

@@ -1,19 +1,19 @@
 import type { Figures } from '../score/figures.ts'
 import { type MetricSense, metricSense } from '../score/metric-direction.ts'
-import type { Interval } from '../score/statistics.ts'
-import type { CaseResult } from '../store/schemas/baseline.ts'
-import { comparability } from './comparability.ts'
 import {
   alpha,
   detectableFlip,
   detectableShift,
   holm,
+  type Interval,
   mcNemarExact,
+  mean,
   pairedBootstrap,
   signFlipTest,
-} from './significance.ts'
+} from '../score/statistics.ts'
+import type { CaseResult } from '../store/schemas/run.ts'
 
-/** Differences below this come from the order of adding up, and are none. */
+/** Smaller differences come from the order of summation and count as none. */
 export const dust = 1e-9
 
 /**
@@ -44,7 +44,7 @@ export type FigureComparison = {
   readonly test: FigureTest | null
 }
 
-/** What statistics have to say about one figure. */
+/** The statistics of one figure. */
 export type FigureTest = {
   readonly method: 'exact McNemar' | 'sign flip and paired bootstrap'
   readonly pairs: number
@@ -54,26 +54,11 @@ export type FigureTest = {
   /** The same after correction for the number of figures compared. */
   readonly adjustedP: number
   readonly interval: Interval | null
-  /** What would have been seen four times out of five. */
+  /** The smallest effect that would have been seen four times out of five. */
   readonly smallestDetectable: number | null
 }
 
-export type BenchmarkComparison = {
-  readonly benchmarkId: string
-  readonly system: string | null
-  readonly baseRunId: string
-  readonly candidateRunId: string
-  readonly basePassRate: number
-  readonly candidatePassRate: number
-  /** Empty when the two sides may be compared; else no figure was. */
-  readonly obstacles: readonly string[]
-  /** Cases that were judged in the base and are not in the candidate, where they are too many to be left out. */
-  readonly unjudged: readonly string[]
-  readonly notes: readonly string[]
-  readonly figures: readonly FigureComparison[]
-  readonly cases: CaseChanges | null
-}
-
+export type BenchmarkComparison = ReturnType<typeof compareBenchmark>
 export type CaseChanges = { readonly broken: readonly string[]; readonly fixed: readonly string[] }
 
 export type ComparedPair = {
@@ -84,43 +69,99 @@ export type ComparedPair = {
 }
 
 /** Compares a benchmark with its counterpart. Its figures share one correction for their number. */
-export function compareBenchmark({ base, candidate, acceptedChange = null }: ComparedPair): BenchmarkComparison {
+export function compareBenchmark({ base, candidate, acceptedChange = null }: ComparedPair) {
   const { obstacles, notes } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
   const isWhole = acceptedChange === null || shared === null
-  const sides = isWhole
-    ? { base, candidate }
-    : { base: restricted(base, shared), candidate: restricted(candidate, shared) }
-  const unjudged = shared === null ? [] : lostJudgements(shared, base.isNoisy)
+  const [ours, theirs] = isWhole ? [base, candidate] : [restricted(base, shared), restricted(candidate, shared)]
   const nothingLeft = !isWhole && shared.length === 0 ? ['No case is left that both sides have.'] : []
   const blocked = [...obstacles, ...nothingLeft]
-  const figures = blocked.length > 0 ? [] : compareFigures(sides.base, sides.candidate)
+  const figures = blocked.length > 0 ? [] : compareFigures(ours, theirs)
   const cases = shared === null ? null : caseChanges(shared, passes)
   return {
     benchmarkId: base.benchmarkId,
     system: base.system?.name ?? candidate.system?.name ?? null,
     baseRunId: base.runId,
     candidateRunId: candidate.runId,
-    basePassRate: sides.base.passRate,
-    candidatePassRate: sides.candidate.passRate,
+    basePassRate: ours.passRate,
+    candidatePassRate: theirs.passRate,
+    /** Why the two sides cannot be compared; no figure was compared unless it is empty. */
     obstacles: blocked,
-    unjudged,
-    notes: [
-      ...notes,
-      ...missingEvidence(sides.base, shared),
-      ...assumptionNotes(figures),
-      ...hiddenBreakage(figures, cases),
-    ],
+    /** Cases that were judged in the base and not in the candidate, where they are too many to be left out. */
+    unjudged: shared === null ? [] : lostJudgements(shared, base.isNoisy),
+    notes: [...notes, ...comparisonNotes(figures, cases, base.isNoisy && shared === null)],
     figures,
     cases,
   }
+}
+
+const mostNamed = 5
+
+/** At most five ids, and how many more there are. */
+export const named = (ids: readonly string[]): string =>
+  ids.length <= mostNamed ? ids.join(', ') : `${ids.slice(0, mostNamed).join(', ')} and ${ids.length - mostNamed} more`
+
+/**
+ * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it.
+ * `acceptedChange` is the reason given for changing the pack: differences of the pack become notes, and only the cases
+ * of both sides are compared.
+ */
+export function comparability(base: Figures, candidate: Figures, acceptedChange: string | null = null) {
+  const ofPack = packDifferences(base, candidate)
+  const obstacles: string[] = []
+  const notes: string[] = []
+  if (acceptedChange === null || ofPack.length === 0) obstacles.push(...ofPack)
+  else if (base.cases !== null && candidate.cases !== null)
+    notes.push(...ofPack.map((difference) => `${difference} Accepted: ${acceptedChange}`))
+  else {
+    const impossible = 'but without case results the cases of both sides are unknown.'
+    obstacles.push(...ofPack, `The change of the pack was accepted, ${impossible}`)
+  }
+  if (base.system !== null && candidate.system !== null) {
+    const [ours, theirs] = [base.system, candidate.system]
+    if (ours.name !== theirs.name) obstacles.push(`Different systems: ${ours.name} and ${theirs.name}.`)
+    else if (ours.version !== theirs.version)
+      notes.push(`${ours.name} went from version ${ours.version} to ${theirs.version}.`)
+  }
+  if (base.seed !== null && candidate.seed !== null && base.seed !== candidate.seed) {
+    // Where results do not vary, the seed changes the order of cases at most.
+    const list = base.isNoisy || candidate.isNoisy ? obstacles : notes
+    list.push(`Different seeds: ${base.seed} and ${candidate.seed}.`)
+  }
+  if (base.packHash === null || candidate.packHash === null)
+    notes.push('At least one side does not say which content of the pack it was run on.')
+  return { obstacles, notes }
+}
+
+function packDifferences(base: Figures, candidate: Figures): readonly string[] {
+  const short = (hash: string): string => hash.slice(0, 'sha256:'.length + 12)
+  const differences: string[] = []
+  if (base.packHash !== null && candidate.packHash !== null && base.packHash !== candidate.packHash) {
+    differences.push(`The pack changed: ${short(base.packHash)} became ${short(candidate.packHash)}.`)
+  }
+  if (base.cases !== null && candidate.cases !== null) {
+    const [ours, theirs] = [base.cases, candidate.cases]
+    const removed = [...ours.keys()].filter((id) => !theirs.has(id))
+    const added = [...theirs.keys()].filter((id) => !ours.has(id))
+    if (removed.length > 0) differences.push(`Cases of the base are missing (${removed.length}): ${named(removed)}.`)
+    if (added.length > 0) differences.push(`Cases are not in the base (${added.length}): ${named(added)}.`)
+  } else if (base.totalCases !== null && candidate.totalCases !== null && base.totalCases !== candidate.totalCases) {
+    const verb = candidate.totalCases < base.totalCases ? 'shrank' : 'grew'
+    differences.push(`The number of cases ${verb} from ${base.totalCases} to ${candidate.totalCases}.`)
+  }
+  for (const { name, direction } of candidate.declarations) {
+    const ours = base.declarations.find((declaration) => declaration.name === name)
+    if (ours !== undefined && ours.direction !== direction)
+      differences.push(`The direction of ${name} changed from ${ours.direction} to ${direction}.`)
+  }
+  return differences
 }
 
 type SharedCase = { readonly id: string; readonly base: CaseResult; readonly candidate: CaseResult }
 
 function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): readonly SharedCase[] | null {
   if (ours === null || theirs === null) return null
-  // By id: neither a sum nor a resampling may depend on the order of the files.
+  // Sorted by id: neither a sum nor a resampling may depend on the order of the files.
   return [...ours.keys()].sort().flatMap((id) => {
     const [base, candidate] = [ours.get(id), theirs.get(id)]
     return base === undefined || candidate === undefined ? [] : [{ id, base, candidate }]
@@ -130,16 +171,15 @@ function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): read
 /** The figures of one side over the cases that both have. */
 function restricted(side: Figures, shared: readonly SharedCase[]): Figures {
   const results = shared.flatMap(({ id }) => side.cases?.get(id) ?? [])
-  const passed = results.filter(({ verdict }) => verdict === 'pass').length
   const metrics = Object.keys(side.metrics).flatMap((name) => {
-    const scores = results.flatMap(({ scores = {} }) => scores[name] ?? [])
-    return scores.length === 0 ? [] : [[name, scores.reduce((sum, score) => sum + score, 0) / scores.length]]
+    const score = mean(results.map(({ scores = {} }) => scores[name] ?? null))
+    return score === null ? [] : [[name, score]]
   })
   return {
     ...side,
-    passRate: results.length === 0 ? 0 : passed / results.length,
+    passRate: results.length === 0 ? 0 : results.filter(passes).length / results.length,
     totalCases: results.length,
-    errorCases: results.filter(({ verdict }) => verdict === 'error').length,
+    errorCases: results.filter(isError).length,
     metrics: Object.fromEntries(metrics),
     cases: new Map(results.map((result) => [result.id, result])),
   }
@@ -163,7 +203,7 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
   return corrected(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
-/** Every probability, raised for the number of figures of this benchmark: another benchmark must not change the verdict. */
+/** Corrects every probability for the number of figures of this benchmark; other benchmarks do not change the verdict. */
 function corrected(figures: readonly FigureComparison[]): readonly FigureComparison[] {
   const tests = figures.flatMap(({ test }) => (test === null ? [] : [test]))
   const adjusted = holm(tests.map(({ p }) => p))
@@ -176,19 +216,19 @@ function corrected(figures: readonly FigureComparison[]): readonly FigureCompari
 /** The base's declarations decide: a candidate must not choose the rule it is judged by. */
 function exactly(figure: string, base: number | null, candidate: number | null, side: Figures): FigureComparison {
   const sense = metricSense(figure, side.declarations)
-  const verdict = base === null ? 'new' : candidate === null ? 'dropped' : exactVerdict(sense, candidate - base)
   const delta = base === null || candidate === null ? null : candidate - base
+  const verdict = base === null ? 'new' : delta === null ? 'dropped' : exactVerdict(sense, delta)
   return { figure, base, candidate, delta, sense, verdict, test: null }
 }
 
 function exactVerdict({ direction, minEffect }: MetricSense, delta: number): FigureVerdict {
   const gain = direction === 'higher' ? delta : -delta
-  // Written as "not above" so that a gain that is no number is a loss.
+  // Written as "not above" so that a gain that is not a number is a loss.
   if (!(gain >= -(minEffect + dust))) return 'worse'
   return gain > minEffect + dust ? 'better' : 'same'
 }
 
-/** How many cases changed sides. What the candidate left out or did not judge has not passed. */
+/** How many cases changed sides. A case that the candidate left out or did not judge has not passed. */
 function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): FigureTest | null {
   const judged = shared.filter(({ base }) => isJudged(base))
   const { broken, fixed } = caseChanges(judged, holds)
@@ -205,7 +245,7 @@ function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => 
   }
 }
 
-/** Of resampling only: the verdict must not depend on when it is asked for. */
+/** Fixed, so that the same files always give the same verdict. */
 const resamplingSeed = 20_260_306
 
 function shiftTest({ figure, sense, base }: FigureComparison, shared: readonly SharedCase[]): FigureTest | null {
@@ -213,12 +253,13 @@ function shiftTest({ figure, sense, base }: FigureComparison, shared: readonly S
     const [before, after] = [one.base.scores?.[figure] ?? null, one.candidate.scores?.[figure] ?? null]
     return before === null || after === null ? [] : [after - before]
   })
-  if (differences.length === 0) return null
+  const effect = mean(differences)
+  if (effect === null) return null
   const p = signFlipTest(differences, resamplingSeed)
   return {
     method: 'sign flip and paired bootstrap',
     pairs: differences.length,
-    effect: differences.reduce((sum, difference) => sum + difference, 0) / differences.length,
+    effect,
     p,
     adjustedP: p,
     interval: pairedBootstrap(differences, resamplingSeed),
@@ -226,29 +267,26 @@ function shiftTest({ figure, sense, base }: FigureComparison, shared: readonly S
   }
 }
 
+/** The smallest effect that matters where the pack declares none: one part in twenty of the width of a figure. */
+const defaultEffect = 0.05
+
 /** Worse or better needs both: more than chance, and at least the smallest effect that matters. */
 function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }: FigureComparison): FigureVerdict {
   if (delta === null) return verdict
-  // Errors are counted, and their test is about shares.
-  const isCount = figure === 'errorCases'
-  const matters = isCount
-    ? defaultEffect
-    : sense.minEffect > 0
-      ? sense.minEffect
-      : defaultEffect * widthOf(sense, base, candidate)
+  const declared = sense.minEffect > 0 ? sense.minEffect : defaultEffect * widthOf(sense, base, candidate)
+  // Errors are counted, but their test is about shares.
+  const matters = figure === 'errorCases' ? defaultEffect : declared
   const change = test?.effect ?? delta
   const gain = sense.direction === 'higher' ? change : -change
-  // Written as "not above" so that a gain that is no number is a loss.
-  if (!(gain > -(matters - dust))) return test !== null && test.adjustedP < alpha ? 'worse' : 'cannot tell'
-  if (gain >= matters - dust) return test !== null && test.adjustedP < alpha ? 'better' : 'underpowered'
+  const isBeyondChance = test !== null && test.adjustedP < alpha
+  // Written as "not above" so that a gain that is not a number is a loss.
+  if (!(gain > -(matters - dust))) return isBeyondChance ? 'worse' : 'cannot tell'
+  if (gain >= matters - dust) return isBeyondChance ? 'better' : 'underpowered'
   const detectable = test?.smallestDetectable ?? null
   return detectable !== null && detectable <= matters ? 'no evidence' : 'underpowered'
 }
 
-/** The smallest effect that matters where nobody declares one: one part in twenty of the width of a figure. */
-export const defaultEffect = 0.05
-
-/** The range of a figure; where nobody declares it, its size. The same whichever side is called the base. */
+/** The declared range of a figure, else its size. The same whichever side is called the base. */
 const widthOf = ({ range }: MetricSense, base: number | null, candidate: number | null): number =>
   range === null ? Math.max(Math.abs(base ?? 0), Math.abs(candidate ?? 0), dust) : range[1] - range[0]
 
@@ -256,40 +294,29 @@ const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
 const isError = ({ verdict }: CaseResult): boolean => verdict === 'error'
 const isJudged = ({ verdict }: CaseResult): boolean => verdict !== 'skipped' && verdict !== 'unjudged'
 
-/** A candidate must not look better by leaving cases out. Where results vary, fewer than matter may be missing. */
+/** A candidate must not look better by leaving cases out. Where results vary, a share below the default effect may be missing. */
 function lostJudgements(shared: readonly SharedCase[], isNoisy: boolean): readonly string[] {
   const lost = shared.filter(({ base, candidate }) => isJudged(base) && !isJudged(candidate)).map(({ id }) => id)
   return isNoisy && lost.length < shared.length * defaultEffect ? [] : lost
 }
 
-function caseChanges(shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): CaseChanges {
-  return {
-    broken: shared.filter(({ base, candidate }) => holds(base) && !holds(candidate)).map(({ id }) => id),
-    fixed: shared.filter(({ base, candidate }) => !holds(base) && holds(candidate)).map(({ id }) => id),
-  }
-}
+const caseChanges = (shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): CaseChanges => ({
+  broken: shared.filter(({ base, candidate }) => holds(base) && !holds(candidate)).map(({ id }) => id),
+  fixed: shared.filter(({ base, candidate }) => !holds(base) && holds(candidate)).map(({ id }) => id),
+})
 
-const missingEvidence = (base: Figures, shared: readonly SharedCase[] | null): readonly string[] =>
-  base.isNoisy && shared === null
-    ? ['Results vary between runs, but a side kept no case results, so nothing can tell a fall from chance.']
-    : []
-
-function assumptionNotes(figures: readonly FigureComparison[]): readonly string[] {
+function comparisonNotes(figures: readonly FigureComparison[], cases: CaseChanges | null, lacksEvidence: boolean) {
+  const notes: string[] = []
+  if (lacksEvidence)
+    notes.push('Results vary between runs, but a side kept no case results, so nothing can tell a fall from chance.')
   const assumed = figures.filter(({ sense, delta }) => sense.source === 'assumed' && delta !== null)
-  if (assumed.length === 0) return []
-  const names = assumed.map(({ figure }) => figure).join(', ')
-  return [`Nobody declares which way is better for ${names}; higher was taken to be.`]
-}
-
-/** A rate can stay the same while cases change places. */
-function hiddenBreakage(figures: readonly FigureComparison[], cases: CaseChanges | null): readonly string[] {
+  if (assumed.length > 0) {
+    const names = assumed.map(({ figure }) => figure).join(', ')
+    notes.push(`The pack does not declare which way is better for ${names}; higher was taken to be.`)
+  }
   const passRate = figures.find(({ figure }) => figure === 'passRate')
-  if (
-    cases === null ||
-    cases.broken.length === 0 ||
-    passRate === undefined ||
-    !['same', 'better'].includes(passRate.verdict)
-  )
-    return []
-  return [`The pass rate did not fall, but cases that passed before do not: ${cases.broken.join(', ')}.`]
+  const broken = cases?.broken ?? []
+  if (broken.length > 0 && (passRate?.verdict === 'same' || passRate?.verdict === 'better'))
+    notes.push(`The pass rate did not fall, but cases that passed before do not: ${broken.join(', ')}.`)
+  return notes
 }

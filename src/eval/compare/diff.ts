@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { canonicalJson } from '../pack/pack-hash.ts'
+import { canonicalJson } from '../pack/manifest.ts'
 import { figuresOfRun, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
-import { comparability } from './comparability.ts'
-import { dust } from './compare.ts'
+import { comparability, dust } from './compare.ts'
 
-/** Where two answers to the same case part. In the order in which an answer comes about. */
+/** The stages of an answer in their order; a diff names the first that differs. */
 export const stages = [
   'answered',
   'query',
@@ -37,14 +36,14 @@ export type CaseDiff = {
   readonly firstStage: Stage | null
   /** Returned ids that came, went or moved, with their ranks. */
   readonly returned: readonly IdChange[]
-  /** What the candidate failed on. */
+  /** The failures of the candidate. */
   readonly failures: readonly string[]
 }
 
 export type RunDiff = {
   readonly base: RunSummary
   readonly candidate: RunSummary
-  /** What a reader must know before trusting the rest. */
+  /** Differences between the runs that make the rest less certain. */
   readonly notes: readonly string[]
   readonly fixed: readonly CaseDiff[]
   readonly broken: readonly CaseDiff[]
@@ -58,7 +57,7 @@ export type RunDiff = {
   readonly unchanged: number
 }
 
-/** Lays two runs beside each other, case by case. */
+/** Compares two runs case by case. */
 export async function diffRuns(root: string, baseId: string, candidateId: string): Promise<RunDiff> {
   const [base, candidate] = [await loaded(root, baseId), await loaded(root, candidateId)]
   const [before, after] = [byId(base.records), byId(candidate.records)]
@@ -105,7 +104,7 @@ async function loaded(root: string, runId: string) {
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
 
-/** Of several repeats the first: later ones differ from it only where results vary, which `flaky` says. */
+/** The first repeat of each case: later ones differ only where results vary, which `flaky` says. */
 function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
@@ -118,26 +117,31 @@ function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
 const verdictsOf = ({ results }: ReturnType<typeof summariseCases>): ReadonlyMap<string, Verdict> =>
   new Map(results.map(({ id, verdict }) => [id, verdict]))
 
-/** What our own executor says about how an answer was reached. Other systems say less, or nothing. */
-const Explained = z.looseObject({
+/** The explanation of an answer by our own systems. Other systems explain less, or nothing. */
+export const Explained = z.looseObject({
+  group: z.string().nullish(),
   query: z.string().optional(),
-  prelude: z.string().nullable().optional(),
+  prelude: z.string().nullish(),
   matches: z
     .array(
       z.looseObject({
         id: z.string(),
-        clauses: z.array(z.looseObject({ path: z.string(), term: z.string() })).optional(),
+        clauses: z
+          .array(z.looseObject({ path: z.string(), term: z.string(), score: z.number().optional() }))
+          .optional(),
       }),
     )
     .optional(),
+  nearMisses: z.array(z.looseObject({ id: z.string(), reason: z.string() })).optional(),
 })
+export type Explained = z.infer<typeof Explained>
 
 function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
   const [mine, its] = [stagesOf(one), stagesOf(other)]
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
-/** What each stage came to. A stage holds only what the ones before it do not decide. */
+/** The result of each stage, without what earlier stages decide. */
 function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
   const parsed = Explained.safeParse(record.explanation)
   const { query, prelude, matches } = parsed.success ? parsed.data : {}

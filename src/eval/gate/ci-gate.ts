@@ -1,12 +1,17 @@
 import { statSync } from 'node:fs'
-import { MemoryError } from '../../errors.ts'
+import { type DeltaReport, deltaReport, type Reference } from '../report/delta-report.ts'
 import { figuresOfRun } from '../score/figures.ts'
-import { readBaseline, readEnvironment } from '../store/documents.ts'
-import type { StoreTree } from '../store/layout.ts'
-import { type Problem, problemText } from '../store/parse-artifact.ts'
-import { type InvalidFiles, invalidFiles, scan } from '../store/scan.ts'
-import type { RunSummary } from '../store/schemas/run.ts'
-import { type DeltaReport, deltaReport, type Reference } from './delta-report.ts'
+import {
+  type InvalidFiles,
+  invalidFiles,
+  readBaseline,
+  readEnvironment,
+  requireBaseline,
+  type StoreTree,
+  scan,
+} from '../store/documents.ts'
+import { type Problem, problemText, refused } from '../store/parse-artifact.ts'
+import type { BaselineSnapshot, RunSummary } from '../store/schemas/run.ts'
 import {
   baselineSide,
   type GateReason,
@@ -15,10 +20,11 @@ import {
   judge,
   type Side,
   type Standing,
+  storeReason,
 } from './gate.ts'
-import { auditRun, type ChosenRun, latestRuns } from './latest-runs.ts'
+import { auditRun, type ChosenRun, chosenOf, runGroups } from './latest-runs.ts'
 
-/** The snapshot a gate looks for when none is named. */
+/** The snapshot of a gate that names none. */
 export const requiredSnapshot = 'required-main'
 
 export type GateRequest = JudgeOptions & {
@@ -40,18 +46,16 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false } = request
   const about = { baseRootDir: base, candidateRootDir: candidate }
   if (!isDirectory(candidate)) {
-    const problem = { file: candidate, field: '(directory)', message: 'does not exist' }
-    const judgement = judge({ ...nothing, reasons: [invalidReason(problem, 'candidate')] }, nothing)
-    return deltaReport([judgement], { ...about, reference: { kind: 'nothing' }, invalid: { candidate: noneInvalid } })
+    const { sides, reference } = unreadable(refused(candidate, 'does not exist', '(directory)').problems, 'candidate')
+    const judgements = sides.map((side) => judge(side, nothing))
+    return deltaReport(judgements, { ...about, reference, invalid: { candidate: noneInvalid } })
   }
   const { sides, reference, invalid } = await resolveBase(request)
-  const theirs = await storeSide(candidate, { name: 'candidate', requireCleanTree })
-  const judgements = sides.map((side) => judge(side, theirs, { acceptedChanges }))
-  return deltaReport(judgements, {
-    ...about,
-    reference,
-    invalid: { candidate: theirs.invalid, ...(invalid === null ? {} : { base: invalid }) },
-  })
+  const theirs = await storeSide(candidate, 'candidate', requireCleanTree)
+  return deltaReport(
+    sides.map((side) => judge(side, theirs, { acceptedChanges })),
+    { ...about, reference, invalid: { candidate: theirs.invalid, ...(invalid === null ? {} : { base: invalid }) } },
+  )
 }
 
 /** Compares the latest runs of a store with a snapshot of the same store. */
@@ -60,27 +64,17 @@ export async function reportAgainstBaseline(
   snapshotId: string,
   options: JudgeOptions = {},
 ): Promise<DeltaReport> {
-  const found = readBaseline(root, snapshotId)
-  if (found === null) {
-    throw new MemoryError('not_found', `There is no baseline "${snapshotId}" in ${root}.`, {
-      hint: 'Make one with `credence benchmark snapshot --snapshot-id ID`.',
-    })
-  }
+  const found = requireBaseline(root, snapshotId)
+  const candidate = await storeSide(root, 'store')
   // An invalid snapshot is among the invalid documents of the store already.
-  const base = found.ok ? baselineSide(found.value) : nothing
-  const candidate = await storeSide(root, { name: 'store' })
-  const reference: Reference = found.ok
-    ? { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'base' }
-    : { kind: 'nothing' }
-  return deltaReport([judge(base, candidate, options)], {
-    reference,
-    baseRootDir: null,
-    candidateRootDir: root,
-    invalid: { candidate: candidate.invalid },
-  })
+  const { sides, reference } = found.ok ? ofSnapshot(found.value, 'base') : { sides: [nothing], reference: noReference }
+  return deltaReport(
+    sides.map((base) => judge(base, candidate, options)),
+    { reference, baseRootDir: null, candidateRootDir: root, invalid: { candidate: candidate.invalid } },
+  )
 }
 
-/** What a candidate is held against: at least one side, each judged for itself. */
+/** The sides that a candidate is compared with: at least one, each judged for itself. */
 type ResolvedBase = {
   readonly sides: readonly Side[]
   readonly reference: Reference
@@ -93,18 +87,12 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   const snapshotId = request.snapshotId ?? requiredSnapshot
   if (!isDirectory(base)) {
     if (bootstrap) return candidatesOwn(candidate, snapshotId)
-    return blocked(
-      `The base has no eval store at ${base}.`,
-      'Check the path; where the base has none yet, add --bootstrap.',
-    )
+    const next = 'Check the path; where the base has none yet, add --bootstrap.'
+    return blocked([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
   }
   const found = readBaseline(base, snapshotId)
-  if (found !== null && !found.ok) return unreadable(found.problems, 'base')
-  if (found?.ok) {
-    const reference = { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'base' } as const
-    return { sides: [baselineSide(found.value)], reference, invalid: null }
-  }
-  const runs = await storeSide(base, { name: 'base' })
+  if (found !== null) return found.ok ? ofSnapshot(found.value, 'base') : unreadable(found.problems, 'base')
+  const runs = await storeSide(base, 'base')
   const isEmpty = runs.standings.length === 0 && runs.reasons.length === 0
   if (isEmpty) return candidatesOwn(candidate, snapshotId)
   if (request.snapshotId === undefined) return { sides: [runs], reference: { kind: 'store' }, invalid: runs.invalid }
@@ -114,72 +102,71 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
 
 function candidatesOwn(candidate: string, snapshotId: string): ResolvedBase {
   const found = readBaseline(candidate, snapshotId)
-  if (found === null) {
-    const next = `Accept figures first: \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
-    return blocked(`Neither the base nor the candidate has a baseline "${snapshotId}".`, next)
-  }
-  if (!found.ok) return unreadable(found.problems, 'candidate')
-  const reference = { kind: 'snapshot', snapshot: found.value, resolvedFrom: 'candidate' } as const
-  return { sides: [baselineSide(found.value)], reference, invalid: null }
+  if (found !== null) return found.ok ? ofSnapshot(found.value, 'candidate') : unreadable(found.problems, 'candidate')
+  const line = `Neither the base nor the candidate has a baseline "${snapshotId}".`
+  const next = `Accept figures first: \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
+  return blocked([storeReason('cannot tell', line, next)])
 }
+
+const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidate'): ResolvedBase => ({
+  sides: [baselineSide(snapshot)],
+  reference: { kind: 'snapshot', snapshot, resolvedFrom },
+  invalid: null,
+})
 
 const nothing: Side = { standings: [], reasons: [] }
-const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
+const noReference: Reference = { kind: 'nothing' }
 
-function blocked(line: string, next: string): ResolvedBase {
-  const reason: GateReason = { kind: 'cannot tell', benchmarkId: null, system: null, line, next }
-  return { sides: [{ ...nothing, reasons: [reason] }], reference: { kind: 'nothing' }, invalid: null }
-}
+const blocked = (reasons: readonly GateReason[]): ResolvedBase => ({
+  sides: [{ standings: [], reasons }],
+  reference: noReference,
+  invalid: null,
+})
 
-function unreadable(problems: readonly Problem[], side: string): ResolvedBase {
-  const reasons = problems.map((problem) => invalidReason(problem, side))
-  return { sides: [{ ...nothing, reasons }], reference: { kind: 'nothing' }, invalid: null }
-}
+const unreadable = (problems: readonly Problem[], side: string): ResolvedBase =>
+  blocked(problems.map((problem) => invalidReason(problem, side)))
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** How many documents of each tree are invalid. */
-export type InvalidCounts = {
-  readonly benchmarks: number
-  readonly runs: number
-  readonly shadows: number
-  readonly baselines: number
-}
+/** How many documents of each folder are invalid. */
+export type InvalidCounts = Readonly<Record<'benchmarks' | 'runs' | 'shadows' | 'baselines', number>>
+const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-export type StoreSide = Side & { readonly invalid: InvalidCounts }
-
-export type StoreSideOptions = {
-  /** What reasons call this side. */
-  readonly name: string
-  /** Refuse runs made from a tree with uncommitted changes, and those that do not say. */
-  readonly requireCleanTree?: boolean
-}
-
-/** What the runs of a store stand for. Every invalid document is a reason against it. */
-export async function storeSide(root: string, options: StoreSideOptions): Promise<StoreSide> {
-  const { name, requireCleanTree = false } = options
-  const runs = await latestRuns(root)
+/**
+ * The side of a store's latest runs; `name` is its name in reasons. Every invalid document is a reason against it, and
+ * with `requireCleanTree` every run that was made with uncommitted changes or does not say.
+ */
+async function storeSide(
+  root: string,
+  name: string,
+  requireCleanTree = false,
+): Promise<Side & { readonly invalid: InvalidCounts }> {
+  const { groups, invalid: runs } = await runGroups(root)
+  const standings: Standing[] = []
+  for (const group of groups) standings.push(await standingOf(root, chosenOf(group), { name, requireCleanTree }))
   const invalid = {
     benchmarks: await invalidIn(root, 'benchmarks'),
-    runs: runs.invalid,
+    runs,
     shadows: await invalidIn(root, 'shadow'),
     baselines: await invalidIn(root, 'baselines'),
   }
-  const standings: Standing[] = []
-  for (const chosen of runs.chosen) standings.push(await standingOf(root, chosen, { name, requireCleanTree }))
-  const counts = {
-    benchmarks: invalid.benchmarks.count,
-    runs: invalid.runs.count,
-    shadows: invalid.shadows.count,
-    baselines: invalid.baselines.count,
+  const { benchmarks, shadows, baselines } = invalid
+  return {
+    standings,
+    reasons: Object.values(invalid).flatMap((files) => invalidReasons(files, name)),
+    invalid: {
+      benchmarks: benchmarks.count,
+      runs: runs.count,
+      shadows: shadows.count,
+      baselines: baselines.count,
+    },
   }
-  return { standings, reasons: Object.values(invalid).flatMap((files) => invalidReasons(files, name)), invalid: counts }
 }
 
 async function standingOf(
   root: string,
   { run, why }: ChosenRun,
-  { name, requireCleanTree }: Required<StoreSideOptions>,
+  { name, requireCleanTree }: { readonly name: string; readonly requireCleanTree: boolean },
 ): Promise<Standing> {
   const { benchmarkId, runId, status } = run
   const about = { benchmarkId, system: run.system?.name ?? null, taken: { runId, status, why } }
@@ -206,7 +193,6 @@ function uncleanReasons(root: string, { runId }: RunSummary): readonly string[] 
   const environment = readEnvironment(root, runId)
   const git = environment?.ok ? environment.value.git : null
   if (git !== null && !git.dirty) return []
-  return [
-    `the run ${runId} ${git === null ? 'does not say which commit it was made from' : 'was made with uncommitted changes'}`,
-  ]
+  const reason = git === null ? 'does not say which commit it was made from' : 'was made with uncommitted changes'
+  return [`the run ${runId} ${reason}`]
 }

@@ -1,37 +1,21 @@
 import { codeOf } from '../../files/leftovers.ts'
-import { packHashOf } from '../pack/pack-hash.ts'
+import { packHashOf } from '../pack/manifest.ts'
 import { type CaseFigures, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
-import { readEnvironment, readManifest } from '../store/documents.ts'
-import { packPath } from '../store/layout.ts'
+import { invalidFiles, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
-import { type InvalidFiles, invalidFiles, scan } from '../store/scan.ts'
-import type { CaseResult } from '../store/schemas/baseline.ts'
-import type { RunStatus, RunSummary } from '../store/schemas/run.ts'
-import { isControlName } from '../system/backend-names.ts'
+import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
+import { isControlName } from '../system/system.ts'
 
-/** The run that stands for a benchmark and a system, and why it is this one. */
+/** The run that stands for a benchmark and a system, and why this one was chosen. */
 export type ChosenRun = { readonly run: RunSummary; readonly why: string }
 
-/** Which runs count at all: whole ones, of systems under test. */
+/** Whether a run counts at all: whole ones, of systems under test. */
 export const counts = ({ filter, shard, role, system }: RunSummary): boolean =>
   filter === undefined && shard === undefined && role === undefined && !isControlName(system?.name ?? '')
 
-/**
- * The run that decides about every benchmark and system of a store, and what could not be read. The latest finished run
- * is taken, completed or not; one that is still going on only where there is no other.
- */
-export async function latestRuns(
-  root: string,
-): Promise<{ readonly chosen: readonly ChosenRun[]; readonly invalid: InvalidFiles }> {
-  const { groups, invalid } = await runGroups(root)
-  return { chosen: groups.map(chosenOf), invalid }
-}
-
-/** The runs that count, those of one benchmark and system together. */
-export async function runGroups(
-  root: string,
-): Promise<{ readonly groups: readonly (readonly RunSummary[])[]; readonly invalid: InvalidFiles }> {
+/** The runs of a store that count, grouped by benchmark and system, and the files that are invalid. */
+export async function runGroups(root: string) {
   const runs: RunSummary[] = []
   const invalid = invalidFiles()
   await scan(root, 'runs', ({ checked }) => {
@@ -44,8 +28,9 @@ export async function runGroups(
 }
 
 /**
- * `runs` are all of one benchmark and system, at least one. A run that did not complete counts from its beginning,
- * because nobody knows when it ended; so it hides a completed run that began before it.
+ * Chooses the latest finished run, completed or not, of the runs of one benchmark and system; one that is still running
+ * only where there is no other. A run that did not complete counts from its beginning, because its end is not known; so
+ * it hides a completed run that began before it.
  */
 export function chosenOf(runs: readonly RunSummary[]): ChosenRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
@@ -61,37 +46,24 @@ export function chosenOf(runs: readonly RunSummary[]): ChosenRun {
   return { run, why: running === undefined ? why : `${why}; ${running.runId} is still running and was left out` }
 }
 
-/** Equal times are decided by id, so that the order of reading does not matter. */
+/** Of equal times the greater id is first, so that the order of reading does not matter. */
 function newestFirst(one: RunSummary, other: RunSummary): number {
   const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
   return its - mine || (one.runId < other.runId ? 1 : -1)
 }
 
-/** A run together with its cases, and every reason not to believe it. */
-export type AuditedRun = {
-  readonly run: RunSummary
-  /** Null when the run kept no case records. */
-  readonly results: readonly CaseResult[] | null
-  readonly problems: readonly Problem[]
-  /** That the run is not of the pack as it is now; it can be believed, but not compared. */
-  readonly outdated: string | null
-}
-
 /**
- * Holds a run against its own case records and against the pack in the same store: counts must be the ones that the
- * records add up to, and the cases must be the pack's.
+ * Checks a run against its own case records and against the pack in the same store: its counts must be those of the
+ * records, and its cases the pack's. `results` is null for a run without case records; `outdated` says that the pack has
+ * changed since, so that the run is valid but cannot be compared.
  */
-export async function auditRun(root: string, run: RunSummary): Promise<AuditedRun> {
+export async function auditRun(root: string, run: RunSummary) {
   const { records, problems } = await casesOf(root, run.runId)
-  const hasRecords = records.length > 0 || problems.length > 0
-  const figures = summariseCases(records)
-  const pack = await checkedAgainstPack(root, run, hasRecords ? figures.results : null)
-  return {
-    run,
-    results: hasRecords ? figures.results : null,
-    problems: [...problems, ...(hasRecords ? countMismatches(run, figures) : []), ...pack.problems],
-    outdated: pack.outdated,
-  }
+  const figures = records.length > 0 || problems.length > 0 ? summariseCases(records) : null
+  const results: readonly CaseResult[] | null = figures?.results ?? null
+  const mismatches = figures === null ? [] : countMismatches(run, figures)
+  const pack = await checkedAgainstPack(root, run, results)
+  return { results, problems: [...problems, ...mismatches, ...pack.problems], outdated: pack.outdated }
 }
 
 function countMismatches(run: RunSummary, figures: CaseFigures): readonly Problem[] {
@@ -110,6 +82,7 @@ function countMismatches(run: RunSummary, figures: CaseFigures): readonly Proble
 }
 
 type PackCheck = { readonly problems: readonly Problem[]; readonly outdated: string | null }
+const fine: PackCheck = { problems: [], outdated: null }
 
 async function checkedAgainstPack(
   root: string,
@@ -117,25 +90,27 @@ async function checkedAgainstPack(
   results: readonly CaseResult[] | null,
 ): Promise<PackCheck> {
   const manifest = readManifest(root, run.benchmarkId)
-  // An invalid manifest is a finding of its own, and a store without packs has nothing to hold the run against.
-  if (manifest === null || !manifest.ok) return { problems: [], outdated: null }
-  const file = `runs/${run.runId}.json`
+  // An invalid manifest is reported by itself, and a store without packs has nothing to check the run against.
+  if (manifest === null || !manifest.ok) return fine
+  const broken = (field: string, message: string): PackCheck => ({
+    problems: [{ file: `runs/${run.runId}.json`, field, message }],
+    outdated: null,
+  })
   const known = manifest.value.cases.length
   if (run.packHash === undefined) {
-    if (results !== null || run.totalCases === known) return { problems: [], outdated: null }
-    const message = `is ${run.totalCases}, but the pack in the store has ${known} cases`
-    return { problems: [{ file, field: 'totalCases', message }], outdated: null }
+    if (results !== null || run.totalCases === known) return fine
+    return broken('totalCases', `is ${run.totalCases}, but the pack in the store has ${known} cases`)
   }
   try {
     const { packHash, packFiles } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
-    // A run may rest on more than the pack, such as graders; what it took from the pack must be what is there.
+    // A run may depend on more than the pack, such as graders; what it took from the pack must be unchanged.
     const environment = readEnvironment(root, run.runId)
     const taken = environment?.ok ? environment.value.packFiles : {}
     const isSame = Object.entries(packFiles).every(([file, digest]) => taken[file] === digest)
-    if (packHash === run.packHash || isSame) return { problems: [], outdated: null }
+    if (packHash === run.packHash || isSame) return fine
     return { problems: [], outdated: `The run ${run.runId} was made before the pack in the store was changed.` }
   } catch (error) {
-    const message = `cannot be checked, because a file of the pack cannot be read: ${codeOf(error) ?? String(error)}`
-    return { problems: [{ file, field: 'packHash', message }], outdated: null }
+    const reason = codeOf(error) ?? String(error)
+    return broken('packHash', `cannot be checked, because a file of the pack cannot be read: ${reason}`)
   }
 }

@@ -1,16 +1,16 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { MemoryError } from '../../errors.ts'
-import { manifestName } from '../store/layout.ts'
-import { parseArtifact, required } from '../store/parse-artifact.ts'
-import { readBounded } from '../store/read-bounded.ts'
+import { manifestName } from '../store/documents.ts'
+import { readArtifact, required } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
 /** Reads the manifest of a pack folder. */
 export function manifestOf(directory: string): Manifest {
   const file = join(directory, manifestName)
-  const bytes = readBounded(file, file)
-  return required(bytes.ok ? parseArtifact('manifest', bytes.value, file) : bytes, 'manifest')
+  return required(readArtifact('manifest', file, file), 'manifest')
 }
 
 /** The folders below `directory` that are packs of any kind, by name. */
@@ -23,24 +23,76 @@ export function packFolders(directory: string): readonly string[] {
     .sort()
 }
 
-/** Counts come from the manifest and results from the case file: they must speak of the same cases. */
+/** Refuses a manifest that lists other cases than the case file: counts come from one and results from the other. */
 export function refuseUnlike(
   { directory, manifest }: { readonly directory: string; readonly manifest: Manifest },
   cases: readonly { readonly id: string; readonly prompt: string }[],
 ): void {
-  const hint = 'The manifest lists every case of the case file once, with the same prompt.'
-  const file = join(directory, manifestName)
+  const unlike = (message: string): MemoryError =>
+    invalid(
+      `${join(directory, manifestName)}: ${message}`,
+      'The manifest lists every case of the case file once, with the same prompt.',
+    )
   const prompts = new Map(cases.map(({ id, prompt }) => [id, prompt]))
-  if (prompts.size !== cases.length) throw invalid(`${file}: a case of the case file has the id of another.`, hint)
+  if (prompts.size !== cases.length) throw unlike('a case of the case file has the id of another.')
   const listed = new Map(manifest.cases.map(({ id, prompt }) => [id, prompt]))
   const unlisted = cases.find(({ id }) => !listed.has(id))
-  if (unlisted !== undefined) throw invalid(`${file}: the case "${unlisted.id}" of the case file is not listed.`, hint)
+  if (unlisted !== undefined) throw unlike(`the case "${unlisted.id}" of the case file is not listed.`)
   for (const [id, prompt] of listed) {
-    if (!prompts.has(id)) throw invalid(`${file}: lists "${id}", which is not in the case file.`, hint)
-    if (prompts.get(id) !== prompt)
-      throw invalid(`${file}: the prompt of "${id}" is not the one in the case file.`, hint)
+    if (!prompts.has(id)) throw unlike(`lists "${id}", which is not in the case file.`)
+    if (prompts.get(id) !== prompt) throw unlike(`the prompt of "${id}" is not the one in the case file.`)
   }
 }
 
-/** A file that cannot be used as it stands. */
 export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
+
+/** The JSON value of a file's text. The parser's message says where a syntax error is. */
+export function parseJsonFile(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const message = `${file}: not JSON (${(cause as Error).message}).`
+    throw new MemoryError('invalid', message, { hint: 'Correct the file and try again.', cause })
+  }
+}
+
+/** Fields of a manifest that change neither the questions nor the expectations. */
+const descriptive: ReadonlySet<string> = new Set(
+  'title description tags sourceLinks licence license notes contentHash metrics ablations provenance schemaVersion'.split(
+    ' ',
+  ),
+)
+
+export type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
+
+/**
+ * The hash of a pack's content: of the questions in its manifest and of every file that it names. Titles, declarations of
+ * metrics and files that no runner reads are not part of it, so that correcting them keeps results comparable.
+ */
+export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
+  const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.has(name)))
+  const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }
+  for (const path of new Set(Object.values(manifest.files ?? {}))) {
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(join(directory, path)), hash)
+    packFiles[path] = `sha256:${hash.digest('hex')}`
+  }
+  return hashOfFiles(packFiles)
+}
+
+export const hashOfFiles = (packFiles: Readonly<Record<string, string>>): PackHash => ({
+  packHash: sha256(canonicalJson(packFiles)),
+  packFiles,
+})
+
+export const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
+
+/** JSON with sorted names, so that the order of writing does not matter. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
+}

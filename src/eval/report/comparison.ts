@@ -1,13 +1,14 @@
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
-import type { Interval } from '../score/statistics.ts'
-import { type Summary, summarise } from '../score/summary.ts'
+import { invalid } from '../pack/manifest.ts'
+import type { Provenance } from '../store/schemas/manifest.ts'
+import { type Summary, summarise } from './retrieval-report.ts'
 
 /** One backend with all its runs, or the reason why it did not run. */
 export type BackendResult =
   | { readonly backend: string; readonly runs: readonly PackRun[] }
   | { readonly backend: string; readonly skipped: string }
 
-/** Passes of something: `60/60`. */
+/** A count of passes: `60/60`. */
 export type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 
 /** One line of the table of results. */
@@ -29,64 +30,54 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
     static: others.length === 0 ? null : tallyOf(others),
     session: sessions.length === 0 ? null : tallyOf(sessions),
     total: tallyOf(runs),
-    passRateInterval95,
-    meanPrecision,
-    meanRecall,
-    meanDriftScore,
-    p50LatencyMs,
+    ...{ passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs },
     packs: runs.map((run) => ({ id: run.pack.id, ...tallyOf([run]) })),
   }
 }
 
-/** What every table says of a pack that the default system passes whole: it shows that nothing broke, and no more. */
+/** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
 export const saturated = 'regression suite (saturated)'
-
-type Column = { readonly title: string; readonly cell: (row: ComparisonRow) => string }
-
-const columns: readonly Column[] = [
-  { title: 'Backend', cell: ({ backend }) => backend },
-  { title: 'Static', cell: (row) => tallyText(row.static) },
-  { title: 'Session', cell: (row) => tallyText(row.session) },
-  { title: 'Total', cell: (row) => tallyText(row.total) },
-  { title: '95 % interval', cell: ({ passRateInterval95 }) => intervalText(passRateInterval95) },
-  { title: 'Precision', cell: ({ meanPrecision }) => decimal(meanPrecision) },
-  { title: 'Recall', cell: ({ meanRecall }) => decimal(meanRecall) },
-  { title: 'Drift', cell: ({ meanDriftScore }) => decimal(meanDriftScore) },
-]
-
-/** Backends down, passes across, with the uncertainty that a pass count leaves out. */
-export function overallTable(rows: readonly ComparisonRow[]): Table {
-  const notes = rows.map(({ backend, total }) => (isSaturated(backend, total) ? saturated : ''))
-  if (notes.every((note) => note === '')) return tableOf(columns, rows)
-  return tableOf([...columns, { title: 'Evidence', cell: (row) => notes[rows.indexOf(row)] ?? '' }], rows)
-}
 
 /** Only the default system decides: a control is meant to fail, or to pass everything. */
 const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
   backend === 'bm25' && totalPassed === totalCases
 
-/** The same by pack. */
-export function packTable(rows: readonly ComparisonRow[]): Table {
-  const ids = [...new Set(rows.flatMap(({ packs }) => packs.map(({ id }) => id)))]
-  const byPack = ids.map((id) => ({
-    title: id,
-    cell: ({ packs }: ComparisonRow) => tallyText(packs.find((pack) => pack.id === id) ?? null),
-  }))
-  const table = tableOf([{ title: 'Backend', cell: ({ backend }) => backend }, ...byPack], rows)
-  const ours = rows.find(({ backend }) => backend === 'bm25')
-  const evidence = ids.map((id) => {
-    const own = ours?.packs.find((pack) => pack.id === id)
-    return own !== undefined && isSaturated('bm25', own) ? saturated : ''
-  })
-  return evidence.every((note) => note === '') ? table : { ...table, rows: [...table.rows, ['evidence', ...evidence]] }
-}
-
 export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
-const tableOf = (shown: readonly Column[], rows: readonly ComparisonRow[]): Table => ({
-  titles: shown.map(({ title }) => title),
-  rows: rows.map((row) => shown.map(({ cell }) => cell(row))),
-})
+/** A row per backend: passes with the uncertainty that a pass count leaves out. */
+export function overallTable(rows: readonly ComparisonRow[]): Table {
+  const evidence = rows.map(({ backend, total }) => (isSaturated(backend, total) ? saturated : ''))
+  const hasEvidence = evidence.some((note) => note !== '')
+  const titles = ['Backend', 'Static', 'Session', 'Total', '95 % interval', 'Precision', 'Recall', 'Drift']
+  return {
+    titles: hasEvidence ? [...titles, 'Evidence'] : titles,
+    rows: rows.map((row, index) => [
+      row.backend,
+      tallyText(row.static),
+      tallyText(row.session),
+      tallyText(row.total),
+      intervalText(row.passRateInterval95),
+      decimal(row.meanPrecision),
+      decimal(row.meanRecall),
+      decimal(row.meanDriftScore),
+      ...(hasEvidence ? [evidence[index] ?? ''] : []),
+    ]),
+  }
+}
+
+/** A row per backend and a column per pack. */
+export function packTable(rows: readonly ComparisonRow[]): Table {
+  const ids = [...new Set(rows.flatMap(({ packs }) => packs.map(({ id }) => id)))]
+  const tally = (row: ComparisonRow | undefined, id: string) => row?.packs.find((pack) => pack.id === id) ?? null
+  const ours = rows.find(({ backend }) => backend === 'bm25')
+  const evidence = ids.map((id) => {
+    const own = tally(ours, id)
+    return own !== null && isSaturated('bm25', own) ? saturated : ''
+  })
+  const results = rows.map((row) => [row.backend, ...ids.map((id) => tallyText(tally(row, id)))])
+  const isPlain = evidence.every((note) => note === '')
+  return { titles: ['Backend', ...ids], rows: isPlain ? results : [...results, ['evidence', ...evidence]] }
+}
 
 /** For a terminal: the first column to the left, numbers to the right. */
 export function tableText({ titles, rows }: Table): string {
@@ -110,9 +101,67 @@ const tallyText = (tally: Tally | null): string => {
   return `${tally.totalPassed}/${tally.totalCases}${errors}`
 }
 
-const intervalText = (interval: Interval | null): string =>
+const intervalText = (interval: Summary['passRateInterval95']): string =>
   interval === null ? '–' : `${(interval.low * 100).toFixed(1)}–${(interval.high * 100).toFixed(1)} %`
 
-/** Two decimals; what is not quite perfect is not rounded up to it. */
+/** Two decimals; a value below 1 is not rounded up to it. */
 const decimal = (value: number | null): string =>
   value === null ? '–' : value < 1 && value >= 0.995 ? '0.99' : value.toFixed(2)
+
+const start = '<!-- measured: start -->'
+const end = '<!-- measured: end -->'
+
+type PackProvenance = { readonly id: string; readonly provenance: Provenance | undefined }
+
+/** The measured part of the documentation: nothing in it depends on the machine. */
+export function measuredMarkdown(
+  rows: readonly ComparisonRow[],
+  notes: readonly string[],
+  packs: readonly PackProvenance[] = [],
+): string {
+  return [
+    tableMarkdown(overallTable(rows)),
+    '',
+    'By pack:',
+    '',
+    tableMarkdown(packTable(rows)),
+    '',
+    ...provenanceLines(rows, packs),
+    ...rows.map(({ backend, description }) => `- \`${backend}\`: ${description}.`),
+    ...notes.map((note) => `- ${note}`),
+  ].join('\n')
+}
+
+/** The figure of each pack when it was first run, beside today's. */
+function provenanceLines(rows: readonly ComparisonRow[], packs: readonly PackProvenance[]): readonly string[] {
+  const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
+  const lines = packs.map(({ id, provenance: { casesWritten, by, firstSight } = {} }) => {
+    const now = today.find((pack) => pack.id === id)
+    const { passed, total, date, commit } = firstSight ?? {}
+    const first = firstSight ? `${passed}/${total} (${date}, ${commit})` : 'not measured'
+    const current = now === undefined ? '–' : `${now.totalPassed}/${now.totalCases}`
+    return [id, casesWritten ?? 'unknown', by ?? 'unknown', first, current]
+  })
+  if (lines.length === 0) return []
+  const titles = ['Pack', 'Cases written', 'By', 'First sight', 'Today']
+  return ['Where the cases come from:', '', tableMarkdown({ titles, rows: lines }), '']
+}
+
+/** The document with the text between its markers replaced. */
+export function withMeasured(document: string, file: string, measured: string): string {
+  const { from, to } = markersIn(document, file)
+  return `${document.slice(0, from)}\n${measured}\n${document.slice(to)}`
+}
+
+/** The text between the markers. */
+export function measuredIn(document: string, file: string): string {
+  const { from, to } = markersIn(document, file)
+  return document.slice(from, to).trim()
+}
+
+function markersIn(document: string, file: string): { readonly from: number; readonly to: number } {
+  const from = document.indexOf(start)
+  const to = document.indexOf(end)
+  if (from >= 0 && to > from) return { from: from + start.length, to }
+  throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
+}

@@ -1,16 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
 import { MemoryError } from '../../errors.ts'
-import { readRecords } from '../../memory/transfer/read-records.ts'
+import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import { explainCase } from '../kinds/retrieval/explain-case.ts'
-import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { casesHolding } from '../kinds/retrieval/read-folder.ts'
-import type { PackRun } from '../kinds/retrieval/run-pack.ts'
-import { compareBackends } from '../run/compare-backends.ts'
+import { casesHolding, type RetrievalPack } from '../kinds/retrieval/pack.ts'
+import { compareBackends, type PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { BackendName } from '../system/backends.ts'
-import { comparisonRow, overallTable, packTable, tableMarkdown, tableText } from './comparison.ts'
-import { measuredIn, measuredMarkdown, withMeasured } from './docs-table.ts'
+import {
+  comparisonRow,
+  measuredIn,
+  measuredMarkdown,
+  overallTable,
+  packTable,
+  tableMarkdown,
+  tableText,
+  withMeasured,
+} from './comparison.ts'
 import { reportFileName, reportsOf } from './retrieval-report.ts'
 
 const packs = new URL('../../../packs', import.meta.url).pathname

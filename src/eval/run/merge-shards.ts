@@ -1,11 +1,10 @@
 import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
-import { createRun, readEnvironment, writeEnvironment, writeRun } from '../store/documents.ts'
-import { scan } from '../store/scan.ts'
+import { createRun, readEnvironment, scan, writeEnvironment, writeRun } from '../store/documents.ts'
 import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
 import { caseOrder } from './run.ts'
 
-/** A part of a run, and where it was found. */
+/** A shard, and the store it was found in. */
 type FoundShard = {
   readonly root: string
   readonly run: RunSummary
@@ -16,13 +15,12 @@ type FoundShard = {
 
 export type Merged =
   | { readonly ok: true; readonly run: RunSummary; readonly shards: number }
-  /** Why the parts do not make a run, in sentences. */
+  /** Why the shards cannot be merged, in sentences. */
   | { readonly ok: false; readonly problems: readonly string[] }
 
 /**
- * Joins the shards in some stores into one run in another. It is the run that one machine would have made of all cases,
- * but for times and machine. Parts that are missing, doubled, unfinished or of another run are problems, and nothing is
- * written then.
+ * Joins the shards of some stores into one run in another, equal to an unsharded run but for times and machine. Shards
+ * that are missing, doubled, unfinished or of another run are problems, and then nothing is written.
  */
 export async function mergeShards(
   directories: readonly string[],
@@ -34,11 +32,8 @@ export async function mergeShards(
   if (first === undefined || problems.length > 0) {
     return { ok: false, problems: problems.length > 0 ? problems : ['There are no shards to merge.'] }
   }
-  const name = runId(
-    shards.map(({ run }) => run.runId),
-    first.run,
-  )
-  return { ok: true, run: await written(shards, root, name), shards: shards.length }
+  const runIds = shards.map(({ run }) => run.runId)
+  return { ok: true, run: await written(shards, root, runId(runIds, first.run)), shards: shards.length }
 }
 
 async function shardsIn(directories: readonly string[]) {
@@ -63,7 +58,7 @@ async function shardsIn(directories: readonly string[]) {
   return { shards: shards.sort((one, other) => one.shard.index - other.shard.index), problems }
 }
 
-/** What must be the same in every part of a run. */
+/** The properties that all shards of a run share. */
 const identityOf = ({ run, shard }: FoundShard): Readonly<Record<string, unknown>> => ({
   benchmark: run.benchmarkId,
   'pack hash': run.packHash,
@@ -133,7 +128,7 @@ async function written(shards: readonly FoundShard[], root: string, runId: strin
   return summary
 }
 
-/** As if the run had been made in one piece. */
+/** The environment of the unsharded run. */
 function environmentOf(environment: Environment, runId: string, recordedAt: string): Environment {
   const { shard: _shard, given, settings, ...rest } = environment
   const without = (values: Readonly<Record<string, unknown>>) =>
@@ -141,7 +136,7 @@ function environmentOf(environment: Environment, runId: string, recordedAt: stri
   return { ...rest, runId, recordedAt, given: without(given), settings: without(settings) }
 }
 
-/** The cases of a shard are every nth of the pack, so the places of all of them are known. */
+/** A shard has every nth case of the pack, so the position of each case in the whole run is known. */
 function inRunOrder(shards: readonly FoundShard[]): readonly CaseRecord[] {
   const [{ run, shard }] = shards as [FoundShard]
   const whole: string[] = []

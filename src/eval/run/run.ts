@@ -1,16 +1,25 @@
+import { randomBytes } from 'node:crypto'
 import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import { sha256 } from '../pack/pack-hash.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
+import { sha256 } from '../pack/manifest.ts'
 import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
-import { createRun, readEnvironment, requireRun, writeEnvironment, writeRun } from '../store/documents.ts'
-import { runFolder, treePath } from '../store/layout.ts'
+import {
+  createRun,
+  readEnvironment,
+  requireRun,
+  runFolder,
+  treePath,
+  writeEnvironment,
+  writeRun,
+} from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
 
-/** What one case came to, as an executor sees it. Ids, repeats and seeds are the runner's business. */
+/** The result of one case. The runner adds repeat and seed. */
 export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'returned' | 'failures' | 'timings'> & {
   readonly explanation?: unknown
   readonly error?: { readonly class: string; readonly message: string }
@@ -18,38 +27,30 @@ export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 're
 
 export type ExecutionRequest = {
   readonly repeat: number
-  /** Decides everything that is left to chance in this repeat. */
+  /** The seed of everything random in this repeat. */
   readonly seed: number
-  /**
-   * The cases whose results are asked for, in the order to take where none depends on another. Others may be carried out
-   * where these depend on them, but are not reported.
-   */
+  /** The cases to report, in the order to carry them out. Cases that these depend on are carried out too, but not reported. */
   readonly wanted: ReadonlySet<string>
-  /** How many cases may be under way at once. The result must not depend on it. */
+  /** The number of cases in parallel. The result must not depend on it. */
   readonly jobs: number
   readonly signal: AbortSignal
-  /** Where the run keeps its files; null when nothing is kept. */
+  /** The folder of the run's files; null when nothing is kept. */
   readonly folder: string | null
 }
 
-/**
- * Carries out cases and reports each as soon as it is judged. A case that breaks is an outcome with
- * the verdict `error`; throwing ends the run.
- */
-export type ExecuteCases = (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
-
-/** A benchmark that can be run: what is asked, and who answers. */
+/** A pack together with a system. */
 export type RunnableBenchmark = {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics'>
-  /** What else a filter looks at, by case. */
+  /** Further texts that a filter searches, by case. */
   readonly words?: ReadonlyMap<string, readonly string[]>
   readonly packHash: string
   readonly packFiles: Readonly<Record<string, string>>
   readonly system: { readonly name: string; readonly version: string }
-  readonly execute: ExecuteCases
+  /** Yields each outcome as soon as it is judged. A case that breaks is an outcome with the verdict `error`; throwing ends the run. */
+  readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
   /** Whether the seed decides the order of the cases. */
   readonly isShuffled?: boolean
-  /** Milliseconds the last ingestion took, where there was one. */
+  /** Milliseconds of the last ingestion, where there was one. */
   readonly ingestMs?: () => number | null
 }
 
@@ -60,7 +61,7 @@ export type RunOptions = {
   readonly filter?: string | undefined
   /** Only every `count`th case, beginning with the `index`th, to be merged with the others. */
   readonly shard?: Shard | undefined
-  /** What the run is for, where it is not about a memory. */
+  /** `control` or `ablation`, for a run that measures the pack and not a memory. */
   readonly role?: RunSummary['role']
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
@@ -73,14 +74,17 @@ export type RunContext = {
   readonly root: string
   readonly now: () => Date
   readonly signal: AbortSignal
-  /** How many cases may be under way at once; 1 unless given. */
+  /** The number of cases in parallel; 1 unless given. */
   readonly jobs?: number
-  /** Where the run takes place; the runner adds what it knows itself. */
+  /** The environment of the run; the runner adds the pack, the system and the seed. */
   readonly surroundings: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
   readonly onProgress?: (done: number, total: number) => void
 }
 
-/** Runs a benchmark from its beginning. What was reached is kept when it is interrupted or breaks. */
+/**
+ * Runs a benchmark from its beginning. Every case that was reported by `onProgress` is kept when the run is interrupted,
+ * breaks or is killed: its record has been handed to the operating system. A power cut can lose records until the run ends.
+ */
 export async function runBenchmark(
   benchmark: RunnableBenchmark,
   runId: string,
@@ -88,42 +92,26 @@ export async function runBenchmark(
   context: RunContext,
 ): Promise<RunSummary> {
   const { root, now, surroundings } = context
-  const { manifest, packHash, packFiles, system } = benchmark
+  const { manifest, packHash, packFiles, system, isShuffled = false } = benchmark
+  const { benchmarkId, deterministic, metrics: metricDeclarations } = manifest
+  const { repeats, seed, ...rest } = options
   const wanted = wantedCases(benchmark, options)
-  const total = wanted.length
-  if (total === 0) throw nothingWanted(manifest, options)
+  if (wanted.length === 0) throw nothingWanted(benchmarkId, options)
   const startedAt = now().toISOString()
-  const { notes, gitRef, filter, shard, role, seed, repeats } = options
+  const counts = { totalCases: wanted.length, passedCases: 0, failedCases: 0, pendingCases: wanted.length }
   const begun: RunSummary = {
-    schemaVersion: 1,
-    runId,
-    benchmarkId: manifest.benchmarkId,
-    status: 'running',
-    startedAt,
-    totalCases: total,
-    passedCases: 0,
-    failedCases: 0,
-    pendingCases: total,
-    packHash,
-    system: { ...system },
-    seed,
-    repeats,
-    ...(manifest.deterministic === undefined ? {} : { deterministic: manifest.deterministic }),
-    ...(manifest.metrics === undefined ? {} : { metricDeclarations: manifest.metrics }),
-    ...(filter === undefined ? {} : { filter }),
-    ...(shard === undefined ? {} : { shard: { ...shard } }),
-    ...(role === undefined ? {} : { role }),
-    ...(notes === undefined ? {} : { notes }),
-    ...(gitRef === undefined ? {} : { gitRef }),
+    ...{ schemaVersion: 1, runId, benchmarkId, status: 'running', startedAt, ...counts },
+    ...{ packHash, system: { ...system }, seed, repeats },
+    ...omitUndefined({ deterministic, metricDeclarations, ...rest }),
   }
   await sweepLeftovers(treePath(root, 'runs'))
   await createRun(root, begun)
-  const { benchmarkId } = manifest
-  const environment = { runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles }, system, seed }
-  // Merging needs the place of every case in the whole run, which its own shard knows best.
-  const parts =
-    shard === undefined ? {} : { shard: { ...shard, caseIds: [...wanted], isShuffled: benchmark.isShuffled ?? false } }
-  await writeEnvironment(root, { schemaVersion: 1, ...environment, ...surroundings, ...parts })
+  // A merge needs the position of every case in the whole run.
+  const shard = options.shard === undefined ? {} : { shard: { ...options.shard, caseIds: [...wanted], isShuffled } }
+  await writeEnvironment(root, {
+    ...{ schemaVersion: 1, runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles } },
+    ...{ system, seed, ...surroundings, ...shard },
+  })
   return carryOn(benchmark, begun, context)
 }
 
@@ -147,13 +135,8 @@ export function optionsOf(
   const run = requireRun(root, runId)
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }
-  throw new MemoryError(
-    'invalid',
-    `The run "${runId}" cannot be resumed: its environment.json is missing or invalid.`,
-    {
-      hint: 'Begin a new run.',
-    },
-  )
+  const message = `The run "${runId}" cannot be resumed: its environment.json is missing or invalid.`
+  throw new MemoryError('invalid', message, { hint: 'Begin a new run.' })
 }
 
 async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
@@ -184,12 +167,12 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
         }
       }
     } catch (error) {
-      // Kept with the run, whose cases so far are worth keeping too, and thrown once they are safe.
+      // The cases so far are kept, with this error in the summary; it is thrown again afterwards.
       failure = error
     } finally {
       await log.close()
     }
-    // A record that was being written when the process ended has been cut off, and its case was asked again.
+    // A record that was cut off when the process was killed is no error: its case was asked again.
     const broken = earlier.problems.find(({ field }) => field !== '(line)')
     if (broken !== undefined) failure ??= new Error(problemText(broken))
     const summary = summaryOf(run, records, {
@@ -202,7 +185,7 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
     if (failure !== null && !signal.aborted) throw failure
     return summary
   } finally {
-    await release()
+    release()
   }
 }
 
@@ -231,12 +214,12 @@ export function caseOrder(
   { isShuffled, seed }: { readonly isShuffled: boolean; readonly seed: number },
 ): readonly string[] {
   if (!isShuffled) return ids
-  // Each case draws by its id, so that a part of the cases has the order it has in the whole.
+  // The sort key of a case depends on its id alone, so that a shard keeps the order of the whole run.
   const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
   return ids.toSorted((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1))
 }
 
-function nothingWanted({ benchmarkId }: RunnableBenchmark['manifest'], { filter, shard }: Selection): MemoryError {
+function nothingWanted(benchmarkId: string, { filter, shard }: Selection): MemoryError {
   if (filter !== undefined) {
     return new MemoryError('invalid', `No case of ${benchmarkId} holds "${filter}".`, {
       hint: 'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
@@ -249,7 +232,7 @@ function nothingWanted({ benchmarkId }: RunnableBenchmark['manifest'], { filter,
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
 
-/** Half a run of one thing and half of another would be a run of neither. */
+/** Refuses to resume a run with another pack or system. */
 function refuseChanges(run: RunSummary, { manifest, packHash, system }: RunnableBenchmark): void {
   const changes = [
     run.benchmarkId === manifest.benchmarkId ? null : `the benchmark was ${run.benchmarkId}`,
@@ -262,3 +245,17 @@ function refuseChanges(run: RunSummary, { manifest, packHash, system }: Runnable
     hint: 'Begin a new run.',
   })
 }
+
+/** A readable, unique run id that sorts by time. */
+export function newRunId(benchmarkId: string, system: string, now: Date): string {
+  const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/gu, '').replace('T', '-')
+  const parts = [stamp, slug(benchmarkId, 60), slug(system, 24), randomBytes(2).toString('hex')]
+  return parts.filter((part) => part !== '').join('-')
+}
+
+/** Letters, digits and hyphens only. */
+export const slug = (text: string, most: number): string =>
+  text
+    .replaceAll(/[^A-Za-z0-9]+/gu, '-')
+    .replaceAll(/^-|-$/gu, '')
+    .slice(0, most)

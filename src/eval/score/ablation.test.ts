@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { caseExample } from '../../../test/harness/example-documents.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
-import { judgeAblation } from './ablation.ts'
+import { judgeAblation } from './figures.ts'
 
 const cases = Array.from({ length: 12 }, (_, index) => ({
   id: `c${index}`,

@@ -1,67 +1,28 @@
 import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 
-export type Direction = MetricDeclaration['direction']
-
-/** Which way is better for a metric, and who says so. */
+/** Which way is better for a metric, and where that is known from. */
 export type MetricSense = {
-  readonly direction: Direction
-  /** `assumed`: nobody says, so higher counts as better, and reports say that it was assumed. */
+  readonly direction: MetricDeclaration['direction']
+  /** `assumed`: higher is taken to be better, and reports say that it was assumed. */
   readonly source: 'declared' | 'known' | 'assumed'
   readonly minEffect: number
   readonly range: readonly [number, number] | null
 }
 
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
 /** Less of these is better, wherever they stand in a name. */
-const lowerWords: ReadonlySet<string> = new Set([
-  'latency',
-  'duration',
-  'ms',
-  'millis',
-  'seconds',
-  'cost',
-  'usd',
-  'tokens',
-  'errors',
-  'violation',
-  'violations',
-  'leak',
-  'leaks',
-  'leakage',
-  'drift',
-  'noise',
-])
-const lowerPairs: readonly (readonly [string, string])[] = [
-  ['error', 'rate'],
-  ['error', 'cases'],
-  ['error', 'count'],
-  ['attack', 'success'],
-  ['token', 'count'],
-]
+const lowerWords = setOf(
+  'latency duration ms millis seconds cost usd tokens errors violation violations leak leaks leakage drift noise',
+)
+const lowerPairs = setOf('error-rate error-cases error-count attack-success token-count')
 /** More of what is spared is better. */
-const sparingWords: ReadonlySet<string> = new Set([
-  'saved',
-  'savings',
-  'avoided',
-  'recovery',
-  'reduction',
-  'resistance',
-])
+const sparingWords = setOf('saved savings avoided recovery reduction resistance')
+const knownHigher = setOf(
+  'passRate recallPrecisionAtK actionOutcomeScore objectiveStateCoverage causalPathRecall creationRecoveryScore retrievalPrecision retrievalRecall pinnedCoverage questionPrecision questionRecall',
+)
 
-const knownHigher: ReadonlySet<string> = new Set([
-  'passRate',
-  'recallPrecisionAtK',
-  'actionOutcomeScore',
-  'objectiveStateCoverage',
-  'causalPathRecall',
-  'creationRecoveryScore',
-  'retrievalPrecision',
-  'retrievalRecall',
-  'pinnedCoverage',
-  'questionPrecision',
-  'questionRecall',
-])
-
-/** What is declared counts; then what the name is known for; else higher is taken to be better. */
+/** A declaration decides; then what is known of the name; else higher is taken to be better. */
 export function metricSense(name: string, declarations: readonly MetricDeclaration[]): MetricSense {
   const declared = declarations.find((declaration) => declaration.name === name)
   if (declared !== undefined) {
@@ -79,8 +40,5 @@ function isLowerByName(name: string): boolean {
     .toLowerCase()
     .split(/[^a-z0-9]+/u)
   if (words.some((word) => sparingWords.has(word))) return false
-  return (
-    words.some((word) => lowerWords.has(word)) ||
-    lowerPairs.some(([first, second]) => words.some((word, index) => word === first && words[index + 1] === second))
-  )
+  return words.some((word, index) => lowerWords.has(word) || lowerPairs.has(`${word}-${words[index + 1]}`))
 }

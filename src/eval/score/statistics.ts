@@ -1,4 +1,4 @@
-/** The arithmetic mean of what is there; nulls are left out, and nothing has no mean. */
+/** The arithmetic mean without nulls; null when there are no values. */
 export function mean(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null)
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length
@@ -35,3 +35,140 @@ export function wilsonInterval(passed: number, trials: number): Interval | null 
 
 /** Four decimals, as reports show means. */
 export const round4 = (value: number | null): number | null => (value === null ? null : Math.round(value * 1e4) / 1e4)
+
+/**
+ * A stream of numbers from 0 to below 1 that the seed decides (mulberry32). Made for resampling, not for secrets: the
+ * same seed gives the same verdict everywhere.
+ */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** The probability of seeing a difference where there is none. */
+export const alpha = 0.05
+/** Normal quantiles: 95 % two-sided, and 80 % power. */
+const zAlpha = z95
+const zPower = 0.8416212335729143
+
+/**
+ * How likely a split at least as uneven is when broken and fixed cases were equally likely (McNemar, exact and
+ * two-sided). Cases that ended alike on both sides say nothing and are not counted.
+ */
+export function mcNemarExact({ broken, fixed }: { readonly broken: number; readonly fixed: number }): number {
+  const discordant = broken + fixed
+  // In logarithms, because the coefficients of a few hundred cases do not fit into a number.
+  let logTerm = -discordant * Math.LN2
+  let tail = 0
+  for (let count = 0; count <= Math.min(broken, fixed); count += 1) {
+    tail += Math.exp(logTerm)
+    logTerm += Math.log(discordant - count) - Math.log(count + 1)
+  }
+  return Math.min(1, 2 * tail)
+}
+
+const resamples = 10_000
+/** Up to this many differences every way of flipping their signs is tried. */
+const mostEnumerated = 13
+
+/**
+ * How likely a mean at least as far from zero is when each difference could as well have had the other sign (Fisher's
+ * randomisation test, two-sided). Exact for few pairs, so that three cases are never evidence; sampled for many.
+ */
+export function signFlipTest(differences: readonly number[], seed: number): number {
+  const moved = differences.filter((difference) => difference !== 0)
+  const observed = Math.abs(sumOf(differences))
+  // Sums of the same numbers in another order differ in their last bits.
+  const isAsFar = (total: number): boolean => Math.abs(total) >= observed - observed * 1e-12
+  if (moved.length === 0) return 1
+  // By the number of pairs and not of those that moved, so that a case that gets worse never changes the method.
+  if (differences.length <= mostEnumerated) {
+    const ways = 2 ** moved.length
+    let asFar = 0
+    for (let way = 0; way < ways; way += 1) {
+      if (isAsFar(moved.reduce((total, value, index) => total + ((way >> index) & 1 ? value : -value), 0))) asFar += 1
+    }
+    return asFar / ways
+  }
+  const random = randomFrom(seed)
+  let asFar = 1
+  for (let round = 0; round < resamples; round += 1) {
+    // Zero differences draw too: a case that gets worse must not change the signs of the others.
+    if (isAsFar(differences.reduce((total, value) => total + (random() < 0.5 ? value : -value), 0))) asFar += 1
+  }
+  return asFar / (resamples + 1)
+}
+
+/** Where the mean difference lies with 95 % confidence: percentiles of means over cases drawn again (Efron, 1979). */
+export function pairedBootstrap(differences: readonly number[], seed: number): Interval | null {
+  const count = differences.length
+  if (count === 0) return null
+  const random = randomFrom(seed)
+  const means = Float64Array.from({ length: resamples }, () => {
+    let total = 0
+    for (let draw = 0; draw < count; draw += 1) total += differences[Math.floor(random() * count)] ?? 0
+    return total / count
+  }).sort()
+  const at = (share: number): number => means[Math.round(share * (resamples - 1))] ?? 0
+  return { low: at(alpha / 2), high: at(1 - alpha / 2) }
+}
+
+/** Adjusts probabilities for multiple comparisons (Holm, 1979). Order is kept. */
+export function holm(probabilities: readonly number[]): readonly number[] {
+  const order = probabilities
+    .map((_, index) => index)
+    .sort((one, other) => at(probabilities, one) - at(probabilities, other))
+  const adjusted = probabilities.map(() => 1)
+  let highest = 0
+  for (const [rank, index] of order.entries()) {
+    highest = Math.max(highest, Math.min(1, at(probabilities, index) * (probabilities.length - rank)))
+    adjusted[index] = highest
+  }
+  return adjusted
+}
+
+/**
+ * The smallest mean difference that as many pairs, spread like these, would show four times out of five. Pairs that are
+ * all alike do not make the next one certain, so it is never below what the test can see at all: `width` is how far one
+ * case can move.
+ */
+export function detectableShift(differences: readonly number[], width = 1): number | null {
+  const count = differences.length
+  if (count === 0) return null
+  const mean = sumOf(differences) / count
+  const variance = count < 2 ? 0 : sumOf(differences.map((difference) => (difference - mean) ** 2)) / (count - 1)
+  return Math.max((zAlpha + zPower) * Math.sqrt(variance / count), (width * fewestSignificant) / count)
+}
+
+/**
+ * The smallest change of the pass rate that as many cases would show four times out of five, when they flip as often
+ * as these did (Connor, 1987). Never below what the exact test can see at all.
+ */
+export function detectableFlip({
+  pairs,
+  discordant,
+}: {
+  readonly pairs: number
+  readonly discordant: number
+}): number | null {
+  if (pairs === 0) return null
+  const flips = Math.max(discordant, fewestSignificant) / pairs
+  // Solved by repetition for d = (zAlpha √flips + zPower √(flips - d²)) / √pairs; it settles within a few steps.
+  let difference = 0
+  for (let step = 0; step < 50; step += 1) {
+    difference =
+      (zAlpha * Math.sqrt(flips) + zPower * Math.sqrt(Math.max(0, flips - difference ** 2))) / Math.sqrt(pairs)
+  }
+  return Math.min(1, Math.max(difference, fewestSignificant / pairs))
+}
+
+/** The fewest cases that must flip one way, and none the other, for the exact test to be significant. */
+const fewestSignificant = 1 + Math.ceil(Math.log2(1 / alpha))
+
+const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+const at = (values: readonly number[], index: number): number => values[index] ?? 1

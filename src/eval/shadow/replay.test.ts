@@ -5,13 +5,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
-import { loadPack } from '../kinds/retrieval/read-folder.ts'
+import { loadPack } from '../kinds/retrieval/pack.ts'
 import { bm25System } from '../system/bm25.ts'
 import { everythingSystem } from '../system/controls.ts'
 import { systemSubject } from '../system/subject.ts'
 import type { System } from '../system/system.ts'
-import { logQuery, readQueries } from './query-log.ts'
-import { jaccard, rankBiasedOverlap, rankChurn, replayQueries } from './replay.ts'
+import { jaccard, logQuery, rankBiasedOverlap, rankChurn, readQueries, replayQueries } from './replay.ts'
 
 const ranking = fc.uniqueArray(fc.constantFrom(...'abcdefghij'), { maxLength: 10 })
 

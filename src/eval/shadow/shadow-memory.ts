@@ -17,38 +17,29 @@ export type ShadowOptions = {
   readonly sessionKey?: string | null
   readonly source?: Observation['source']
   readonly now: () => Date
-  /** Milliseconds that only ever grow. */
+  /** A monotonic clock in milliseconds. */
   readonly clock: () => number
-  /** Told when a record could not be kept. Recall itself never fails because of it. */
+  /** Called when a record could not be kept. Recall itself never fails because of it. */
   readonly onProblem: (error: unknown) => void
   readonly retention?: Retention
 }
 
-/** So many records may wait for the disk before a recall waits for them, and it waits no longer than this. */
+/** A recall waits for records only when this many are waiting for the disk, and not longer than this. */
 const mostWaiting = 100
 const longestWaitMs = 50
 
-/**
- * The same memory, with a shadow record of every recall. What is recalled stays the same, and a recall waits for records
- * only when they cannot be written as fast as they are made; `close` waits until all are kept.
- */
+/** The same memory, with a shadow record of every recall. `close` waits until all records are written. */
 export function withShadow(memory: Memory, options: ShadowOptions): Memory {
-  const queue = new RecordQueue(options)
+  const { clock, now, source = 'bm25', sessionKey = null } = options
+  const queue = recordQueue(options)
   return {
     ...memory,
     recall: async (message, request = {}) => {
-      const start = options.clock()
+      const start = clock()
       const context = await memory.recall(message, request)
-      const durationMs = options.clock() - start
-      await queue.add({
-        message,
-        context,
-        limit: request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs,
-        source: options.source ?? 'bm25',
-        sessionKey: options.sessionKey ?? null,
-        recordedAt: options.now(),
-        durationMs,
-      })
+      const durationMs = clock() - start
+      const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs
+      await queue.add({ message, context, limit, source, sessionKey, recordedAt: now(), durationMs })
       return context
     },
     close: async () => {
@@ -58,47 +49,38 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
   }
 }
 
-/** Writes records one after the other, and tells of what is lost once per loss in a row. */
-class RecordQueue {
-  readonly #options: ShadowOptions
-  #key: Promise<Uint8Array> | null = null
-  #tail: Promise<void> = Promise.resolve()
-  #waiting = 0
-  #isDropping = false
+/** Writes records one after the other. Records that are dropped in a row are reported once. */
+function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
+  let key: Promise<Uint8Array> | null = null
+  let tail: Promise<void> = Promise.resolve()
+  let waiting = 0
+  let isDropping = false
 
-  constructor(options: ShadowOptions) {
-    this.#options = options
-  }
-
-  async add(observation: Observation): Promise<void> {
-    if (this.#waiting >= mostWaiting)
-      await Promise.race([this.#tail, setTimeout(longestWaitMs, undefined, { ref: false })])
-    if (this.#waiting >= mostWaiting) {
-      if (!this.#isDropping)
-        this.#options.onProblem(new Error('The disk is too slow for shadow records; some are dropped.'))
-      this.#isDropping = true
-      return
-    }
-    this.#isDropping = false
-    this.#waiting += 1
-    this.#tail = this.#tail
-      .then(() => this.#keep(observation))
-      .catch(this.#options.onProblem)
-      .then(() => {
-        this.#waiting -= 1
-      })
-  }
-
-  drained(): Promise<void> {
-    return this.#tail
-  }
-
-  async #keep(observation: Observation): Promise<void> {
-    const { root, now, retention } = this.#options
-    this.#key ??= shadowKey(root)
+  const write = async (observation: Observation): Promise<void> => {
+    key ??= shadowKey(root)
     const traceId = newTraceId()
-    await writeShadow(root, shadowRecordOf(observation, await this.#key, traceId))
-    // Looking through the store costs more than a record, so one in 256 pays for all; also in one-shot commands.
+    await writeShadow(root, shadowRecordOf(observation, await key, traceId))
+    // Pruning costs more than writing, so only one record in 256 prunes, also in one-shot commands.
     if (traceId.startsWith('00')) await pruneShadows(root, now(), retention)
+  }
+
+  return {
+    add: async (observation: Observation): Promise<void> => {
+      if (waiting >= mostWaiting) await Promise.race([tail, setTimeout(longestWaitMs, undefined, { ref: false })])
+      if (waiting >= mostWaiting) {
+        if (!isDropping) onProblem(new Error('The disk is too slow for shadow records; some are dropped.'))
+        isDropping = true
+        return
+      }
+      isDropping = false
+      waiting += 1
+      tail = tail
+        .then(() => write(observation))
+        .catch(onProblem)
+        .then(() => {
+          waiting -= 1
+        })
+    },
+    drained: (): Promise<void> => tail,
   }
 }

@@ -1,10 +1,9 @@
-import { dayOf } from '../store/layout.ts'
-import { invalidFiles, scan } from '../store/scan.ts'
+import { dayOf, invalidFiles, scan } from '../store/documents.ts'
 
 /** Neighbouring buckets differ by this factor, so a percentile is off by 2.5 % at most. */
 const growth = 1.05
 
-/** Numbers from zero up, counted in buckets: percentiles of any amount of them in little memory. */
+/** Counts numbers from zero up in buckets: percentiles of any amount of them in little memory. */
 export class Histogram {
   readonly #buckets = new Map<number, number>()
   #count = 0
@@ -41,7 +40,7 @@ const figuresOf = (histogram: Histogram) => ({
   p95: histogram.percentile(95),
 })
 
-/** What live recalls came to. Percentiles are within 2.5 %, so that memory stays the same for any number of records. */
+/** The figures of live recalls. Percentiles are within 2.5 %, so that any number of records needs the same memory. */
 export async function summariseShadows(root: string) {
   const invalid = invalidFiles()
   const [byDay, bySource] = [new Map<string, number>(), new Map<string, number>()]

@@ -1,36 +1,35 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Stats } from 'node:fs'
 import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
 import type { Context } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
-import { dayOf, shadowPath, treePath } from '../store/layout.ts'
+import { dayOf, shadowPath, treePath } from '../store/documents.ts'
 import { checkArtifact, required } from '../store/parse-artifact.ts'
 import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schemas/shadow-record.ts'
 
-/** One live recall, as the place where it happened saw it. Its texts go no further than the record's hashes. */
+/** One live recall. Its texts are hashed and never kept. */
 export type Observation = {
   readonly message: string
   /** The text that was really searched for, when it is not the message. */
   readonly query?: string
   readonly context: Context
-  /** Most beliefs that could have been recalled. */
+  /** The most beliefs that could have been recalled. */
   readonly limit: number
   readonly source: (typeof recallSources)[number]
-  /** Tells recalls of one conversation from those of another; kept as a hash. */
+  /** The conversation; kept as a hash. */
   readonly sessionKey: string | null
   readonly recordedAt: Date
   readonly durationMs: number
 }
 
 /**
- * The secret that the hashes of a store are keyed with, made on first use. Without it nobody can find out by trying
- * which text a hash came from; each store has its own, so records of two stores cannot be joined.
+ * The secret key of a store's hashes, made on first use. Without it nobody can find the text of a hash by trying; each
+ * store has its own, so records of two stores cannot be joined.
  */
 export async function shadowKey(root: string): Promise<Buffer> {
-  const path = join(root, keyFile)
+  const path = join(root, 'shadow.key')
   const existing = await readKey(path)
   if (existing !== null) return existing
   // Of two processes that make one at once, the first to finish decides for both.
@@ -40,27 +39,31 @@ export async function shadowKey(root: string): Promise<Buffer> {
   return made
 }
 
-const keyFile = 'shadow.key'
-
 async function readKey(path: string): Promise<Buffer | null> {
-  try {
-    const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
-    if (key.length >= 32) return key
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
+  const text = await orIfAbsent(readFile(path, 'utf8'), null)
+  if (text === null) return null
+  const key = Buffer.from(text.trim(), 'hex')
+  if (key.length >= 32) return key
   throw new Error(`${path} does not hold a key of 32 bytes in hexadecimal.`)
 }
 
-/** What is kept of a recall: ids, counts, lengths, durations, and hashes of texts. */
+/** The result, or `absent` when the file or folder does not exist. */
+async function orIfAbsent<Value, Absent>(work: Promise<Value>, absent: Absent): Promise<Value | Absent> {
+  try {
+    return await work
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return absent
+    throw error
+  }
+}
+
+/** The record of a recall: ids, counts, lengths, durations, and hashes of texts. */
 export function shadowRecordOf(observation: Observation, key: Uint8Array, traceId: string): ShadowRecord {
   const { message, query = message, context, limit, source, sessionKey, recordedAt, durationMs } = observation
   const hash = (purpose: string, text: string): string =>
     `hmac-sha256:${createHmac('sha256', key).update(`${purpose}\0${text}`).digest('hex')}`
-  const ids = [...context.pinned, ...context.relevant.map(({ belief }) => belief), ...context.questions].map(
-    ({ id }) => id,
-  )
+  const { pinned, relevant, questions, prelude } = context
+  const ids = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const contextChars = renderContext(context).length
   return {
     schemaVersion: 1,
@@ -77,30 +80,27 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
     recalledMemoryCount: ids.length,
     injected: contextChars > 0,
     contextChars,
-    // An id that somebody imported may be a sentence.
+    // An imported id may be a sentence.
     memoryIds: ids.map((id) => (opaqueKey.test(id) ? id : hash('id', id))),
     durationMs: Math.round(durationMs * 1000) / 1000,
-    pinnedCount: context.pinned.length,
-    relevantCount: context.relevant.length,
-    questionCount: context.questions.length,
-    preludeChars: context.prelude?.text.length ?? 0,
+    pinnedCount: pinned.length,
+    relevantCount: relevant.length,
+    questionCount: questions.length,
+    preludeChars: prelude?.text.length ?? 0,
   }
 }
 
-/**
- * Keeps one record. It is whole or not there, but it may be lost in a power cut: nobody should wait for a disk because
- * of it.
- */
+/** Writes one record whole or not at all, without fsync: a power cut may lose it, but no recall waits for the disk. */
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
   const valid = required(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
   const temporary = join(dirname(path), leftoverName('tmp', basename(path)))
-  const write = (): Promise<void> => writeFile(temporary, JSON.stringify(valid), { flag: 'wx', mode: 0o600 })
-  try {
-    await write()
-  } catch (error) {
-    // The first record of a day makes its folder; the others need not ask.
-    if (codeOf(error) !== 'ENOENT') throw error
+  const write = async () => {
+    await writeFile(temporary, JSON.stringify(valid), { flag: 'wx', mode: 0o600 })
+    return true
+  }
+  // The first record of a day makes its folder.
+  if (!(await orIfAbsent(write(), false))) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await write()
   }
@@ -110,7 +110,7 @@ export async function writeShadow(root: string, record: ShadowRecord): Promise<v
 export const newTraceId = (): string => randomBytes(8).toString('hex')
 
 export type Retention = {
-  /** Days before today that are kept. */
+  /** The number of days before today that are kept. */
   readonly days: number
   readonly records: number
 }
@@ -120,57 +120,34 @@ export const defaultRetention: Retention = { days: 30, records: 100_000 }
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
 const msPerDay = 86_400_000
 
-/** Removes records that are too old, and then the oldest ones beyond the number to keep. Says how many. */
+/** Removes records that are too old, and then the oldest ones beyond the number to keep. Returns how many. */
 export async function pruneShadows(root: string, now: Date, retention: Retention = defaultRetention): Promise<number> {
   const tree = treePath(root, 'shadow')
   const days = (await entriesOf(tree)).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
+  const newestFirst = days.map(({ name }) => name).sort((one, other) => (one < other ? 1 : -1))
   const oldest = dayOf(new Date(now.getTime() - retention.days * msPerDay).toISOString())
   let room = retention.records
   let removed = 0
-  for (const day of days
-    .map(({ name }) => name)
-    .sort()
-    .reverse()) {
+  for (const day of newestFirst) {
     const folder = join(tree, day)
     await sweepLeftovers(folder)
-    const names = (await entriesOf(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
-    const files = names.map(({ name }) => join(folder, name))
+    const entries = (await entriesOf(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    const files = entries.map(({ name }) => join(folder, name))
     const kept = day < oldest ? 0 : Math.min(room, files.length)
     room -= kept
-    const surplus = kept === 0 ? files : (await newestFirst(files, kept)).slice(kept)
+    const surplus = kept === 0 ? files : kept === files.length ? [] : (await byAge(files)).slice(kept)
     for (const file of surplus) await rm(file, { force: true })
     removed += surplus.length
-    if (kept === 0) await removeIfEmpty(folder)
+    if (kept === 0 && (await entriesOf(folder)).length === 0) await rm(folder, { recursive: true, force: true })
   }
   return removed
 }
 
-async function entriesOf(directory: string) {
-  try {
-    return await readdir(directory, { withFileTypes: true })
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  }
-}
+const entriesOf = (directory: string) => orIfAbsent(readdir(directory, { withFileTypes: true }), [])
 
-/** Only looked at when some have to go: it asks the disk about every file. */
-async function newestFirst(files: readonly string[], kept: number): Promise<readonly string[]> {
-  if (files.length <= kept) return files
+/** Newest first. */
+async function byAge(files: readonly string[]): Promise<readonly string[]> {
   const dated: { readonly file: string; readonly at: number }[] = []
-  for (const file of files) dated.push({ file, at: (await statsOf(file))?.mtimeMs ?? 0 })
+  for (const file of files) dated.push({ file, at: (await orIfAbsent(lstat(file), null))?.mtimeMs ?? 0 })
   return dated.sort((one, other) => other.at - one.at || (one.file < other.file ? 1 : -1)).map(({ file }) => file)
-}
-
-async function statsOf(file: string): Promise<Stats | null> {
-  try {
-    return await lstat(file)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  if ((await entriesOf(folder)).length === 0) await rm(folder, { recursive: true, force: true })
 }

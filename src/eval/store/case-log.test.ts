@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { caseExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { casesOf, openCaseLog } from './case-log.ts'
-import { caseLogPath } from './layout.ts'
+import { caseLogPath } from './documents.ts'
 import type { CaseRecord } from './schemas/run.ts'
 
 const record = (caseId: string, repeat = 0): CaseRecord => ({

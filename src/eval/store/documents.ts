@@ -1,23 +1,183 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { type Dir, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { baselinePath, environmentPath, manifestName, packPath, runPath, safeId, treePath } from './layout.ts'
-import { type Checked, checkArtifact, parseArtifact, required } from './parse-artifact.ts'
-import { readBounded } from './read-bounded.ts'
-import { readPlace } from './scan.ts'
-import type { BaselineSnapshot } from './schemas/baseline.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import {
+  type Artifact,
+  type Checked,
+  checkArtifact,
+  type Problem,
+  readArtifact,
+  refused,
+  required,
+} from './parse-artifact.ts'
 import type { Manifest } from './schemas/manifest.ts'
-import type { Environment, RunSummary } from './schemas/run.ts'
+import { isSafeId } from './schemas/primitives.ts'
+import type { BaselineSnapshot, Environment, RunSummary } from './schemas/run.ts'
 
-/** A document by its id: checked, or null where there is none. Unreadable is never the same as absent. */
+/** The four folders of an eval store. */
+export const storeTrees = ['benchmarks', 'runs', 'shadow', 'baselines'] as const
+export type StoreTree = (typeof storeTrees)[number]
+
+/** The kind of document each folder holds, and the field that its file or folder is named after. */
+const holdings = {
+  benchmarks: { kind: 'manifest', idField: 'benchmarkId' },
+  runs: { kind: 'run-summary', idField: 'runId' },
+  shadow: { kind: 'shadow-record', idField: 'traceId' },
+  baselines: { kind: 'baseline', idField: 'snapshotId' },
+} as const satisfies Record<StoreTree, unknown>
+
+export type Held<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kind']>
+
+/** Refuses an id that could lead a path elsewhere. `field` is the caller's name for it. */
+export function safeId(id: string, field: string): string {
+  if (isSafeId(id)) return id
+  throw new MemoryError('invalid', `The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, {
+    hint: 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".',
+  })
+}
+
+export const manifestName = 'manifest.json'
+export const treePath = (root: string, tree: StoreTree): string => join(root, tree)
+export const packPath = (root: string, benchmarkId: string): string =>
+  join(root, 'benchmarks', safeId(benchmarkId, 'benchmarkId'))
+export const runPath = (root: string, runId: string): string => join(root, 'runs', `${safeId(runId, 'runId')}.json`)
+/** The folder of a run's cases and environment. */
+export const runFolder = (root: string, runId: string): string => join(root, 'runs', safeId(runId, 'runId'))
+export const caseLogPath = (root: string, runId: string): string => join(runFolder(root, runId), 'cases.jsonl')
+const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
+export const baselinePath = (root: string, snapshotId: string): string =>
+  join(root, 'baselines', `${safeId(snapshotId, 'snapshotId')}.json`)
+/** The day of a timestamp, which is the name of its record's folder. */
+export const dayOf = (timestamp: string): string => new Date(timestamp).toISOString().slice(0, 10)
+export const shadowPath = (root: string, recordedAt: string, traceId: string): string =>
+  join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)
+
+/** Other tasks wait at most this long while a large store is read. */
+const longestTurnMs = 10
+
+/**
+ * Passes every document of one folder to `see`, invalid ones too. A callback and not an iterator, because a hundred
+ * thousand awaits would cost as much as the checking.
+ */
+export async function scan<Tree extends StoreTree>(
+  root: string,
+  tree: Tree,
+  see: (scanned: { readonly file: string; readonly checked: Checked<Held<Tree>> }) => void,
+): Promise<void> {
+  let turn = performance.now()
+  for (const found of placesIn(root, tree)) {
+    if (performance.now() - turn > longestTurnMs) {
+      await setImmediate()
+      turn = performance.now()
+    }
+    if ('message' in found) see({ file: found.file, checked: { ok: false, problems: [found] } })
+    else see({ file: found.file, checked: readPlace(found, tree) })
+  }
+}
+
+/** Where a document is expected: its path, its name in problems, and the id that its name promises. */
+type Place = { readonly path: string; readonly file: string; readonly id: string }
+
+/** Reads the document of a place and checks that its id is the one that its name promises. */
+function readPlace<Tree extends StoreTree>({ path, file, id }: Place, tree: Tree): Checked<Held<Tree>> {
+  const { kind, idField } = holdings[tree]
+  const checked = readArtifact(kind, path, file) as Checked<Held<Tree>>
+  if (!checked.ok) return checked
+  const own = String(checked.value[idField])
+  // File systems may write the same letters in another normal form.
+  if (own === id || own.normalize() === id.normalize()) return checked
+  return refused(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
+}
+
+const dayName = /^\d{4}-\d{2}-\d{2}$/u
+
+/**
+ * Everything in one folder of a store that is a document or should be one, one at a time, so that a folder of any size
+ * needs no memory. A folder that does not exist is empty; one that cannot be read is a problem.
+ */
+function* placesIn(root: string, tree: StoreTree): Generator<Place | Problem> {
+  for (const entry of entriesOf(join(root, tree), tree)) {
+    if ('message' in entry) yield entry
+    else if (tree === 'benchmarks') yield* packPlace(root, entry)
+    else if (entry.isDirectory() && tree !== 'baselines' && dayName.test(entry.name)) {
+      const folder = `${tree}/${entry.name}`
+      for (const inner of entriesOf(join(root, folder), folder)) {
+        if ('message' in inner) yield inner
+        else if (isDocument(inner)) yield documentPlace(root, folder, inner)
+      }
+    } else if (tree !== 'shadow') {
+      if (isDocument(entry)) yield documentPlace(root, tree, entry)
+    } else if (entry.isDirectory() || entry.isSymbolicLink() || entry.name.endsWith('.json')) {
+      yield problem(`${tree}/${entry.name}`, 'must be in a folder named after its day, such as 2026-03-06')
+    }
+  }
+}
+
+function* packPlace(root: string, entry: Dirent): Generator<Place | Problem> {
+  const file = `benchmarks/${entry.name}`
+  if (entry.isSymbolicLink()) yield problem(file, 'is a symbolic link, which is not followed')
+  else if (entry.isDirectory()) {
+    yield { path: join(root, file, manifestName), file: `${file}/${manifestName}`, id: entry.name }
+  } else if (entry.name.endsWith('.json')) yield problem(file, 'must be in a folder of its own, as manifest.json')
+}
+
+/** Folders beside the runs hold their cases; other files are people's notes. */
+const isDocument = (entry: Dirent): boolean => entry.name.endsWith('.json') && !entry.isDirectory()
+
+function documentPlace(root: string, folder: string, { name }: Dirent): Place {
+  const file = `${folder}/${name}`
+  return { path: `${root}/${file}`, file, id: name.slice(0, -'.json'.length) }
+}
+
+/** Names that begin with a dot are unfinished work and never documents. */
+function* entriesOf(directory: string, file: string): Generator<Dirent | Problem> {
+  let opened: Dir | undefined
+  try {
+    opened = opendirSync(directory, { bufferSize: 256 })
+    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
+      if (!entry.name.startsWith('.')) yield entry
+    }
+  } catch (error) {
+    // A folder that another process has just removed is empty too.
+    if (codeOf(error) !== 'ENOENT') yield problem(file, `cannot be read: ${codeOf(error) ?? String(error)}`)
+  } finally {
+    opened?.closeSync()
+  }
+}
+
+const problem = (file: string, message: string): Problem => refused(file, message).problems[0]
+
+/** How many files of a folder are invalid, and the problems of the first ones. */
+export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
+
+const mostNamed = 20
+
+/** Counts invalid files while a folder is scanned. */
+export function invalidFiles() {
+  let count = 0
+  const problems: Problem[] = []
+  return {
+    see: (checked: Checked<unknown>): void => {
+      if (checked.ok) return
+      count += 1
+      if (problems.length < mostNamed) problems.push(...checked.problems)
+    },
+    found: (): InvalidFiles => ({ count, problems }),
+  }
+}
+
+/** A document by its id, or null where there is none. Invalid is never the same as absent. */
 export type Found<Value> = Checked<Value> | null
 
 export function readRun(root: string, runId: string): Found<RunSummary> {
   const path = runPath(root, runId)
   if (exists(path)) return readPlace({ path, file: `runs/${runId}.json`, id: runId }, 'runs')
-  // Stores made by others keep their runs in folders by day.
-  for (const day of daysIn(treePath(root, 'runs'))) {
+  // Other programs keep the runs of their stores in folders by day.
+  const runs = treePath(root, 'runs')
+  for (const day of exists(runs) ? readdirSync(runs).filter((name) => dayName.test(name)) : []) {
     const file = `runs/${day}/${runId}.json`
     if (exists(join(root, file))) return readPlace({ path: join(root, file), file, id: runId }, 'runs')
   }
@@ -26,8 +186,16 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
 
 export function readBaseline(root: string, snapshotId: string): Found<BaselineSnapshot> {
   const path = baselinePath(root, snapshotId)
-  if (!exists(path)) return null
-  return readPlace({ path, file: `baselines/${snapshotId}.json`, id: snapshotId }, 'baselines')
+  return exists(path) ? readPlace({ path, file: `baselines/${snapshotId}.json`, id: snapshotId }, 'baselines') : null
+}
+
+/** The baseline, or an error that says that there is none or why it is invalid. */
+export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
+  const found = readBaseline(root, snapshotId)
+  if (found !== null) return found
+  throw new MemoryError('not_found', `There is no baseline "${snapshotId}" in ${root}.`, {
+    hint: 'Make one with `credence benchmark snapshot --snapshot-id ID`.',
+  })
 }
 
 export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
@@ -39,43 +207,10 @@ export function readManifest(root: string, benchmarkId: string): Found<Manifest>
 
 export function readEnvironment(root: string, runId: string): Found<Environment> {
   const path = environmentPath(root, runId)
-  if (!exists(path)) return null
-  const file = `runs/${runId}/environment.json`
-  const bytes = readBounded(path, file)
-  return bytes.ok ? parseArtifact('environment', bytes.value, file) : bytes
+  return exists(path) ? readArtifact('environment', path, `runs/${runId}/environment.json`) : null
 }
 
-/** Keeps a run's summary, in place of an earlier one of the same run. */
-export async function writeRun(root: string, run: RunSummary): Promise<void> {
-  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
-  await writeAtomically(runPath(root, run.runId), asJson(valid), { existing: 'replace' })
-}
-
-/** Claims the id of a new run by writing its first summary. */
-export async function createRun(root: string, run: RunSummary): Promise<void> {
-  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
-  if (await writeAtomically(runPath(root, run.runId), asJson(valid), { existing: 'keep' })) return
-  throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
-}
-
-export async function writeEnvironment(root: string, environment: Environment): Promise<void> {
-  const file = `runs/${environment.runId}/environment.json`
-  const valid = required(checkArtifact('environment', environment, file), 'environment')
-  await writeAtomically(environmentPath(root, environment.runId), asJson(valid), { existing: 'replace' })
-}
-
-/** Keeps a snapshot. Says whether it was written: without `replace` an existing one stays. */
-export async function writeBaseline(
-  root: string,
-  snapshot: BaselineSnapshot,
-  { replace }: { readonly replace: boolean },
-): Promise<boolean> {
-  const valid = required(checkArtifact('baseline', snapshot, `baselines/${snapshot.snapshotId}.json`), 'baseline')
-  const path = baselinePath(root, snapshot.snapshotId)
-  return writeAtomically(path, asJson(valid), { existing: replace ? 'replace' : 'keep' })
-}
-
-/** The run, or an error that says that there is none or what is wrong with it. */
+/** The run, or an error that says that there is none or why it is invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, safeId(runId, 'runId'))
   if (found !== null) return required(found, 'run-summary')
@@ -86,5 +221,31 @@ export function requireRun(root: string, runId: string): RunSummary {
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-const daysIn = (directory: string): readonly string[] =>
-  exists(directory) ? readdirSync(directory).filter((name) => /^\d{4}-\d{2}-\d{2}$/u.test(name)) : []
+/** Replaces the summary of a run. */
+export async function writeRun(root: string, run: RunSummary): Promise<void> {
+  await writeSummary(root, run, 'replace')
+}
+
+/** Claims the id of a new run by writing its first summary. */
+export async function createRun(root: string, run: RunSummary): Promise<void> {
+  if (await writeSummary(root, run, 'keep')) return
+  throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
+}
+
+function writeSummary(root: string, run: RunSummary, existing: 'keep' | 'replace'): Promise<boolean> {
+  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
+  return writeAtomically(runPath(root, run.runId), asJson(valid), { existing })
+}
+
+export async function writeEnvironment(root: string, environment: Environment): Promise<void> {
+  const file = `runs/${environment.runId}/environment.json`
+  const valid = required(checkArtifact('environment', environment, file), 'environment')
+  await writeAtomically(environmentPath(root, environment.runId), asJson(valid), { existing: 'replace' })
+}
+
+/** Whether the snapshot was written: without `replace` an existing one stays. */
+export async function writeBaseline(root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> {
+  const { snapshotId } = snapshot
+  const valid = required(checkArtifact('baseline', snapshot, `baselines/${snapshotId}.json`), 'baseline')
+  return writeAtomically(baselinePath(root, snapshotId), asJson(valid), { existing: replace ? 'replace' : 'keep' })
+}

@@ -1,60 +1,173 @@
 import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import type { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
-import { type Artifact, type ArtifactKind, artifactSchemas, artifactTitles } from './schemas.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import { Manifest } from './schemas/manifest.ts'
+import { BaselineSnapshot, CaseRecord, Environment, RunSummary } from './schemas/run.ts'
+import { isPlainShadowRecord, ShadowRecord } from './schemas/shadow-record.ts'
 
-/** Something wrong with a document: in which file, at which place of it, and what. */
+/** Every kind of document in an eval store. The schemas are published under these names in docs/schemas. */
+export const artifactSchemas = {
+  manifest: Manifest,
+  'run-summary': RunSummary,
+  'case-record': CaseRecord,
+  environment: Environment,
+  'shadow-record': ShadowRecord,
+  baseline: BaselineSnapshot,
+} as const satisfies Record<string, z.ZodType>
+
+export type ArtifactKind = keyof typeof artifactSchemas
+export type Artifact<Kind extends ArtifactKind> = z.infer<(typeof artifactSchemas)[Kind]>
+
+/** The name of each kind in messages. */
+export const artifactTitles: Readonly<Record<ArtifactKind, string>> = {
+  manifest: 'benchmark manifest',
+  'run-summary': 'run summary',
+  'case-record': 'case record',
+  environment: 'run environment',
+  'shadow-record': 'shadow record',
+  baseline: 'baseline snapshot',
+}
+
+/** One error in a document. `field` is a path such as `cases[2].prompt`. */
 export type Problem = { readonly file: string; readonly field: string; readonly message: string }
 
 export type Checked<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: readonly [Problem, ...Problem[]] }
 
-/** Stands for the field when the document as a whole is unusable. */
-export const wholeDocument = '(document)'
+/** The field of a problem with the document as a whole. */
+const wholeDocument = '(document)'
 
-/** Deeper documents are refused before anything walks them. */
-export const deepestNesting = 64
-const mostProblems = 20
-const longestShown = 60
+export const refused = (file: string, message: string, field = wholeDocument) => ({
+  ok: false as const,
+  problems: [{ file, field, message }] as const satisfies readonly [Problem],
+})
 
 export const problemText = ({ file, field, message }: Problem): string => `${file}: ${field} ${message}`
 
-/** Reads a document of one kind from the bytes of a file. Never throws. */
+const largestDocument = 64 * 1024 * 1024
+// Symbolic links are not followed, and opening a pipe without a writer does not block.
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+// Nearly every document fits, and is then read by one call.
+const chunk = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** Reads a plain file of bounded size; `file` is its name in problems. Never throws. */
+export function readBounded(path: string, file: string, largest: number = largestDocument): Checked<Uint8Array> {
+  const read = readShared(path, file, largest)
+  return read.ok ? { ok: true, value: Buffer.from(read.value) } : read
+}
+
+/**
+ * The same without a copy: the bytes are valid until the next read. Synchronous, because a store has up to a hundred
+ * thousand small files, and a promise for each costs more than reading it.
+ */
+function readShared(path: string, file: string, largest: number): Checked<Uint8Array> {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(path, flags)
+    const bytes = readAll(descriptor, largest)
+    return bytes === null ? refused(file, `is larger than ${largest} bytes`) : { ok: true, value: bytes }
+  } catch (error) {
+    const code = codeOf(error) ?? String(error)
+    return refused(file, readErrors[code] ?? `cannot be read: ${code}`)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const readErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ELOOP: 'is a symbolic link, which is not followed',
+  EISDIR: 'is a folder and not a file',
+  ENXIO: 'is not a plain file',
+  EAGAIN: 'is not a plain file',
+}
+
+/** Null when there is more than `largest`. */
+function readAll(descriptor: number, largest: number): Uint8Array | null {
+  const parts: Buffer[] = []
+  let total = 0
+  while (true) {
+    const read = readSync(descriptor, chunk, 0, chunk.length, null)
+    total += read
+    if (total > largest) return null
+    // A read of a plain file that returns less than was asked for has reached the end.
+    const isEnd = read < chunk.length
+    if (isEnd && parts.length === 0) return chunk.subarray(0, read)
+    parts.push(Buffer.from(chunk.subarray(0, read)))
+    if (isEnd) return Buffer.concat(parts)
+  }
+}
+
+/** Reads a file as JSON that is UTF-8, of bounded size and depth, and without the key `__proto__`. Never throws. */
+export function readJson(path: string, file: string): Checked<unknown> {
+  const bytes = readShared(path, file, largestDocument)
+  return bytes.ok ? parseJson(bytes.value, file) : bytes
+}
+
+/** Reads and checks a document of one kind. Never throws. */
+export function readArtifact<Kind extends ArtifactKind>(
+  kind: Kind,
+  path: string,
+  file: string,
+): Checked<Artifact<Kind>> {
+  const json = readJson(path, file)
+  return json.ok ? checkArtifact(kind, json.value, file) : json
+}
+
 export function parseArtifact<Kind extends ArtifactKind>(
   kind: Kind,
   bytes: Uint8Array,
   file: string,
 ): Checked<Artifact<Kind>> {
-  const parsed = parseJson(bytes, file)
-  return parsed.ok ? checkArtifact(kind, parsed.value, file) : parsed
+  const json = parseJson(bytes, file)
+  return json.ok ? checkArtifact(kind, json.value, file) : json
 }
 
-/** Reads JSON that is UTF-8, not nested without end, and free of the key that would change an object's prototype. */
 export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
-  const refuse = (message: string): Checked<never> => ({
-    ok: false,
-    problems: [{ file, field: wholeDocument, message }],
-  })
-  if (bytes.length === 0) return refuse('is empty; it must be JSON')
-  if (!isUtf8(bytes)) return refuse('is not UTF-8 text')
+  if (bytes.length === 0) return refused(file, 'is empty; it must be JSON')
+  if (!isUtf8(bytes)) return refused(file, 'is not UTF-8 text')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   let value: unknown
   try {
-    value = JSON.parse(textOf(bytes))
+    // Some editors put a byte order mark before the text.
+    value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch (error) {
-    if (error instanceof SyntaxError) return refuse(`is not JSON: ${error.message}`)
+    if (error instanceof SyntaxError) return refused(file, `is not JSON: ${error.message}`)
     throw error
   }
-  const trouble = troubleIn(value, deepestNesting)
-  if (trouble === null) return { ok: true, value }
-  return { ok: false, problems: [{ file, ...trouble }] }
+  const unsafe = unsafeIn(value, deepestNesting)
+  return unsafe === null ? { ok: true, value } : refused(file, unsafe.message, fieldAt(unsafe.path))
 }
 
-/** The text without the mark that some editors put before it. */
-function textOf(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-  return text.startsWith('\uFEFF') ? text.slice(1) : text
+/** Deeper documents are refused before anything else walks them. */
+const deepestNesting = 64
+
+type Unsafe = { readonly path: readonly PropertyKey[]; readonly message: string }
+
+/** Why a parsed value is unsafe to work with, or null. Called for every document, so it allocates nothing. */
+function unsafeIn(value: unknown, depth: number): Unsafe | null {
+  if (value === null || typeof value !== 'object') return null
+  if (depth === 0) return { path: [], message: `is nested deeper than ${deepestNesting} levels` }
+  const keys = Array.isArray(value) ? null : Object.keys(value)
+  const count = keys === null ? (value as unknown[]).length : keys.length
+  for (let index = 0; index < count; index += 1) {
+    const key = keys === null ? index : (keys[index] as string)
+    if (key === '__proto__') return { path: [key], message: 'is not allowed as a name' }
+    const inner: unknown = (value as Record<PropertyKey, unknown>)[key]
+    if (inner === null || typeof inner !== 'object') continue
+    const unsafe = unsafeIn(inner, depth - 1)
+    if (unsafe !== null) return { ...unsafe, path: [key, ...unsafe.path].slice(0, longestPath) }
+  }
+  return null
 }
+
+/** A path into a document that is nested without end would be as long. */
+const longestPath = 5
+
+const mostProblems = 20
 
 /** Checks a parsed document of one kind. */
 export function checkArtifact<Kind extends ArtifactKind>(
@@ -62,11 +175,12 @@ export function checkArtifact<Kind extends ArtifactKind>(
   value: unknown,
   file: string,
 ): Checked<Artifact<Kind>> {
+  if (kind === 'shadow-record' && isPlainShadowRecord(value)) return { ok: true, value: value as Artifact<Kind> }
   const schema: z.ZodType = artifactSchemas[kind]
-  // Nearly every document is valid, and words for what is wrong cost time: they are made on the second look only.
+  // Nearly every document is valid. Messages take time to build, so only an invalid one is parsed again with them.
   const quick = schema.safeParse(value)
-  const result = quick.success ? quick : schema.safeParse(value, { reportInput: true, error: sentence })
-  // The table pairs every kind with its schema, which the compiler cannot follow through a generic key.
+  const result = quick.success ? quick : schema.safeParse(value, { reportInput: true, error: ruleOf })
+  // The compiler does not follow the pairing of kinds and schemas through a generic key.
   if (result.success) return { ok: true, value: result.data as Artifact<Kind> }
   // A refused shadow record may hold the very text that must not be shown.
   const showsValues = kind !== 'shadow-record'
@@ -87,7 +201,7 @@ export function required<Value>(checked: Checked<Value>, kind: ArtifactKind): Va
   })
 }
 
-/** The way to a value as one writes it: `cases[2].prompt`. */
+/** A path as one writes it: `cases[2].prompt`. */
 export function fieldAt(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>((place, key) => {
     if (typeof key === 'number') return `${place}[${key}]`
@@ -103,6 +217,8 @@ function messageOf({ message, input, code }: z.core.$ZodIssue, showsValues: bool
   return showsValues ? `is ${shown(input)}; it ${message}` : message
 }
 
+const longestShown = 60
+
 /** A value in a message: short, and on one line. `object` is what its format calls one. */
 export function shown(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
@@ -117,13 +233,13 @@ const typeNames: Readonly<Record<string, string>> = {
   string: 'text',
   boolean: 'true or false',
   array: 'a list',
+  tuple: 'a list',
   object: 'an object',
   record: 'an object',
-  tuple: 'a list',
 }
 
-/** What must hold, for every rule that has no words of its own. */
-function sentence(issue: z.core.$ZodRawIssue): string {
+/** The rule that a value breaks, where the schema has no message for it. */
+function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${typeNames[issue.expected] ?? issue.expected}`
@@ -141,21 +257,6 @@ function sentence(issue: z.core.$ZodRawIssue): string {
 }
 
 function bound(origin: string, relation: string, limit: number): string {
-  if (origin === 'array') return `have ${relation} ${limit} ${limit === 1 ? 'item' : 'items'}`
-  if (origin === 'string') return `have ${relation} ${limit} ${limit === 1 ? 'character' : 'characters'}`
-  return `be ${relation} ${limit}`
-}
-
-/** What makes a parsed value unsafe to work with, or null. Looks `depth` levels deep and no deeper. */
-function troubleIn(value: unknown, depth: number, path: readonly PropertyKey[] = []): Omit<Problem, 'file'> | null {
-  if (value === null || typeof value !== 'object') return null
-  if (depth === 0)
-    return { field: fieldAt(path.slice(0, 3)), message: `is nested deeper than ${deepestNesting} levels` }
-  for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-    if (key === '__proto__') return { field: fieldAt([...path, key]), message: 'is not allowed as a name' }
-    if (inner === null || typeof inner !== 'object') continue
-    const trouble = troubleIn(inner, depth - 1, [...path, key])
-    if (trouble !== null) return trouble
-  }
-  return null
+  const unit = { array: 'item', string: 'character' }[origin]
+  return unit === undefined ? `be ${relation} ${limit}` : `have ${relation} ${limit} ${unit}${limit === 1 ? '' : 's'}`
 }

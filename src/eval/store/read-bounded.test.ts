@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { type Line, linesOf } from '../../files/lines.ts'
-import { readBounded } from './read-bounded.ts'
+import { readBounded } from './parse-artifact.ts'
 
 const refusal = (message: string) => ({ ok: false, problems: [{ file: 'f', field: '(document)', message }] })
 

@@ -1,32 +1,31 @@
 import { statSync } from 'node:fs'
-import { type StoreTree, storeTrees, treePath } from './layout.ts'
-import type { Problem } from './parse-artifact.ts'
-import { type Held, scan } from './scan.ts'
-import type { BaselineSnapshot } from './schemas/baseline.ts'
-import type { RunStatus, RunSummary } from './schemas/run.ts'
+import { type Held, type StoreTree, scan, storeTrees, treePath } from './documents.ts'
+import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
-
-/** One unusable file, and the first thing that is wrong with it. */
-export type InvalidFile = { readonly path: string; readonly field: string; readonly error: string }
 
 /** Longer lists of invalid files are cut; the counts beside them stay exact. */
 export const mostInvalidFiles = 100
 
 export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>
 
-/** What is in an eval store. Reads every document once and keeps counters and the latest ones only. */
+/** The content of an eval store. Reads every document once and keeps counters and the latest documents only. */
 export async function storeStatus(root: string) {
   const benchmarks = await benchmarkStatus(root)
   const runs = await runStatus(root)
-  const shadows = await shadowStatus(root)
-  const baselines = await baselineStatus(root)
+  const [shadow, baseline] = [
+    latestOf<ShadowRecord>((record) => [record.recordedAt, record.traceId]),
+    latestOf<BaselineSnapshot>((snapshot) => [snapshot.createdAt, snapshot.snapshotId]),
+  ]
+  const shadows = await counted(root, 'shadow', shadow.see)
+  const baselines = await counted(root, 'baselines', baseline.see)
+  const [latestShadow, latestBaseline] = [shadow.value(), baseline.value()]
   return {
     rootDir: root,
     benchmarkDir: treePath(root, 'benchmarks'),
     runsDir: treePath(root, 'runs'),
     shadowDir: treePath(root, 'shadow'),
     baselinesDir: treePath(root, 'baselines'),
-    /** Trees that are not there, as opposed to empty. */
+    /** Folders that do not exist, as opposed to empty ones. */
     missingDirs: storeTrees.filter((tree) => statSync(treePath(root, tree), { throwIfNoEntry: false }) === undefined),
     benchmarks: benchmarks.figures,
     runs: {
@@ -37,19 +36,19 @@ export async function storeStatus(root: string) {
     },
     shadows: {
       ...shadows.figures,
-      latestTraceId: shadows.latest?.traceId ?? null,
-      latestRecordedAt: shadows.latest?.recordedAt ?? null,
-      latestSessionKey: shadows.latest?.sessionKey ?? null,
+      latestTraceId: latestShadow?.traceId ?? null,
+      latestRecordedAt: latestShadow?.recordedAt ?? null,
+      latestSessionKey: latestShadow?.sessionKey ?? null,
     },
     baselines: {
       ...baselines.figures,
-      latestSnapshotId: baselines.latest?.snapshotId ?? null,
-      latestCreatedAt: baselines.latest?.createdAt ?? null,
-      latestBenchmarkCount: baselines.latest?.benchmarkCount ?? null,
+      latestSnapshotId: latestBaseline?.snapshotId ?? null,
+      latestCreatedAt: latestBaseline?.createdAt ?? null,
+      latestBenchmarkCount: latestBaseline?.benchmarkCount ?? null,
     },
     latestRun: runs.latest,
-    latestShadow: shadows.latest,
-    latestBaseline: baselines.latest,
+    latestShadow,
+    latestBaseline,
     invalidBenchmarks: benchmarks.invalid,
     invalidRuns: runs.invalid,
     invalidShadows: shadows.invalid,
@@ -66,7 +65,7 @@ async function benchmarkStatus(root: string) {
     tags: new Set<string>(),
     sourceLinks: new Set<string>(),
   }
-  const count = await counted(root, 'benchmarks', (manifest) => {
+  const { figures, invalid } = await counted(root, 'benchmarks', (manifest) => {
     totalCases += manifest.cases.length
     for (const tag of manifest.tags ?? []) sets.tags.add(tag)
     for (const link of manifest.sourceLinks ?? []) sets.sourceLinks.add(link)
@@ -75,22 +74,15 @@ async function benchmarkStatus(root: string) {
     if (manifest.attackClass !== undefined) sets.attackClasses.add(manifest.attackClass)
     if (manifest.targetSurface !== undefined) sets.targetSurfaces.add(manifest.targetSurface)
   })
-  const figures = {
-    ...count.figures,
-    redTeam,
-    totalCases,
-    attackClasses: [...sets.attackClasses].sort(),
-    targetSurfaces: [...sets.targetSurfaces].sort(),
-    tags: [...sets.tags].sort(),
-    sourceLinks: [...sets.sourceLinks].sort(),
-  }
-  return { figures, invalid: count.invalid }
+  const lists = Object.entries(sets).map(([name, set]) => [name, [...set].sort()])
+  const sorted: Readonly<Record<keyof typeof sets, readonly string[]>> = Object.fromEntries(lists)
+  return { figures: { ...figures, redTeam, totalCases, ...sorted }, invalid }
 }
 
 async function runStatus(root: string) {
   const byStatus: Record<RunStatus, number> = { completed: 0, failed: 0, partial: 0, running: 0 }
-  const latest = latestOf<RunSummary>((run) => [run.completedAt ?? run.startedAt, run.runId])
-  const completed = latestOf<RunSummary>((run) => [run.completedAt ?? run.startedAt, run.runId])
+  const keyOf = (run: RunSummary) => [run.completedAt ?? run.startedAt, run.runId] as const
+  const [latest, completed] = [latestOf(keyOf), latestOf(keyOf)]
   const { figures, invalid } = await counted(root, 'runs', (run) => {
     byStatus[run.status] += 1
     latest.see(run)
@@ -100,22 +92,10 @@ async function runStatus(root: string) {
   return { figures: { ...figures, ...byStatus }, invalid, latest: latest.value(), latestCompletedAt }
 }
 
-async function shadowStatus(root: string) {
-  const latest = latestOf<ShadowRecord>((record) => [record.recordedAt, record.traceId])
-  const { figures, invalid } = await counted(root, 'shadow', latest.see)
-  return { figures, invalid, latest: latest.value() }
-}
-
-async function baselineStatus(root: string) {
-  const latest = latestOf<BaselineSnapshot>((snapshot) => [snapshot.createdAt, snapshot.snapshotId])
-  const { figures, invalid } = await counted(root, 'baselines', latest.see)
-  return { figures, invalid, latest: latest.value() }
-}
-
-/** Counts the documents of a tree and shows each valid one to `see`. */
+/** Counts the documents of a folder and passes each valid one to `see`. */
 async function counted<Tree extends StoreTree>(root: string, tree: Tree, see: (document: Held<Tree>) => void) {
   const figures = { total: 0, valid: 0, invalid: 0 }
-  const invalid: InvalidFile[] = []
+  const invalid: { readonly path: string; readonly field: string; readonly error: string }[] = []
   await scan(root, tree, ({ checked }) => {
     figures.total += 1
     if (checked.ok) {
@@ -124,26 +104,26 @@ async function counted<Tree extends StoreTree>(root: string, tree: Tree, see: (d
       return
     }
     figures.invalid += 1
-    if (invalid.length < mostInvalidFiles) invalid.push(invalidFile(checked.problems[0]))
+    const [{ file, field, message }] = checked.problems
+    if (invalid.length < mostInvalidFiles) invalid.push({ path: file, field, error: `${field} ${message}` })
   })
   return { figures, invalid }
 }
 
-const invalidFile = ({ file, field, message }: Problem): InvalidFile => ({
-  path: file,
-  field,
-  error: `${field} ${message}`,
-})
-
-/** Remembers the newest of what it sees; equal times are decided by id, so the order of seeing does not matter. */
+/** Keeps the newest of the values it sees; of equal times the greater id, so that the order does not matter. */
 function latestOf<Value>(keyOf: (value: Value) => readonly [timestamp: string, id: string]) {
-  let latest: { readonly value: Value; readonly at: number; readonly id: string } | null = null
+  let latest: Value | null = null
+  let latestAt = Number.NEGATIVE_INFINITY
+  let latestId = ''
   return {
     see: (value: Value): void => {
       const [timestamp, id] = keyOf(value)
       const at = Date.parse(timestamp)
-      if (latest === null || at > latest.at || (at === latest.at && id > latest.id)) latest = { value, at, id }
+      if (at < latestAt || (at === latestAt && id < latestId)) return
+      latest = value
+      latestAt = at
+      latestId = id
     },
-    value: (): Value | null => latest?.value ?? null,
+    value: (): Value | null => latest,
   }
 }

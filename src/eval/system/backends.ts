@@ -1,37 +1,62 @@
 import { MemoryError } from '../../errors.ts'
-import type { Store } from '../../memory/store.ts'
+import type { Store } from '../../memory/ports.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
-import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'
-import { backendNames, type OwnBackend } from './backend-names.ts'
+import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol, readCalibration } from './calibration.ts'
-import { everythingSystem, exactSystem, noneSystem } from './controls.ts'
-import { hybridSystem } from './hybrid.ts'
-import { oracleSubject } from './oracle.ts'
-import { isOutsideName, type OutsideName, openOutside, outsideForms } from './outside/outside.ts'
+import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleSubject } from './controls.ts'
 import { type Clock, type Subject, systemSubject } from './subject.ts'
-import type { System } from './system.ts'
-import { vectorSystem } from './vector.ts'
-import { type KnownVectors, readVectors } from './vector-file.ts'
+import { backendNames, type OwnBackend, type System } from './system.ts'
+import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
 
-/** One of ours, or a system outside of Credence. */
+/** The forms of names of systems outside of Credence. The code of each is loaded when it is used. */
+const outside = {
+  http: {
+    rest: '<url>',
+    open: async (url: string): Promise<System> => (await import('./outside/http-system.ts')).httpSystem({ url }),
+  },
+  'http-lean': {
+    rest: '<url>',
+    open: async (url: string): Promise<System> =>
+      (await import('./outside/http-system.ts')).httpSystem({ url, fullMetadata: false }),
+  },
+  mcp: {
+    rest: '<mapping file>',
+    open: async (file: string): Promise<System> => {
+      const { mcpSystem } = await import('./outside/mcp-system.ts')
+      return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(file) })
+    },
+  },
+} as const
+
+export type OutsideName = `${keyof typeof outside}:${string}`
+export const outsideForms: readonly string[] = Object.entries(outside).map(([kind, { rest }]) => `${kind}:${rest}`)
+
+export const isOutsideName = (name: string): name is OutsideName =>
+  Object.keys(outside).some((kind) => name.startsWith(`${kind}:`) && name.length > kind.length + 1)
+
+/** Opens a system outside of Credence. Its first reset starts or reaches it. */
+export async function openOutside(name: OutsideName): Promise<System> {
+  const colon = name.indexOf(':')
+  const kind = Object.entries(outside).find(([known]) => known === name.slice(0, colon))?.[1]
+  if (kind !== undefined) return kind.open(name.slice(colon + 1))
+  throw new MemoryError('invalid', `"${name}" names no system.`, { hint: `Write ${outsideForms.join(' or ')}.` })
+}
+
 export type BackendName = OwnBackend | OutsideName
 
 export const isBackendName = (name: string): name is BackendName =>
   backendNames.some((known) => known === name) || isOutsideName(name)
 
-/** How a system can be named. */
 export const backendForms: string = [...backendNames, ...outsideForms].join(', ')
 
-/** A name that was given by a person. */
-export function readBackendName(given: string): BackendName {
-  if (isBackendName(given)) return given
-  throw new MemoryError('invalid', `"${given}" is not a memory that can be asked.`, {
+export function readBackendName(name: string): BackendName {
+  if (isBackendName(name)) return name
+  throw new MemoryError('invalid', `"${name}" is not a memory that can be asked.`, {
     hint: `Use one of ${backendForms}.`,
   })
 }
 
-/** What backends are made of. */
 export type BackendParts = {
   /** A new, empty store each time. */
   readonly openStore: () => Store
@@ -39,11 +64,11 @@ export type BackendParts = {
   readonly clock: Clock
   /** Called once, when the first backend needs it. */
   readonly openEmbedder: () => Promise<Embedder>
-  /** Where the packs are, whose stored vectors and calibration are used. */
+  /** The folder of the packs whose stored vectors and calibration are used. */
   readonly packsDirectory: string
 }
 
-/** Makes subjects by name. What several of them need, such as the model, is loaded once and when first needed. */
+/** Opens subjects by name. Shared parts, such as the model, are loaded once, on first use. */
 export class Backends {
   readonly #parts: BackendParts
   #vectors: Promise<VectorParts> | undefined
@@ -96,19 +121,11 @@ async function vectorPartsOf({ openEmbedder, packsDirectory }: BackendParts): Pr
   const directories = findPacks(packsDirectory)
   const embedder = cachedEmbedder(await openEmbedder())
   const known = new Map(directories.flatMap((directory) => [...readVectors(directory, embedder)]))
-  return { embedder, known, calibration: await calibrationFor(directories, embedder, known) }
-}
-
-/** The stored choice for the model, or one made now. */
-async function calibrationFor(
-  directories: readonly string[],
-  embedder: Embedder,
-  known: KnownVectors,
-): Promise<Calibration> {
   for (const directory of directories) {
     const { runner, pack } = loadPack(directory)
     if (runner !== 'calibration' || pack.kind !== 'retrieval') continue
-    return readCalibration(directory, embedder, pack.hash) ?? calibrate(pack, embedder, known)
+    const stored = readCalibration(directory, embedder, pack.hash)
+    return { embedder, known, calibration: stored ?? (await calibrate(pack, embedder, known)) }
   }
   throw new MemoryError('unavailable', 'There is no pack to choose a similarity threshold on.', {
     hint: 'Put a pack whose runner is "calibration" beside the others.',
@@ -125,14 +142,12 @@ const paperVector = ({ embedder, known }: VectorParts): System =>
     notes: [`vector: the top ${paperProtocol.k} of a scope with fewer beliefs are all of them, whatever the model.`],
   })
 
-const calibratedVector = ({
-  embedder,
-  known,
-  calibration: { k, threshold, meanF1, pack, cases },
-}: VectorParts): System =>
-  vectorSystem({
+const calibratedVector = ({ embedder, known, calibration }: VectorParts): System => {
+  const { k, threshold, meanF1, pack, cases } = calibration
+  const nearest = k === 1 ? 'the nearest' : `the ${k} nearest`
+  return vectorSystem({
     name: 'vector-calibrated',
-    description: `cosine over embeddings, ${k === 1 ? 'the nearest' : `the ${k} nearest`} in scope with a similarity of at least ${threshold}`,
+    description: `cosine over embeddings, ${nearest} in scope with a similarity of at least ${threshold}`,
     embedder,
     known,
     k,
@@ -141,3 +156,4 @@ const calibratedVector = ({
       `vector-calibrated: k = ${k} and threshold = ${threshold} have the best mean F1 (${meanF1.toFixed(3)}) on the ${cases} cases of the pack ${pack}.`,
     ],
   })
+}

@@ -1,23 +1,18 @@
 import { MemoryError } from '../../errors.ts'
+import type { Store } from '../../memory/ports.ts'
 import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { recall } from '../../memory/recall/recall.ts'
-import type { Store } from '../../memory/store.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
+import type { BackendParts } from './backends.ts'
 import { Corpus } from './corpus.ts'
 import type { Answer, AnswerClause, System } from './system.ts'
 
-export type Bm25Options = {
-  /** A new, empty store each time. */
-  readonly openStore: () => Store
-  readonly version: string
-}
-
-/** A fixture is taken in as a person would write it, so that what it says of edits by a person stands. */
+/** A fixture is written by a person, so that its marks of edits by a person are kept. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
-/** Credence's own recall, through the same use cases that serve everybody. */
-export function bm25System({ openStore, version }: Bm25Options): System {
+/** Credence's own recall, through the use cases that every interface calls. */
+export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore' | 'version'>): System {
   let store: Store | null = null
   let corpus = new Corpus()
   const opened = (): Store => {
@@ -48,17 +43,16 @@ export function bm25System({ openStore, version }: Bm25Options): System {
       corpus = new Corpus(beliefs)
       const { added } = await takeIn(beliefs)
       const merged = beliefs.length - added
-      return merged === 0
-        ? []
-        : [
-            `${merged} of ${beliefs.length} beliefs say something again or anew under a name already taken in their scope.`,
-          ]
+      const note = 'say something again or anew under a name already taken in their scope.'
+      return merged === 0 ? [] : [`${merged} of ${beliefs.length} beliefs ${note}`]
     },
     update: async (update) => {
       await takeIn([corpus.apply(update)])
     },
     recall: async ({ user, scopes, message, budget, recall: options, explain = false }) => {
-      const request = { user, scopes, message, budget, nearMisses: explain, ...options }
+      // An answer has no place for quotes, and a corpus has no turns to quote from.
+      const limits = { ...budget, maxQuotes: 0 }
+      const request = { user, scopes, message, budget: limits, nearMisses: explain, ...options }
       return answerOf(await recall(ports(), request), explain)
     },
     close: reset,
@@ -76,11 +70,9 @@ function answerOf(context: Context, explain: boolean): Answer {
       ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
     })),
     questions: context.questions.map(({ id }) => id),
-    ...(context.nearMisses === undefined
-      ? {}
-      : {
-          nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: sentenceFor(reason) })),
-        }),
+    ...(context.nearMisses && {
+      nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: sentenceFor(reason) })),
+    }),
   }
 }
 

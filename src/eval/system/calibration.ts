@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { readTextFile } from '../../files/read-text.ts'
 import type { Embedder } from '../../search/embedder.ts'
-import { invalid } from '../kinds/retrieval/case-file.ts'
-import { expectedRelevant } from '../kinds/retrieval/metrics.ts'
+import { expectedRelevant } from '../kinds/retrieval/expectations.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { parseJsonFile, readTextFile } from '../pack/read-file.ts'
+import { invalid, parseJsonFile } from '../pack/manifest.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
-import { vectorSystem } from './vector.ts'
-import type { KnownVectors } from './vector-file.ts'
+import { type KnownVectors, vectorSystem } from './vector.ts'
 
-/** What was chosen for a model, and on what. */
+/** The k and threshold that were chosen for a model, and on which cases. */
 export type Calibration = z.infer<typeof calibration>
 
 const calibration = z.strictObject({
@@ -41,8 +40,8 @@ const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
  * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
  */
 export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors): Promise<Calibration> {
-  const options = { name: 'ranking', description: '', embedder, known, ...everything, notes: [] }
-  const rankings = await rankingsOf(pack, vectorSystem(options))
+  const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
+  const rankings = await rankingsOf(pack, system)
   return {
     schemaVersion: 1,
     model: embedder.model,
@@ -54,10 +53,10 @@ export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: 
   }
 }
 
-/** Everything in view, however unlike. */
+/** Returns everything in view, without a threshold. */
 export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
 
-/** What one case wants, and what a system finds for it, best first. */
+/** The expected beliefs of one case, and the hits of a system, best first. */
 export type Ranking = {
   readonly expected: readonly string[]
   readonly hits: readonly { readonly id: string; readonly score: number }[]
@@ -81,7 +80,7 @@ export function bestCut(
   return plateau[Math.floor(plateau.length / 2)] as (typeof plateau)[number]
 }
 
-/** What a system that returns everything in view finds, for every case that says what is relevant. */
+/** The rankings of a system that returns everything in view, for every case that says what is relevant. */
 export async function rankingsOf(pack: RetrievalPack, system: System): Promise<readonly Ranking[]> {
   const corpus = new Corpus(pack.beliefs)
   await system.ingest(pack.beliefs)
@@ -104,12 +103,10 @@ function f1({ expected, hits }: Ranking, k: number, threshold: number | null): n
   return (2 * right) / (expected.length + returned.length)
 }
 
-/** What was chosen for a model. Null when there is no choice for it, or the calibration pack has changed since. */
-export function readCalibration(
-  directory: string,
-  { model }: Pick<Embedder, 'model'>,
-  packHash: string,
-): Calibration | null {
+/** The stored choice for a model. Null when there is none, or the calibration pack has changed since. */
+type Model = Pick<Embedder, 'model'>
+
+export function readCalibration(directory: string, { model }: Model, packHash: string): Calibration | null {
   const file = join(directory, fileName)
   if (!existsSync(file)) return null
   const parsed = calibration.safeParse(parseJsonFile(file, readTextFile(file)))
@@ -120,11 +117,8 @@ export function readCalibration(
   return parsed.data.model === model && parsed.data.packHash === packHash ? parsed.data : null
 }
 
-/** What to keep beside the calibration pack. */
-export const calibrationFile = (
-  directory: string,
-  chosen: Calibration,
-): { readonly file: string; readonly text: string } => ({
+/** The file to keep beside the calibration pack. */
+export const calibrationFile = (directory: string, chosen: Calibration) => ({
   file: join(directory, fileName),
   text: `${JSON.stringify(chosen, null, 2)}\n`,
 })

@@ -26,14 +26,14 @@ export class Corpus {
     return [...this.#beliefs.values()]
   }
 
-  /** Does what a case says, and returns the belief as it reads now. */
+  /** Applies an update of a case, and returns the changed belief. */
   apply(update: BeliefUpdate): BeliefRecord {
     const belief = update.kind === 'create' ? update.belief : this.#updated(update)
     this.#beliefs.set(belief.id, belief)
     return belief
   }
 
-  /** Everything that may be shown as relevant from here, whatever the message: current, in view, not pinned, not a question. */
+  /** Beliefs that may be shown as relevant: current, in view, not pinned, not a question. */
   candidates(from: Standpoint): readonly BeliefRecord[] {
     const pinned = this.pinnedIds(from)
     return this.all().filter(
@@ -41,7 +41,7 @@ export class Corpus {
     )
   }
 
-  /** Everything that is shown by its pin from here, whether or not it fits the budget. */
+  /** Beliefs that are shown by their pin, whether or not they fit the budget. */
   pinnedIds({ user, scopes, recall }: Standpoint): ReadonlySet<string> {
     const visible = visibleScopes(scopes)
     const isPinned = (belief: BeliefRecord): boolean =>
@@ -57,7 +57,7 @@ export class Corpus {
     )
   }
 
-  /** One hop from every relation among the beliefs: participants that may be shown and are not there yet. */
+  /** The participants of the relations among `found` that may be shown and are not in it yet. */
   participantsOf(found: readonly BeliefRecord[], from: Standpoint): readonly BeliefRecord[] {
     const present = new Set([...found.map(({ id }) => id), ...this.pinnedIds(from)])
     const showable = this.all().filter((belief) => isShowable(belief, from))
@@ -93,5 +93,5 @@ const isShowable = (belief: BeliefRecord, { user, scopes }: Standpoint): boolean
 const isCalled = (belief: BeliefRecord, name: string): boolean =>
   [belief.name, ...belief.aliases].some((form) => nameKey(form) === nameKey(name))
 
-/** The version says how often a belief was changed, and no boundary depends on it. */
+/** No boundary depends on the version. */
 const asBelief = (record: BeliefRecord) => ({ ...record, version: 1 })

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../memory/transfer/read-records.ts'
+import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
-import type { Pack } from '../kinds/retrieval/pack.ts'
-import { findPacks, loadPack } from '../kinds/retrieval/read-folder.ts'
+import { findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { bm25System } from './bm25.ts'
 import { noneSystem } from './controls.ts'
-import { opaqueIds } from './opaque-ids.ts'
-import { systemSubject } from './subject.ts'
+import { opaqueIds, systemSubject } from './subject.ts'
 import type { Answer, AnswerHit, System } from './system.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })

@@ -1,19 +1,16 @@
+import { createHash } from 'node:crypto'
 import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
-import { opaqueIds } from './opaque-ids.ts'
 import type { Answer, AnswerHit, BeliefUpdate, System, SystemQuery } from './system.ts'
 
-/** Milliseconds that only ever grow. */
+/** A monotonic clock in milliseconds. */
 export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/**
- * What a run asks. Most subjects are a `System` behind a screen; the oracle is the one that sees expectations, and is
- * no system for that reason.
- */
+/** What a run asks: a `System` behind a screen, or the oracle, the only one that sees expectations. */
 export type Subject = {
   readonly name: string
   readonly version: string
@@ -21,7 +18,7 @@ export type Subject = {
   readonly notes: readonly string[]
   /** Whether the harness added prelude, pins and questions to what was found. */
   readonly hasSuppliedTiers: boolean
-  /** Empties the subject and gives it the corpus. `idsToCome` are beliefs that will be created on the way. */
+  /** Empties the subject and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
   begin(corpus: {
     readonly beliefs: readonly BeliefRecord[]
     readonly idsToCome: readonly string[]
@@ -33,8 +30,8 @@ export type Subject = {
 }
 
 /**
- * Puts a system behind the screen: ids go in opaque and come back mapped, nothing of a case but its query goes in, and
- * a system that only finds relevant beliefs gets the other tiers from `ours`, Credence's own recall.
+ * Puts a system behind a screen: ids go in opaque and come back mapped, nothing of a case but its query goes in, and a
+ * system that only finds relevant beliefs gets the other tiers from `ours`, Credence's own recall.
  */
 export function systemSubject(
   system: System,
@@ -43,12 +40,8 @@ export function systemSubject(
   let screen = opaqueIds([], '')
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
   const { name, version, description, notes = [] } = system
-
   return {
-    name,
-    version,
-    description,
-    notes,
+    ...{ name, version, description, notes },
     hasSuppliedTiers: supplier !== null,
     begin: async ({ beliefs, idsToCome, salt }) => {
       screen = opaqueIds([...beliefs.map(({ id }) => id), ...idsToCome], salt)
@@ -74,7 +67,7 @@ export function systemSubject(
   }
 }
 
-/** Adds what every context holds whatever the message, and keeps the whole within the budget. */
+/** Adds prelude, pins and questions to an answer, and keeps the whole within the budget. */
 export function tierSupplier(ours: System) {
   let corpus = new Corpus()
   return {
@@ -91,25 +84,20 @@ export function tierSupplier(ours: System) {
       const { prelude, pinned, questions } = await ours.recall({ ...query, message: '' })
       const pinnedIds = corpus.pinnedIds(query)
       const unpinned = found.relevant.filter(({ id }) => !pinnedIds.has(id))
-      return {
-        ...found,
-        prelude,
-        pinned,
-        questions,
-        relevant: fitBudget(corpus, query.budget, { pinned, questions, hits: unpinned }),
-      }
+      const relevant = fitBudget(corpus, query.budget, { pinned, questions, hits: unpinned })
+      return { ...found, prelude, pinned, questions, relevant }
     },
     close: () => ours.close(),
   }
 }
 
-/** Cuts hits off where our own recall would. A belief nobody knows takes a place, but has no length. */
+/** Cuts hits off where our own recall would. An unknown belief takes a place, but has no length. */
 function fitBudget(
   corpus: Corpus,
-  given: Partial<Budget>,
+  budget: Partial<Budget>,
   { pinned, questions, hits }: { pinned: readonly string[]; questions: readonly string[]; hits: readonly AnswerHit[] },
 ): readonly AnswerHit[] {
-  const { maxBeliefs, maxCharacters } = { ...defaultBudget, ...given }
+  const { maxBeliefs, maxCharacters } = { ...defaultBudget, ...budget }
   const lengthOf = (id: string): number => {
     const belief = corpus.get(id)
     return belief === undefined ? 0 : belief.name.length + belief.content.length + belief.why.length
@@ -128,4 +116,57 @@ async function timed<Value>(clock: Clock, run: () => Promise<Value>): Promise<Ti
   const start = clock()
   const value = await run()
   return { value, ms: clock() - start }
+}
+
+/**
+ * Maps the ids of a case file to hashes and back: ids in fixtures often say what a belief is about, and sometimes which
+ * case it serves. The system under test must not see `salt`.
+ */
+export function opaqueIds(ids: Iterable<string>, salt: string) {
+  const hash = (text: string): string =>
+    `m-${createHash('sha256').update(`${salt}\n${text}`).digest('hex').slice(0, 20)}`
+  const hidden = new Map([...ids].map((id) => [id, hash(id)]))
+  const revealed = new Map([...hidden].map(([id, opaque]) => [opaque, id]))
+  const hide = (id: string): string => hidden.get(id) ?? hash(`stranger\n${id}`)
+  const hideOrNull = (id: string | null): string | null => (id === null ? null : hide(id))
+  // The prefix keeps an id that was never given out from passing for the belief it may be named after.
+  const reveal = (id: string): string => revealed.get(id) ?? `unknown:${id}`
+  const revealAll = (all: readonly string[]): readonly string[] => [...new Set(all)].map(reveal)
+  // A reason for a person may name another belief.
+  const revealIn = (text: string): string => text.replace(/\bm-[0-9a-f]{20}\b/gu, (id) => revealed.get(id) ?? id)
+
+  const hideBelief = (belief: BeliefRecord): BeliefRecord => ({
+    ...belief,
+    id: hide(belief.id),
+    supersededBy: hideOrNull(belief.supersededBy),
+    proposedFor: hideOrNull(belief.proposedFor),
+    resolvedBy: hideOrNull(belief.resolvedBy),
+    // A participant may be a name instead of an id; names stay.
+    participants: belief.participants.map((participant) => hidden.get(participant) ?? participant),
+    // The origin of a belief names files, sessions and turns of the fixture.
+    provenance: { ...belief.provenance, origin: 'corpus', sourceId: null },
+  })
+
+  return {
+    hideBelief,
+    hideUpdate: (update: BeliefUpdate): BeliefUpdate =>
+      update.kind === 'create'
+        ? { kind: 'create', belief: hideBelief(update.belief) }
+        : { ...update, beliefId: hide(update.beliefId) },
+    revealAnswer: ({ nearMisses, ...answer }: Answer): Answer => ({
+      ...answer,
+      pinned: revealAll(answer.pinned),
+      questions: revealAll(answer.questions),
+      relevant: withoutRepeats(answer.relevant).map((hit) => ({ ...hit, id: reveal(hit.id) })),
+      ...(nearMisses && {
+        nearMisses: nearMisses.map(({ id, reason }) => ({ id: reveal(id), reason: revealIn(reason) })),
+      }),
+    }),
+  }
+}
+
+/** Keeps the first of hits with the same id. */
+export function withoutRepeats<Hit extends { readonly id: string }>(hits: readonly Hit[]): readonly Hit[] {
+  const seen = new Set<string>()
+  return hits.filter(({ id }) => !seen.has(id) && seen.add(id) !== null)
 }

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import { readRecords } from '../../memory/transfer/read-records.ts'
+import { type BeliefRecord, readRecords } from '../../memory/transfer/belief-record.ts'
 import type { Answer, System, SystemQuery } from './system.ts'
 
 const scopes = ['domain:boats']

@@ -3,10 +3,10 @@ import type { RecallRequest } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Explanation } from '../../search/explanation.ts'
 
-/** What a pack or the command line may change about recall itself. */
+/** The options of recall that a pack or the command line may set. */
 export type RecallOptions = Pick<RecallRequest, 'editedPins'>
 
-/** One question to a system. It holds nothing of the case it comes from but this. */
+/** One question to a system: all that it sees of a case. */
 export type SystemQuery = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -28,7 +28,7 @@ export type BeliefUpdate =
       readonly setName?: string
     }
 
-/** What one matched form adds to a score. The clauses of a hit add up to its score. */
+/** The part of a score that one matched form adds. The clauses of a hit add up to its score. */
 export type AnswerClause = {
   readonly path: 'canonical_name' | 'aliases'
   readonly term: string
@@ -56,7 +56,7 @@ export type AnswerHit = {
   readonly matches?: readonly AnswerMatch[]
 }
 
-/** What a system puts into the context for one message. */
+/** The context that a system assembles for one message. */
 export type Answer = {
   readonly prelude: string | null
   readonly pinned: readonly string[]
@@ -67,6 +67,8 @@ export type Answer = {
   readonly expandedQuery?: string
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
+
+export const emptyAnswer: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
 
 /**
  * A memory under evaluation. Whatever it is, it sees beliefs and messages only: never a case, a label or an
@@ -79,14 +81,24 @@ export type System = {
   readonly description: string
   /** `relevant`: it only finds relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
   readonly tiers: 'all' | 'relevant'
-  /** What a reader of its figures must know, such as the protocol it was run under. */
+  /** Remarks for readers of its figures, such as the protocol it was run under. */
   readonly notes?: readonly string[]
 
   /** Forgets everything. */
   reset(): Promise<void>
-  /** Takes in a whole corpus. Says in one sentence each what it could not take in as given. */
+  /** Takes in a whole corpus. Returns a sentence for each belief that it could not take in as given. */
   ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>
   update(update: BeliefUpdate): Promise<void>
   recall(query: SystemQuery): Promise<Answer>
   close(): Promise<void>
 }
+
+export const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
+/** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
+export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as const
+export const backendNames = [...comparedBackends, ...controlBackends] as const
+export type OwnBackend = (typeof backendNames)[number]
+
+/** Whether a system of a run is a control, or an extractor that is one. */
+export const isControlName = (name: string): boolean =>
+  controlBackends.some((control) => name === control || name === `learn:${control}`)

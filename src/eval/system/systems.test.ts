@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../test/eval/sample-corpus.ts'
-import { readRecords } from '../../memory/transfer/read-records.ts'
+import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm.ts'
 import { bm25System } from './bm25.ts'
-import { everythingSystem, exactSystem, noneSystem } from './controls.ts'
-import { hybridSystem } from './hybrid.ts'
+import { everythingSystem, exactSystem, hybridSystem, noneSystem } from './controls.ts'
 import { describeSystem } from './system.contract.ts'
 import type { System } from './system.ts'
-import { vectorSystem } from './vector.ts'
-import { embeddedText, textHash } from './vector-file.ts'
+import { embeddedText, textHash, vectorSystem } from './vector.ts'
 
 const embedder = openMiniLm().then((model) => cachedEmbedder(model))
 const bm25 = () => bm25System({ openStore, version: 'test' })

@@ -1,15 +1,20 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readTextFile } from '../../files/read-text.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
-import { cosine } from '../../search/vectors.ts'
+import { cosine, packVector, unpackVector } from '../../search/vectors.ts'
+import { invalid, parseJsonFile } from '../pack/manifest.ts'
 import { Corpus } from './corpus.ts'
-import type { AnswerHit, System } from './system.ts'
-import { embeddedText, type KnownVectors, textHash } from './vector-file.ts'
+import { type AnswerHit, emptyAnswer, type System } from './system.ts'
 
 export type VectorOptions = {
   readonly name: string
   readonly description: string
   readonly embedder: Embedder
-  /** Vectors made earlier. What is missing or has changed since is computed when it is taken in. */
+  /** Stored vectors. A missing or outdated one is computed when the belief is taken in. */
   readonly known: KnownVectors
   /** At most this many. */
   readonly k: number
@@ -46,17 +51,15 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
     ingest: async (beliefs) => {
       corpus = new Corpus(beliefs)
       const computed = await takeIn(beliefs)
-      if (computed === 0) return []
-      return [
-        `${computed} of ${beliefs.length} beliefs had no stored vector of ${embedder.model}; it was computed now.`,
-      ]
+      const note = `had no stored vector of ${embedder.model}; it was computed now.`
+      return computed === 0 ? [] : [`${computed} of ${beliefs.length} beliefs ${note}`]
     },
     update: async (update) => {
       await takeIn([corpus.apply(update)])
     },
     recall: async (query) => {
-      // Nothing is as near to nothing as anything else.
-      if (query.message.trim() === '') return { prelude: null, pinned: [], relevant: [], questions: [] }
+      // An empty message is not near to anything.
+      if (query.message.trim() === '') return emptyAnswer
       const [asked] = await embedder.embed([query.message])
       const found = corpus
         .candidates(query)
@@ -72,8 +75,72 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         ...found.map(({ belief, score }) => ({ id: belief.id, score })),
         ...pulled.map(({ id }) => ({ id, score: 0 })),
       ]
-      return { prelude: null, pinned: [], relevant, questions: [] }
+      return { ...emptyAnswer, relevant }
     },
     close: async () => {},
   }
+}
+
+/** Vectors by the hash of their text, so that a changed belief never gets the vector of its old text. */
+export type KnownVectors = ReadonlyMap<string, Float32Array>
+
+const encoding = 'float16, little-endian, base64'
+const textEmbedded = 'name (underscores as spaces), aliases, content and why, joined by spaces'
+
+const vectorFile = z.object({
+  schemaVersion: z.literal(1),
+  model: z.string().min(1),
+  dimensions: z.int().min(1),
+  encoding: z.literal(encoding),
+  textEmbedded: z.literal(textEmbedded),
+  vectors: z.array(z.object({ id: z.string(), textHash: z.string(), vector: z.string() })),
+})
+
+const fileName = 'vectors.json'
+
+/** All texts of a belief, so that a similarity search has as much as possible to go by. */
+export const embeddedText = ({ name, aliases, content, why }: BeliefRecord): string =>
+  [name.replaceAll('_', ' '), ...aliases, content, why].filter((part) => part !== '').join(' ')
+
+export const textHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+
+/** The vectors kept beside a pack. None when there is no file or it belongs to another model. */
+type Model = Pick<Embedder, 'model' | 'dimensions'>
+
+export function readVectors(directory: string, { model, dimensions }: Model): KnownVectors {
+  const file = join(directory, fileName)
+  if (!existsSync(file)) return new Map()
+  const parsed = vectorFile.safeParse(parseJsonFile(file, readTextFile(file)))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw invalid(`${file}: ${issue?.path.join('.')}: ${issue?.message}.`, regenerate)
+  }
+  if (parsed.data.model !== model || parsed.data.dimensions !== dimensions) return new Map()
+  return new Map(
+    parsed.data.vectors.map(({ id, textHash: hash, vector }) => {
+      const unpacked = unpackVector(vector, dimensions)
+      if (unpacked === null)
+        throw invalid(`${file}: the vector of "${id}" does not have ${dimensions} dimensions.`, regenerate)
+      return [hash, unpacked]
+    }),
+  )
+}
+
+const regenerate = 'Make it again with `credence eval embed`.'
+
+/** The vector file of a pack: its path and text. */
+export async function vectorsFor(
+  directory: string,
+  beliefs: readonly BeliefRecord[],
+  embedder: Embedder,
+): Promise<{ readonly file: string; readonly text: string }> {
+  const texts = beliefs.map(embeddedText)
+  const vectors = await embedder.embed(texts)
+  const { model, dimensions } = embedder
+  const head = JSON.stringify({ schemaVersion: 1, model, dimensions, encoding, textEmbedded }, null, 2).slice(0, -2)
+  // One line for each belief, so that a changed belief is one changed line.
+  const lines = beliefs.map(({ id }, at) =>
+    JSON.stringify({ id, textHash: textHash(texts[at] as string), vector: packVector(vectors[at] as Float32Array) }),
+  )
+  return { file: join(directory, fileName), text: `${head},\n  "vectors": [\n    ${lines.join(',\n    ')}\n  ]\n}\n` }
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { figureVerdicts } from '../../eval/compare/compare.ts'
 import { stages } from '../../eval/compare/diff.ts'
-import { BaselineSnapshot } from '../../eval/store/schemas/baseline.ts'
-import { CaseRecord, Environment, RunSummary, Verdict } from '../../eval/store/schemas/run.ts'
+import { BaselineSnapshot, CaseRecord, Environment, RunSummary, Verdict } from '../../eval/store/schemas/run.ts'
 
 export { CaseRecord, Environment, RunSummary, Verdict }
 

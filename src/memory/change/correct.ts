@@ -1,24 +1,18 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import { type Belief, type BeliefType, isCurrent } from '../../beliefs/belief.ts'
+import { type Belief, type BeliefType, mayChange } from '../../beliefs/belief.ts'
 import { nameKey } from '../../beliefs/identity.ts'
-import { MemoryError } from '../../errors.ts'
-import { type BeliefReference, findBelief } from '../find-belief.ts'
-import { type BeliefDraft, parseDraft } from './draft.ts'
-import { refuseSecrets } from './refuse-secrets.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
+import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
+import { type BeliefDraft, parseDraft, refuseSecrets } from './draft.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
-import { type ChangeRequest, change, created, type Ports, stateAfter } from './transaction.ts'
+import { type ChangeRequest, change, created, stateAfter } from './transaction.ts'
 
 export type CorrectRequest = ChangeRequest &
   BeliefReference &
-  VersionExpectation & {
-    readonly content: string
+  VersionExpectation &
+  Pick<BeliefDraft, 'content' | 'why' | 'aliases' | 'type' | 'status' | 'confidence'> & {
     /** A new name; the old one stays as an alias. */
     readonly name?: string
-    readonly why?: string
-    readonly aliases?: readonly string[]
-    readonly type?: BeliefDraft['type']
-    readonly status?: BeliefDraft['status']
-    readonly confidence?: number
     readonly model?: string
     readonly sourceId?: string
   }
@@ -37,22 +31,24 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
     { ...request, operation: 'correct' },
     async (at) => {
       const old = await currentBelief(ports, request)
-      await refuseSecrets(request.author, { ...request, name: request.name ?? old.name })
+      const { user, author, content, name = old.name, why, confidence, status = 'active', aliases = [] } = request
+      await refuseSecrets(author, { ...request, name })
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),
-        content: request.content,
-        ...(request.name === undefined ? {} : { name: request.name }),
-        ...(request.why === undefined ? {} : { why: request.why }),
-        ...(request.confidence === undefined ? {} : { confidence: request.confidence }),
-        status: request.status ?? 'active',
-        aliases: request.aliases ?? [],
+        ...omitUndefined({ why, confidence }),
+        name,
+        content,
+        status,
+        aliases,
       })
-      const provenance = { ...request.author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
-      const belief = inherit(newBelief(ports, { user: request.user, statement, provenance }), [old])
-      await refuseTakenName(ports, old, belief)
-      if (!mayChange(request.author.actor, old)) {
-        return proposal(ports, [old], belief, at, (made): Corrected => ({ ...made, outcome: 'proposed' }))
-      }
+      const provenance = { ...author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
+      const belief = inherit(newBelief(ports, { user, statement, provenance }), [old])
+      if (nameKey(old.name) !== nameKey(belief.name))
+        await requireFreeName(ports, belief, {
+          except: [old.id],
+          hint: ({ id }) => `Correct ${id} instead, or choose another name.`,
+        })
+      if (!mayChange(author.actor, old)) return proposal(ports, old, belief, at)
       return {
         kind: 'correct',
         changes: [created(belief), superseded(old, belief, at)],
@@ -60,71 +56,14 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
       }
     },
     async (event) => {
-      const belief = await stateAfter(ports, event, event.beliefIds[0] as string)
+      const belief = await stateAfter(ports, event)
       const replaced = await replacedBy(ports, event, belief)
       return { outcome: event.kind === 'propose' ? 'proposed' : 'corrected', belief, replaced, event: event.number }
     },
   )
 }
 
-/** Which version somebody was looking at when they decided on a change. */
-export type VersionExpectation = {
-  /** If the belief has changed since, nothing is done. */
-  readonly expectedVersion?: number
-}
-
-/** Finds a belief that can still be changed, or says what became of it. */
-export async function currentBelief(ports: Ports, reference: BeliefReference & VersionExpectation): Promise<Belief> {
-  const belief = await findBelief(ports, reference)
-  if (isCurrent(belief)) return requireVersion(belief, reference)
-  if (belief.supersededBy !== null) {
-    throw new MemoryError(
-      'conflict',
-      `The belief ${belief.id} ("${belief.name}") was superseded by ${belief.supersededBy}.`,
-      {
-        hint: `Use ${belief.supersededBy}, or undo the correction first.`,
-      },
-    )
-  }
-  if (belief.proposedFor !== null) {
-    throw new MemoryError('conflict', `The belief ${belief.id} is only proposed.`, {
-      hint: 'Accept or reject it with `credence proposals`.',
-    })
-  }
-  if (belief.candidate) {
-    throw new MemoryError('conflict', `The belief ${belief.id} is a candidate that nobody has confirmed yet.`, {
-      hint: `Run \`credence confirm ${belief.id}\`, or reject it with \`credence proposals reject ${belief.id}\`.`,
-    })
-  }
-  throw new MemoryError('conflict', `The belief ${belief.id} ("${belief.name}") is no longer open to change.`, {
-    hint: 'See what happened to it with `credence history`.',
-  })
-}
-
-/** Nobody decides about what they have not seen. */
-export function requireVersion(belief: Belief, { expectedVersion }: VersionExpectation): Belief {
-  if (expectedVersion === undefined || expectedVersion === belief.version) return belief
-  throw new MemoryError(
-    'conflict',
-    `The belief ${belief.id} ("${belief.name}") is at version ${belief.version} now, not ${expectedVersion}.`,
-    { hint: 'Somebody changed it meanwhile. Look at it again, then repeat the change if it is still wanted.' },
-  )
-}
-
-async function refuseTakenName({ store }: Ports, old: Belief, belief: Belief): Promise<void> {
-  if (nameKey(old.name) === nameKey(belief.name)) return
-  const taken = (await store.holders(old.user, belief.name, belief.scopes)).find((holder) => holder.id !== old.id)
-  if (taken === undefined) return
-  throw new MemoryError(
-    'conflict',
-    `The name "${belief.name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`,
-    {
-      hint: `Correct ${taken.id} instead, or choose another name.`,
-    },
-  )
-}
-
-/** What a correction keeps unless told otherwise. How sure one was of the old statement says nothing about the new. */
+/** The fields that a correction keeps by default. The confidence in the old statement says nothing about the new one. */
 function draftOf(belief: Belief, type: BeliefType): BeliefDraft {
   const { name, content, scopes, why, pinned, agent } = belief
   const kept = { name, content, scopes, type, why, pinned, agent }

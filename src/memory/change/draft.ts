@@ -10,10 +10,12 @@ import {
 } from '../../beliefs/belief.ts'
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
+import type { StatementTexts } from '../learn/secrets.ts'
+import type { Author } from '../ports.ts'
 
-/** What someone asks to have remembered. Only the name, the statement and the scopes are needed. */
+/** A belief to be remembered. Only name, content and scopes are required. */
 export type BeliefDraft = {
   readonly name: string
   /** What is true, in the person's words. */
@@ -36,23 +38,7 @@ export type BeliefDraft = {
 }
 
 /** The parts of a belief that a draft decides, complete and checked. */
-export type Statement = Pick<
-  Belief,
-  | 'name'
-  | 'content'
-  | 'scopes'
-  | 'type'
-  | 'subtype'
-  | 'aliases'
-  | 'why'
-  | 'status'
-  | 'confidence'
-  | 'pinned'
-  | 'agent'
-  | 'participants'
-  | 'relation'
-  | 'expertise'
->
+export type Statement = Pick<Belief, keyof BeliefDraft>
 
 /** Longest text accepted for each field, in characters. */
 export const limits = {
@@ -65,7 +51,7 @@ export const limits = {
   label: 200,
 } as const
 
-/** Checks a draft and fills in what it leaves open. */
+/** Checks a draft and fills in the defaults. */
 export function parseDraft(draft: BeliefDraft): Statement {
   const name = parseForm('name', draft.name)
   const type = oneOf('type', draft.type ?? 'entity', beliefTypes)
@@ -88,7 +74,7 @@ export function parseDraft(draft: BeliefDraft): Statement {
     type,
     subtype,
     aliases: parseAliases(name, draft.aliases ?? []),
-    why: draft.why === undefined || draft.why.trim() === '' ? '' : parseText('why', draft.why, limits.why),
+    why: parseWhy(draft.why ?? ''),
     status: oneOf('status', draft.status ?? 'active', ['active', 'inferred', 'exploratory'] as const),
     confidence: parseConfidence(draft.confidence ?? 1),
     pinned: draft.pinned ?? false,
@@ -101,7 +87,7 @@ export function parseDraft(draft: BeliefDraft): Statement {
   }
 }
 
-/** Checks a text people are to find a belief by. */
+/** Checks a name or an alias. */
 export function parseForm(field: 'name' | 'alias', text: string): string {
   const form = parseText(field, text, limits[field])
   if (isSurfaceForm(form)) return form
@@ -111,29 +97,24 @@ export function parseForm(field: 'name' | 'alias', text: string): string {
   )
 }
 
+/** What an agent should do about a belief; may be empty. */
+export const parseWhy = (why: string): string => (why.trim() === '' ? '' : parseText('why', why, limits.why))
+
 /** Ids or names of beliefs. They need not exist yet. */
-export const parseParticipants = (participants: readonly string[]): readonly string[] =>
-  atMost(
-    'participants',
-    participants.map((participant) => parseText('participant', participant, limits.label)),
-    limits.participants,
-  )
+export function parseParticipants(participants: readonly string[]): readonly string[] {
+  const parsed = participants.map((participant) => parseText('participant', participant, limits.label))
+  return atMost('participants', parsed, limits.participants)
+}
 
 /** A short text that may be missing. */
 export const parseLabel = (field: string, text: string | null): string | null =>
   text === null || text.trim() === '' ? null : parseText(field, text, limits.label)
 
 /** Checks aliases and leaves out repeats of each other and of the name. */
-export const parseAliases = (name: string, aliases: readonly string[]): readonly string[] =>
-  atMost(
-    'aliases',
-    mergeAliases(
-      name,
-      [],
-      aliases.map((alias) => parseForm('alias', alias)),
-    ),
-    limits.aliases,
-  )
+export function parseAliases(name: string, aliases: readonly string[]): readonly string[] {
+  const forms = aliases.map((alias) => parseForm('alias', alias))
+  return atMost('aliases', mergeAliases(name, [], forms), limits.aliases)
+}
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u
@@ -171,4 +152,17 @@ function atMost(field: string, values: readonly string[], most: number): readonl
   throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Keep the ${field} that matter.`)
 }
 
-const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
+/**
+ * Every agent of the user reads the memory, so an agent or a tool may not put a credential into it. A person may decide
+ * otherwise about their own.
+ */
+export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
+  if (actor === 'person' || actor === 'import') return
+  const { secretTold } = await import('../learn/secrets.ts')
+  const secret = secretTold(texts)
+  if (secret !== null)
+    throw invalid(
+      `It holds ${secret}, which does not belong in a memory.`,
+      'Say where it is kept instead, and leave the secret itself out.',
+    )
+}

@@ -1,11 +1,10 @@
-import { mayChange } from '../../beliefs/authority.ts'
-import type { Belief } from '../../beliefs/belief.ts'
+import { type Belief, mayChange } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
-import { MemoryError } from '../../errors.ts'
+import { forbidden } from '../../errors.ts'
 import { chainOf } from '../explain/history.ts'
-import { type BeliefReference, findBelief } from '../find-belief.ts'
-import { requireVersion, type VersionExpectation } from './correct.ts'
-import { type ChangeRequest, change, erased, type Ports } from './transaction.ts'
+import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
+import { type ChangeRequest, change, erased } from './transaction.ts'
 
 export type ForgetRequest = ChangeRequest &
   BeliefReference &
@@ -14,7 +13,7 @@ export type ForgetRequest = ChangeRequest &
     readonly wholeChain?: boolean
   }
 
-/** What remains: that something was forgotten, when and by whom, but not what it said. */
+/** Records that something was forgotten, when and by whom, but not what it said. */
 export type Receipt = {
   readonly beliefIds: readonly string[]
   readonly event: number
@@ -24,26 +23,28 @@ export type Receipt = {
 
 /**
  * Removes every text of a belief, from every read path and from the journal, together with what may repeat it: the same
- * statement in its line of supersession, and what is proposed for it. It cannot be undone.
+ * statement in its chain of supersession, and proposals for it. It cannot be undone.
  */
 export async function forget(ports: Ports, request: ForgetRequest): Promise<Receipt> {
+  const { actor, origin } = request.author
   return change(
     ports,
     { ...request, operation: 'forget' },
     async () => {
-      const doomed = await doomedBy(ports, request)
-      for (const one of doomed) refuseAboveAuthority(request, one)
-      return {
-        kind: 'forget',
-        changes: doomed.map(erased),
-        result: (event) => ({ beliefIds: event.beliefIds, event: event.number, at: event.at, hash: event.hash }),
-      }
+      const beliefs = await beliefsToForget(ports, request)
+      for (const belief of beliefs)
+        if (!mayChange(actor, belief))
+          throw forbidden(
+            `"${belief.name}" was written by a higher authority than ${actor} "${origin}".`,
+            'Only a person can forget what a person said.',
+          )
+      return { kind: 'forget', changes: beliefs.map(erased) }
     },
-    async (event) => ({ beliefIds: event.beliefIds, event: event.number, at: event.at, hash: event.hash }),
+    async ({ beliefIds, number, at, hash }) => ({ beliefIds, event: number, at, hash }),
   )
 }
 
-async function doomedBy(ports: Ports, request: ForgetRequest): Promise<readonly Belief[]> {
+async function beliefsToForget(ports: Ports, request: ForgetRequest): Promise<readonly Belief[]> {
   const withdrawn = await withdrawnBelief(ports, request)
   if (withdrawn !== null) return [withdrawn]
   const belief = requireVersion(await findBelief(ports, request), request)
@@ -54,20 +55,9 @@ async function doomedBy(ports: Ports, request: ForgetRequest): Promise<readonly 
   return [...new Map([...chain, ...proposals.flat()].map((one) => [one.id, one])).values()]
 }
 
-/** The last state of a belief that undo took back: nothing finds it any more, but the journal still holds its text. */
+/** The last state of a belief that undo withdrew: no read path finds it, but the journal still holds its text. */
 async function withdrawnBelief({ store }: Ports, { user, reference }: BeliefReference): Promise<Belief | null> {
   const revisions = await store.history(user, reference.trim())
   if (revisions.at(-1)?.outcome !== 'absent') return null
   return revisions.findLast(({ belief }) => belief !== null)?.belief ?? null
-}
-
-function refuseAboveAuthority({ author }: ForgetRequest, belief: Belief): void {
-  if (mayChange(author.actor, belief)) return
-  throw new MemoryError(
-    'forbidden',
-    `"${belief.name}" was written by a higher authority than ${author.actor} "${author.origin}".`,
-    {
-      hint: 'Only a person can forget what a person said.',
-    },
-  )
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { about, agent, everything, lasting, now, otherAgent, tell } from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import type { Author, Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { importBeliefs } from '../transfer/import.ts'
 import { correct } from './correct.ts'
 import { addAliases, pin, reinforce, setWhy } from './edit.ts'
 import { accept, reject } from './proposals.ts'
 import { resolve } from './resolve.ts'
-import type { Author, Ports } from './transaction.ts'
 import { undo } from './undo.ts'
 
 const takeBack = (memory: Ports, event?: number, author: Author = person) =>

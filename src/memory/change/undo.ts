@@ -1,7 +1,9 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, BeliefRevision, JournalEvent } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
-import { type ChangeRequest, change, type Ports } from './transaction.ts'
+import { conflict, forbidden, notFound } from '../../errors.ts'
+import { requireFreeName } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
+import { type ChangeRequest, change } from './transaction.ts'
 
 export type UndoRequest = ChangeRequest & {
   /** Number of the event to take back; without it, the latest that can be. */
@@ -16,7 +18,7 @@ export type Undone = {
   readonly event: number
 }
 
-/** Takes back one change by putting every belief it touched back to what it was. Undoing an undo redoes. */
+/** Takes back one change by restoring every belief it touched. Undoing an undo redoes. */
 export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> {
   return change(
     ports,
@@ -48,33 +50,28 @@ export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> 
 async function eventToUndo({ store }: Ports, { user, author, event: number }: UndoRequest): Promise<JournalEvent> {
   const event = number === undefined ? await store.lastUndoable(user) : await store.event(user, number)
   if (event === null) {
-    throw new MemoryError(
-      'not_found',
-      number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`,
-      {
-        hint: 'See recent changes with `credence history`.',
-      },
+    const message = number === undefined ? 'There is nothing to undo.' : `There is no change ${number}.`
+    throw notFound(message, 'See recent changes with `credence history`.')
+  }
+  if (event.undoneBy !== null)
+    throw conflict(
+      `Change ${event.number} was undone already, by change ${event.undoneBy}.`,
+      `Undo ${event.undoneBy} to redo it.`,
     )
-  }
-  if (event.undoneBy !== null) {
-    throw new MemoryError('conflict', `Change ${event.number} was undone already, by change ${event.undoneBy}.`, {
-      hint: `Undo ${event.undoneBy} to redo it.`,
-    })
-  }
-  if (event.kind === 'forget') {
-    throw new MemoryError('conflict', `Change ${event.number} was to forget; nothing is left to restore.`, {
-      hint: 'What is forgotten is gone. Name an earlier change to undo that.',
-    })
-  }
-  if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin)) {
-    throw new MemoryError('forbidden', `Change ${event.number} was made by ${event.actor} "${event.origin}".`, {
-      hint: 'An agent can only undo its own changes.',
-    })
-  }
+  if (event.kind === 'forget')
+    throw conflict(
+      `Change ${event.number} was to forget; nothing is left to restore.`,
+      'What is forgotten is gone. Name an earlier change to undo that.',
+    )
+  if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin))
+    throw forbidden(
+      `Change ${event.number} was made by ${event.actor} "${event.origin}".`,
+      'An agent can only undo its own changes.',
+    )
   return event
 }
 
-/** The change that puts a belief back to what it was before a revision, if nothing has happened to it since. */
+/** The change that restores a belief to its state before a revision, if it has not changed since. */
 async function before({ store }: Ports, revision: BeliefRevision, at: string): Promise<BeliefChange> {
   const { beliefId, event } = revision
   const history = await store.history(event.user, beliefId)
@@ -83,17 +80,13 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
   if (later !== null) {
     const hint =
       later.kind === 'forget' ? 'What is forgotten is gone, and the way back with it.' : `Undo ${later.number} first.`
-    throw new MemoryError(
-      'conflict',
-      `The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`,
-      { hint },
-    )
+    throw conflict(`The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`, hint)
   }
   const earlier = history[index - 1]?.belief ?? null
-  const latestVersion = lastVersion(history)
-  if (earlier === null) return { beliefId, expectedVersion: latestVersion, outcome: 'absent', after: null }
-  const after = { ...earlier, updatedAt: at, version: latestVersion + 1 }
-  return { beliefId, expectedVersion: latestVersion, outcome: 'present', after }
+  const version = Math.max(0, ...history.map(({ belief }) => belief?.version ?? 0))
+  if (earlier === null) return { beliefId, expectedVersion: version, outcome: 'absent', after: null }
+  const after = { ...earlier, updatedAt: at, version: version + 1 }
+  return { beliefId, expectedVersion: version, outcome: 'present', after }
 }
 
 /** The last change that still counts after the first of these revisions. What was undone again does not. */
@@ -110,18 +103,10 @@ function isSameState(one: Belief | null, other: Belief | null): boolean {
   return lasting(one) === lasting(other)
 }
 
-/** What comes back needs its name, which may have gone to another meanwhile. */
-async function refuseTakenNames({ store }: Ports, changes: readonly BeliefChange[]): Promise<void> {
-  const changed = new Set(changes.map(({ beliefId }) => beliefId))
-  for (const { after } of changes) {
-    if (after === null || !isCurrent(after)) continue
-    const taken = (await store.holders(after.user, after.name, after.scopes)).find(({ id }) => !changed.has(id))
-    if (taken === undefined) continue
-    throw new MemoryError('conflict', `The name "${after.name}" of ${after.id} now belongs to ${taken.id}.`, {
-      hint: `Undo what made ${taken.id}, or correct it under another name, first.`,
-    })
-  }
+/** A restored belief needs its name, which another belief may have taken meanwhile. */
+async function refuseTakenNames(ports: Ports, changes: readonly BeliefChange[]): Promise<void> {
+  const except = changes.map(({ beliefId }) => beliefId)
+  const hint = ({ id }: Belief) => `Undo what made ${id}, or correct it under another name, first.`
+  for (const { after } of changes)
+    if (after !== null && isCurrent(after)) await requireFreeName(ports, after, { except, hint })
 }
-
-const lastVersion = (history: readonly BeliefRevision[]): number =>
-  history.reduce((version, { belief }) => Math.max(version, belief?.version ?? 0), 0)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { openMemoryStore } from '../../store/memory-store.ts'
 import { fixedRandom } from '../../store/sample-beliefs.contract.ts'
-import type { Author } from '../change/transaction.ts'
 import { memoryFrom } from '../memory.ts'
+import type { Author } from '../ports.ts'
 import { renderContext } from '../recall/render.ts'
 
 const person: Author = { actor: 'person', origin: 'test' }
@@ -135,7 +135,7 @@ describe('hearing', () => {
   it('refuses what is no time and no role', async () => {
     const { memory } = memories()
 
-    await expect(memory.hear({ text: 'x', at: 'soon' })).rejects.toThrow('"soon" is not a time.')
+    await expect(memory.hear({ text: 'x', at: 'soon' })).rejects.toThrow('"soon" is not a date.')
     await expect(memory.hear({ text: 'x', role: 'boss' as 'user' })).rejects.toThrow('Unknown role "boss".')
   })
 

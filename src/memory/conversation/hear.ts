@@ -1,13 +1,15 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
-import { MemoryError } from '../../errors.ts'
-import { type Author, change, type Ports } from '../change/transaction.ts'
-import type { Extraction } from '../learn/extraction.ts'
-import type { Learned } from '../learn/learn.ts'
+import { invalid } from '../../errors.ts'
+import { change } from '../change/transaction.ts'
+import type { Extraction, Refusal } from '../learn/extraction.ts'
+import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { findStatements, offTheRecord } from '../learn/rules.ts'
 import { masked } from '../learn/secrets.ts'
+import type { Author, Ports } from '../ports.ts'
+import { parseTime } from '../recall/as-of.ts'
 
-/** A turn as it is told to the memory. Everything but the text has a default. */
+/** A turn to be kept. Everything but the text has a default. */
 export type HeardTurn = {
   readonly text: string
   /** Default `user`. */
@@ -42,7 +44,7 @@ export type HearRequest = {
   readonly maxTurnCharacters?: number
   /** Says what would become of the turns, and keeps nothing. */
   readonly dryRun?: boolean
-  /** Told after each part of a long list. */
+  /** Called after each batch. */
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
 }
@@ -50,49 +52,49 @@ export type HearRequest = {
 /** `known`: it was kept before. `off the record`: it asks not to be kept. `forgotten`: it was kept once and forgotten. */
 export type HeardOutcome = 'kept' | 'known' | 'off the record' | 'forgotten' | 'refused'
 
-export type Heard = Learned & {
-  /** What became of each turn, in order. */
-  readonly turns: readonly {
-    readonly outcome: HeardOutcome
-    /** Without its place, which is settled as it is kept and moves when an earlier turn becomes known. */
-    readonly turn: Omit<Turn, 'index'> | null
-    /** Why it was refused. */
-    readonly reason?: string
-  }[]
+type HeardResult = {
+  readonly outcome: HeardOutcome
+  /** Without its index, which the store assigns and which grows when an earlier turn becomes known. */
+  readonly turn: Omit<Turn, 'index'> | null
+  /** Why it was refused. */
+  readonly reason?: string
 }
+
+/** What became of each turn, in order, and what was learned from them. */
+export type Heard = Learned & { readonly turns: readonly HeardResult[] }
 
 /** Longest turn that is kept, in characters. */
 export const defaultMaxTurnCharacters = 200_000
-/** So many turns are written together. */
+/** Turns that are written in one transaction. */
 const batchSize = 500
 
 /**
- * Keeps what was said, word for word but for secrets, and learns from what the person says in the same change. A turn that
- * is known already is not kept again, and nothing is learned from it a second time.
+ * Stores turns word for word, with secrets masked, and learns from the person's turns in the same transaction. A turn
+ * that is stored already is neither stored nor learned from again.
  */
 export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   const { onProgress = () => {}, signal } = request
-  let result: Heard = { turns: [], taken: [], refused: [] }
+  const turns: HeardResult[] = []
+  const taken: Taken[] = []
+  const refused: Refusal[] = []
   const prepared = request.turns.map((turn) => prepare(ports, request, turn))
   for (const batch of batchesOf(prepared)) {
     signal?.throwIfAborted()
     const heard = await keep(ports, request, batch)
-    result = {
-      turns: [...result.turns, ...heard.turns],
-      taken: [...result.taken, ...heard.taken],
-      refused: [...result.refused, ...heard.refused],
-    }
-    onProgress(result.turns.length)
+    turns.push(...heard.turns)
+    taken.push(...heard.taken)
+    refused.push(...heard.refused)
+    onProgress(turns.length)
   }
-  return result
+  return { turns, taken, refused }
 }
 
-/** `found`: what is to be learned from it; null where nothing may be. */
+/** A turn with what is to be learned from it (null for nothing), or why it is not kept. */
 type Prepared =
   | { readonly turn: NewTurn; readonly found: Extraction | null }
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
 
-/** Masks secrets before anything else sees the text, and fills in what was not said. */
+/** Masks secrets before anything else sees the text, and fills in the defaults. */
 function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared {
   const { maxTurnCharacters = defaultMaxTurnCharacters, author, user } = request
   const { text, role = 'user', speaker, index, messageId, session } = heard
@@ -101,10 +103,9 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     const reason = `The turn has ${text.length} characters; at most ${maxTurnCharacters} are kept. Raise maxTurnCharacters, or split it.`
     return { outcome: 'refused', reason }
   }
-  if (!turnRoles.includes(role))
-    throw new MemoryError('invalid', `Unknown role "${role}".`, { hint: `Use ${turnRoles.join(', ')}.` })
+  if (!turnRoles.includes(role)) throw invalid(`Unknown role "${role}".`, `Use ${turnRoles.join(', ')}.`)
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
-  const at = timeOf(heard.at, ports)
+  const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const host = heard.host ?? author.origin
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
@@ -120,16 +121,14 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     messageId: nameOf('message id', messageId),
     text: masked(text.toWellFormed()),
   }
-  return { turn, found: lessonIn(turn, request) }
+  return { turn, found: findingsIn(turn, request) }
 }
 
-/** Only what the person says is learned from, and only from what they have to say for themselves. */
-function lessonIn(
-  { role, origin, speaker, text }: NewTurn,
-  { learn = 'beliefs', user }: HearRequest,
-): Extraction | null {
-  if (learn === 'nothing' || role !== 'user' || origin !== 'person') return null
-  if (speaker !== null && speaker !== user) return null
+/** Beliefs are learned only from the person's own words. */
+function findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest): Extraction | null {
+  const { role, origin, speaker, text } = turn
+  const isOwn = role === 'user' && origin === 'person' && (speaker === null || speaker === user)
+  if (learn === 'nothing' || !isOwn) return null
   const { findings, refused } = findStatements(text)
   if (findings.length + refused.length === 0) return null
   if (learn === 'beliefs') return { findings, refused }
@@ -137,20 +136,11 @@ function lessonIn(
   return { findings: candidates, refused }
 }
 
-/** Nobody gains a person's voice by the way a text came in. */
+/** An agent or tool that submits a user turn does not make it a person's words. */
 function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   if (role === 'tool') return 'tool'
   if (role === 'assistant') return 'agent'
   return actor === 'agent' || actor === 'tool' ? actor : 'person'
-}
-
-function timeOf(given: string | undefined, { now }: Ports): string {
-  if (given === undefined) return now().toISOString()
-  const time = Date.parse(given)
-  if (!Number.isNaN(time)) return new Date(time).toISOString()
-  throw new MemoryError('invalid', `"${given.slice(0, 80)}" is not a time.`, {
-    hint: 'Write it like 2026-05-03T10:00:00Z.',
-  })
 }
 
 const longestName = 200
@@ -158,20 +148,20 @@ const longestName = 200
 function nameOf(what: string, given: string | undefined): string | null {
   if (given === undefined || given.trim() === '') return null
   if (given.length > longestName)
-    throw new MemoryError('invalid', `The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
+    throw invalid(`The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
   return masked(given.trim().toWellFormed())
 }
 
-/** Turns that nothing is learned from are written together; one that something is learned from, alone with that. */
+/** Turns without findings are written together; a turn with findings is written alone, with its beliefs. */
 function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[]> {
   let batch: Prepared[] = []
   for (const one of prepared) {
-    const isLesson = 'turn' in one && one.found !== null
-    if (isLesson || batch.length >= batchSize) {
+    const hasFindings = 'turn' in one && one.found !== null
+    if (hasFindings || batch.length >= batchSize) {
       if (batch.length > 0) yield batch
       batch = []
     }
-    if (isLesson) yield [one]
+    if (hasFindings) yield [one]
     else batch.push(one)
   }
   if (batch.length > 0) yield batch
@@ -179,25 +169,35 @@ function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[
 
 async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared[]): Promise<Heard> {
   const { user, author } = request
-  return change<Heard>(
-    ports,
-    { user, author, operation: 'hear' },
-    async (at) => {
-      const outcomes = await outcomesOf(ports, user, batch)
-      const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
-      const [lesson] = fresh.filter(({ found }) => found !== null)
-      const plan = lesson === undefined ? nothingLearned : await planFor(ports, request, lesson, at)
-      const { changes, taken, refused } = plan
-      const result = { turns: outcomes, taken, refused }
-      if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
-      const kind = changes.length === 0 ? 'hear' : 'learn'
-      return { kind, changes, turns: fresh.map(({ turn }) => turn), result: () => result }
-    },
-    () => Promise.reject(new Error('Hearing has no idempotency key to replay.')),
-  )
+  return change<Heard>(ports, { user, author, operation: 'hear' }, async (at) => {
+    const outcomes = await outcomesOf(ports, user, batch)
+    const fresh = batch.flatMap((one, place) => ('turn' in one && outcomes[place]?.outcome === 'kept' ? [one] : []))
+    const { changes, taken, refused } = await planFor(ports, request, fresh, at)
+    const result = { turns: outcomes, taken, refused }
+    if (fresh.length === 0 || request.dryRun === true) return { kind: 'nothing', result }
+    const kind = changes.length === 0 ? 'hear' : 'learn'
+    return { kind, changes, turns: fresh.map(({ turn }) => turn), result: () => result }
+  })
 }
 
-/** What becomes of each turn, as things stand. */
+/** What is learned from the one turn of a batch that has findings. */
+async function planFor(
+  ports: Ports,
+  { user, author, agent, view, scopes }: HearRequest,
+  kept: readonly { readonly turn: NewTurn; readonly found: Extraction | null }[],
+  at: string,
+): Promise<LearningPlan> {
+  for (const { turn, found } of kept) {
+    if (found === null) continue
+    // Loaded only when there is something to learn, which is seldom.
+    const { planLearning } = await import('../learn/learn.ts')
+    const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id, found }
+    return planLearning(ports, { user, author, agent, view, scopes, ...said }, at)
+  }
+  return { changes: [], taken: [], refused: [] }
+}
+
+/** What becomes of each turn, as the store is now. */
 async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
   const known = await store.knownTurns(user, turns)
@@ -213,17 +213,4 @@ async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepar
     if (messageId !== null) messages.add(messageId)
     return { outcome: 'kept', turn }
   })
-}
-
-const nothingLearned = { changes: [], taken: [], refused: [] } as const
-
-async function planFor(
-  ports: Ports,
-  { user, author, agent, view, scopes }: HearRequest,
-  { turn, found }: { readonly turn: NewTurn; readonly found: Extraction | null },
-  at: string,
-) {
-  const { planLearning } = await import('../learn/learn.ts')
-  const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id }
-  return planLearning(ports, { user, author, agent, view, scopes, ...said, ...(found === null ? {} : { found }) }, at)
 }

@@ -1,14 +1,13 @@
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { Nearness } from '../../search/turns/rank.ts'
-import type { Ports } from '../change/transaction.ts'
-import type { Store } from '../store.ts'
+import type { Ports, Store } from '../ports.ts'
 
-/** What is read of a turn: the first sentences of its beginning. The rest of a long one is mostly pasted. */
+/** Only the first sentences of a turn are embedded. The rest of a long turn is mostly pasted. */
 const longestText = 4_000
 const mostSentences = 20
 const longestSentence = 400
-/** A fragment such as "Yes." is read together with its neighbour. */
+/** A shorter sentence such as "Yes." is embedded together with its neighbour. */
 const shortPiece = 20
 
 export type EmbedRequest = {
@@ -19,12 +18,12 @@ export type EmbedRequest = {
   readonly onProgress?: (done: number) => void
 }
 
-/** So many turns are read and written together. */
+/** Turns that are read and written together. */
 const batchSize = 32
 
 /**
- * Works out what people's sentences mean that nobody has worked out yet, the newest first. Can be stopped and started again
- * at any time, and several processes may do it at once.
+ * Computes the sentence vectors of people's turns that have none yet, newest first. Can be stopped and started again at
+ * any time, and several processes may run it at once.
  */
 export async function embedTurns(
   { store, embedder }: Pick<Ports, 'store' | 'embedder'>,
@@ -51,7 +50,7 @@ export async function embedTurns(
   return { embedded }
 }
 
-/** How near the best sentence of each turn comes to a question. */
+/** The cosine between a question and the nearest sentence of each turn. */
 export function nearnessTo(store: Store, user: string, model: Embedder, question: string): Nearness {
   return async (rows) => {
     const [asked] = await model.embed([question.slice(0, longestSentence)])

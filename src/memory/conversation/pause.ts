@@ -1,10 +1,10 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 
-/** While it is in force, nothing that a host passes on is kept or learned. Recall goes on. */
+/** While it is in force, nothing that a host sends is kept or learned. Recall goes on. */
 export type Pause = {
   /** Where: this directory and everything below it; null for everywhere. */
   readonly directory: string | null
@@ -27,7 +27,7 @@ export function pausesIn(dir: string, now: Date): readonly Pause[] {
   return parsed(text, file).filter(({ until }) => until === null || Date.parse(until) > now.getTime())
 }
 
-/** The pause that holds for what is said in a directory; null when there is none. */
+/** The pause in force for a directory, or null. */
 export const pauseFor = (dir: string, directory: string, now: Date): Pause | null =>
   pausesIn(dir, now).find((pause) => pause.directory === null || isWithin(directory, pause.directory)) ?? null
 
@@ -46,13 +46,13 @@ export async function endPause(dir: string, directory: string | null, now: Date)
   return true
 }
 
-/** Whether a directory is another one or lies below it, whatever links lead there. */
+/** Whether a directory is the same as another or inside it, with links resolved. */
 export function isWithin(directory: string, other: string): boolean {
   const path = relative(realPath(other), realPath(directory))
   return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\') || isAbsolute(path))
 }
 
-/** The path without links, as far as it exists. */
+/** The path with links resolved, where it exists. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path)
@@ -61,7 +61,7 @@ export function realPath(path: string): string {
   }
 }
 
-/** A file that cannot be understood may say that nothing is to be kept, so it is not taken for an empty one. */
+/** A damaged file may contain a pause, so it is an error and not an empty list. */
 function parsed(text: string, file: string): readonly Pause[] {
   const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
   try {
@@ -70,7 +70,8 @@ function parsed(text: string, file: string): readonly Pause[] {
   } catch {
     // Refused below, together with JSON of another form.
   }
-  throw new MemoryError('invalid', `${file} is damaged, so it is not known whether the memory is paused.`, {
-    hint: 'Remove the file, then run `credence pause` again if you want a pause.',
-  })
+  throw invalid(
+    `${file} is damaged, so it is not known whether the memory is paused.`,
+    'Remove the file, then run `credence pause` again if you want a pause.',
+  )
 }

@@ -1,5 +1,6 @@
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { TurnRole } from '../../beliefs/turn.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import { dateWindow } from '../../search/turns/date-window.ts'
@@ -9,8 +10,8 @@ import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
-import type { Ports } from '../change/transaction.ts'
-import { parseTime } from '../recall/parse-time.ts'
+import type { Ports } from '../ports.ts'
+import { parseTime } from '../recall/as-of.ts'
 
 /** Which turns a search looks at. */
 export type TurnSearch = {
@@ -26,9 +27,9 @@ export type TurnSearch = {
   readonly roles?: readonly TurnRole[]
 }
 
-/** What somebody said that answers a question. */
+/** A passage of a turn that answers a question. */
 export type QuoteHit = {
-  /** The telling sentences, word for word. */
+  /** The sentences that answer best, word for word. */
   readonly text: string
   /** Id of the turn. */
   readonly turn: string
@@ -39,32 +40,30 @@ export type QuoteHit = {
   readonly at: string
   readonly scope: string
   readonly strength: Strength
-  /** Something newer about the same thing stands before it. */
+  /** A newer turn about the same thing comes before it. */
   readonly earlier: boolean
   readonly score: number
   readonly explanation: Explanation
-  /** The words of the question that it holds, as they stand in the text. */
+  /** Terms of the question that the passage holds. */
   readonly found: readonly string[]
 }
 
-/** What may be newer about the same thing: among so many of the first, with at least this share of the first one's score. */
+/** Only the first hits with at least this share of the best score are reordered to put the newest first. */
 const groupDepth = 10
 const groupShare = 0.65
 
-/** What was said that answers a question best, best first; of what speaks of the same thing, the newest first. */
+/** The turns that answer a question, best first; of those about the same thing, the newest first. */
 export async function searchTurns(
   { store, now, embedder }: Pick<Ports, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
 ): Promise<readonly QuoteHit[]> {
+  const { user, query } = request
   const view = viewOf(request)
-  const question = parseQuestion(request.query, await store.turnSpeakers(view))
-  const dates = await dateWindow(request.query, request.until === undefined ? now() : new Date(request.until))
+  const question = parseQuestion(query, await store.turnSpeakers(view))
+  const dates = await dateWindow(query, request.until === undefined ? now() : new Date(request.until))
   const model = question.asksAssistant ? undefined : await embedder?.()
-  const nearness =
-    model === undefined
-      ? {}
-      : { nearness: (await import('./meaning.ts')).nearnessTo(store, request.user, model, request.query) }
-  const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...nearness }))
+  const nearness = model && (await import('./meaning.ts')).nearnessTo(store, user, model, query)
+  const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...omitUndefined({ nearness }) }))
   const best = ranked[0]?.score ?? 0
   const ordered =
     question.asksPast || ranked[0]?.unit.role === 'tool'
@@ -74,7 +73,7 @@ export async function searchTurns(
           ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
           ({ score }, place) => place < groupDepth && score >= groupShare * best,
         )
-  return ordered.map(({ item, isEarlier }) => hitOf(item, question, request.query, isEarlier))
+  return ordered.map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
 }
 
 /** The best passage of each turn. */
@@ -83,65 +82,46 @@ function onePerTurn(ranked: readonly RankedTurn[]): readonly RankedTurn[] {
   return ranked.filter(({ unit }) => !seen.has(unit.first) && seen.add(unit.first))
 }
 
-export function viewOf({ user, scopes, since, until, speaker, session, roles }: TurnSearch): TurnView {
-  return {
-    user,
-    scopes: scopes === undefined ? null : visibleScopes(parseScopes(scopes)),
-    ...(since === undefined ? {} : { since: parseTime('since', since) }),
-    ...(until === undefined ? {} : { until: parseTime('until', until) }),
-    ...(speaker === undefined ? {} : { speaker }),
-    ...(session === undefined ? {} : { session }),
-    ...(roles === undefined ? {} : { roles }),
+function viewOf({ user, scopes, since, until, speaker, session, roles }: TurnSearch): TurnView {
+  const times = {
+    since: since === undefined ? since : parseTime('since', since),
+    until: until === undefined ? until : parseTime('until', until),
   }
+  const inView = scopes === undefined ? null : visibleScopes(parseScopes(scopes))
+  return { user, scopes: inView, ...omitUndefined({ ...times, speaker, session, roles }) }
 }
 
-function hitOf(
-  { turn, passage, score, explanation }: RankedTurn,
-  question: Question,
-  query: string,
-  earlier: boolean,
-): QuoteHit {
+function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: boolean): QuoteHit {
+  const { turn, passage, score, explanation } = ranked
   const { id, session, index, speaker, role, at, scope } = turn
-  const text = tellingPart(passage, question)
   const held = termsIn(passage)
   const isVerbatim = /\S\s+\S/u.test(query.trim()) && passage.toLowerCase().includes(query.trim().toLowerCase())
-  return {
-    text,
-    turn: id,
-    session,
-    index,
-    speaker,
-    role,
-    at,
-    scope,
-    strength: isVerbatim ? 'exact' : strengthOf(question.terms.keys(), held),
-    earlier,
-    score,
-    explanation,
-    found: [...question.terms.keys()].filter((term) => held.has(term)),
-  }
+  const strength = isVerbatim ? 'exact' : strengthOf(terms.keys(), held)
+  const found = [...terms.keys()].filter((term) => held.has(term))
+  const said = { text: excerptOf(passage, terms), turn: id, session, index, speaker, role, at, scope }
+  return { ...said, strength, earlier, score, explanation, found }
 }
 
 /** A turn up to this many characters is quoted whole. */
 const longestQuote = 500
 
-/** The sentence with the most telling words, and what stands around it, up to the length of a quote. */
-function tellingPart(passage: string, { terms }: Question): string {
+/** The sentence with the most informative words, extended on both sides up to the length of a quote. */
+function excerptOf(passage: string, terms: Question['terms']): string {
   if (passage.length <= longestQuote) return passage.trim()
   const sentences = sentencesOf(passage)
-  const worth = sentences.map(({ text }) => {
+  const points = sentences.map(({ text }) => {
     const held = termsIn(text)
     return [...terms.keys()].reduce((total, term) => total + (held.has(term) ? pointsOf(term) : 0), 0)
   })
-  let first = worth.indexOf(Math.max(...worth))
+  let first = points.indexOf(Math.max(...points))
   let last = first
   const lengthOf = (from: number, to: number): number => (sentences[to]?.end ?? 0) - (sentences[from]?.start ?? 0)
   for (;;) {
-    const after = last + 1 < sentences.length && lengthOf(first, last + 1) <= longestQuote
-    const before = first > 0 && lengthOf(first - 1, last) <= longestQuote
-    if (!after && !before) break
-    // The side that tells more goes first; what follows rather than what stands before.
-    if (after && (!before || (worth[last + 1] ?? 0) >= (worth[first - 1] ?? 0))) last += 1
+    const hasAfter = last + 1 < sentences.length && lengthOf(first, last + 1) <= longestQuote
+    const hasBefore = first > 0 && lengthOf(first - 1, last) <= longestQuote
+    if (!hasAfter && !hasBefore) break
+    // The side with more points is added first; on a tie, the sentence after.
+    if (hasAfter && (!hasBefore || (points[last + 1] ?? 0) >= (points[first - 1] ?? 0))) last += 1
     else first -= 1
   }
   const text = passage.slice(sentences[first]?.start ?? 0, sentences[last]?.end ?? passage.length)

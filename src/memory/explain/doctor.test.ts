@@ -3,7 +3,7 @@ import { everything, tell } from '../../../test/memory/at-hand.ts'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../ports.ts'
 import { examine, rebuild } from './doctor.ts'
 
 /** A store in memory has nothing to look after; this one says what it is told to. */

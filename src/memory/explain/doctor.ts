@@ -2,9 +2,8 @@ import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import { forget } from '../change/forget.ts'
 import { remember } from '../change/remember.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports, Store } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
-import type { Store } from '../store.ts'
 
 const doctorUser = 'credence-doctor'
 const doctorScope = 'domain:doctor'
@@ -14,7 +13,7 @@ const author = { actor: 'tool', origin: 'doctor' } as const
 export async function examine(ports: Ports & { readonly store: Store & StoreCare }): Promise<readonly Finding[]> {
   const findings = await ports.store.verify()
   const trip = await roundTrip(ports).catch(asFinding)
-  // What the round trip forgot was nobody's secret; it should not be found again as something still to be scrubbed.
+  // Otherwise the next check would report the text that the round trip forgot as not scrubbed yet.
   await ports.store.scrub()
   return [...findings, trip]
 }

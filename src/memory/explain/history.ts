@@ -1,8 +1,9 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { EventPage } from '../../beliefs/belief-store.ts'
+import { compareStrings } from '../../beliefs/identity.ts'
 import type { BeliefRevision, JournalEntry } from '../../beliefs/journal.ts'
-import type { Ports } from '../change/transaction.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 
 export type History = {
   readonly belief: Belief
@@ -35,7 +36,7 @@ export async function chainOf({ store }: Ports, belief: Belief): Promise<readonl
     }
   }
   return [...known.values()].sort(
-    (one, other) => depth(one, known) - depth(other, known) || compare(one.createdAt, other.createdAt),
+    (one, other) => depth(one, known) - depth(other, known) || compareStrings(one.createdAt, other.createdAt),
   )
 }
 
@@ -46,5 +47,3 @@ function depth(belief: Belief, known: ReadonlyMap<string, Belief>): number {
     steps += 1
   return -steps
 }
-
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

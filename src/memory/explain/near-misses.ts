@@ -3,11 +3,11 @@ import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
 import { breaksIn } from '../../search/readings.ts'
+import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import type { Context, NearMiss, NearMissReason } from '../recall/context.ts'
-import type { Store } from '../store.ts'
 
-/** Beliefs of the user that the message mentions, or that belong here, but which were left out. */
+/** Beliefs that the message mentions, or that are pinned here, but which were left out. */
 export async function nearMissesOf(
   store: Store,
   {
@@ -34,7 +34,7 @@ export async function nearMissesOf(
   return [...misses.values()]
 }
 
-/** Whether one of its forms really stands in the message: a phrase end may not cut through it. */
+/** Whether the message contains one of the belief's forms. The end of a phrase may not divide the form. */
 export function isMentioned(belief: Belief, { atoms, readings }: Linked): boolean {
   const breaks = new Map(beliefFormKeys(belief).map((form) => [form.key, form.breaks]))
   return readings.some((reading) => {
@@ -43,7 +43,7 @@ export function isMentioned(belief: Belief, { atoms, readings }: Linked): boolea
   })
 }
 
-/** The first thing that keeps it out, from the hardest boundary to the softest: in the end, that it ranked too low. */
+/** The first reason that applies, from the hardest boundary to the softest; the last is that it ranked too low. */
 function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissReason {
   if (!belief.scopes.some((scope) => view.scopes.includes(scope))) return { kind: 'other-scope', scopes: belief.scopes }
   if (!isVisibleTo(belief.agent, view.agent)) return { kind: 'other-agent', agent: belief.agent as string }

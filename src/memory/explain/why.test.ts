@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { belief, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { type WhyRequest, why } from './why.ts'
 
 const ask = async (memory: Ports, message: string, reference: string, options: Partial<WhyRequest> = {}) =>

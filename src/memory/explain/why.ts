@@ -1,8 +1,8 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { analyse } from '../../search/analyse.ts'
 import { singular } from '../../search/singular.ts'
-import type { Ports } from '../change/transaction.ts'
 import { findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
 import type { NearMissReason, RelevantBelief } from '../recall/context.ts'
 import { assemble, type RecallRequest } from '../recall/recall.ts'
 

@@ -1,3 +1,4 @@
+import type { ParsedResult } from 'chrono-node/en'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
@@ -7,8 +8,9 @@ import { formKeys } from '../../search/forms.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { parseDraft } from '../change/draft.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
-import { type Author, change, created, type Ports, revised } from '../change/transaction.ts'
-import { datedWords } from './dated-words.ts'
+import { change, created, revised } from '../change/transaction.ts'
+import { freeName } from '../find-belief.ts'
+import type { Author, Ports } from '../ports.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { nameOf, openingOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
@@ -23,13 +25,13 @@ export type LearnRequest = {
   /** Where beliefs about the work are written to. What is about the person goes to `user:universal`. */
   readonly scopes: readonly string[]
   readonly text: string
-  /** When it was said, where that is not now. "Tomorrow" is the day after. */
+  /** When it was said; default now. Relative dates count from then. */
   readonly saidAt?: string
   /** Earlier messages of the same conversation, oldest first. Only a model reads them. */
   readonly earlier?: readonly string[]
-  /** Id of the message, kept with every belief that comes of it. */
+  /** Id of the message, stored with every belief learned from it. */
   readonly sourceId?: string
-  /** Says what would be done and changes nothing. */
+  /** Returns what would be learned and writes nothing. */
   readonly dryRun?: boolean
   /** Default: the rules, which need no model. */
   readonly extractor?: Extractor
@@ -58,63 +60,43 @@ export type Learned = { readonly taken: readonly Taken[]; readonly refused: read
 /** Everything one message changes, to be committed together or not at all. */
 export type LearningPlan = Learned & { readonly changes: readonly BeliefChange[] }
 
-/** Learns from what a person says in a conversation. A message is learned whole, in one commit, or not at all. */
+/** Learns from a message of a person. A message is learned whole, in one commit, or not at all. */
 export async function learn(ports: Ports, request: LearnRequest): Promise<Learned> {
-  const { text, earlier = [], extractor } = request
+  const { user, text, earlier = [], extractor } = request
   const found =
     extractor === undefined ? findStatements(text) : await extractor.extract({ text, earlier }, request.signal)
-  const author = authorOf(request)
-  const plan = (at: string) => planLearning(ports, { ...request, author, found, model: extractor?.model ?? null }, at)
-  if (request.dryRun === true) return withoutChanges(await plan(ports.now().toISOString()))
-  return change<Learned>(
-    ports,
-    { user: request.user, author, operation: 'learn' },
-    async (at) => {
-      const planned = await plan(at)
-      const result = withoutChanges(planned)
-      return planned.changes.length === 0
-        ? { kind: 'nothing', result }
-        : { kind: 'learn', changes: planned.changes, result: () => result }
-    },
-    () => Promise.reject(new Error('Learning has no idempotency key to replay.')),
-  )
+  const model = extractor?.model ?? null
+  // The author of what a model finds in a message is the model, not the person who wrote the message.
+  const author: Author =
+    model === null || request.author.actor === 'tool' ? request.author : { ...request.author, actor: 'agent' }
+  return change<Learned>(ports, { user, author, operation: 'learn' }, async (at) => {
+    const { changes, ...learned } = await planLearning(ports, { ...request, author, found, model }, at)
+    if (request.dryRun === true || changes.length === 0) return { kind: 'nothing', result: learned }
+    return { kind: 'learn', changes, result: () => learned }
+  })
 }
 
-const withoutChanges = ({ taken, refused }: LearningPlan): Learned => ({ taken, refused })
-
-/** What a model reads out of a message is the model's word, whoever wrote the message. */
-const authorOf = ({ author, extractor }: LearnRequest): Author =>
-  extractor?.model === undefined || author.actor === 'tool' ? author : { ...author, actor: 'agent' }
-
 export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' | 'earlier'> & {
-  /** What was found in the message; without it, the rules look for statements. */
+  /** Statements found in the message. Default: those the rules find. */
   readonly found?: Extraction
   readonly model?: string | null
 }
 
 /**
- * Works out what one message changes, and changes nothing. Only a person's own statement becomes an active belief, and
- * nothing is superseded but by an explicit correction that names it or by another value of the same slot.
+ * Plans what one message changes, and writes nothing. Only a person's own statement becomes an active belief. A belief is
+ * superseded only by an explicit correction that names it, or by another value of the same slot.
  */
 export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
   const { findings, refused } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, at)
   const refusals = [...refused]
   for (const [index, finding] of findings.entries()) {
-    const isRepeated = findings.slice(index + 1).some((later) => isSameFinding(finding, later))
-    if (isRepeated) continue
-    try {
-      const refusal = await plan.add(finding)
-      if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
-    } catch (error) {
-      // A sentence that cannot be a belief (a control character, nothing to find it by) is left out, and the rest kept.
-      if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
-      const { content, span } = finding
-      refusals.push({ text: redacted(content), span, reason: 'unreadable', explanation: error.message })
-    }
+    if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
+    const refusal = await plan.add(finding).catch(asRefusal)
+    if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
   }
   refusals.sort((one, other) => one.span.start - other.span.start)
-  return { changes: plan.changes(), taken: plan.taken, refused: refusals }
+  return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
 /** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
@@ -123,13 +105,19 @@ const isSameFinding = (one: Finding, other: Finding): boolean =>
 
 type Refused = Pick<Refusal, 'reason' | 'explanation'>
 
-/** The changes of one message, each belief at most once. */
+/** A sentence that cannot be a belief, for example because of a control character, is left out and the rest is kept. */
+function asRefusal(error: unknown): Refused {
+  if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
+  return { reason: 'unreadable', explanation: error.message }
+}
+
+/** The changes of one message, at most one for each belief. */
 class Plan {
   readonly #ports: Ports
   readonly #request: PlanRequest
   readonly #at: string
   readonly #isPerson: boolean
-  readonly #changes = new Map<string, BeliefChange & { readonly after: Belief }>()
+  readonly changes = new Map<string, BeliefChange & { readonly after: Belief }>()
   taken: readonly Taken[] = []
 
   constructor(ports: Ports, request: PlanRequest, at: string) {
@@ -139,20 +127,25 @@ class Plan {
     this.#isPerson = request.author.actor === 'person'
   }
 
-  changes(): readonly BeliefChange[] {
-    return [...this.#changes.values()]
-  }
-
   async add(found: Finding): Promise<Refused | null> {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
     const belief = this.#beliefOf(finding)
-    const same = await this.#saying(belief)
-    if (same !== null) await this.#again(finding, same)
-    else if (finding.slot !== undefined && this.#isPerson) await this.#fillSlot(finding, belief)
-    else await this.#addNew(finding, belief)
+    const same = await this.#sameStatement(belief)
+    if (same !== null) await this.#sayAgain(finding, same)
+    // Another value of a slot replaces the one before. Every other statement is added beside what is known.
+    else if (finding.slot !== undefined && this.#isPerson)
+      this.#put(finding, belief, await this.#ports.store.holders(belief.user, belief.name, belief.scopes))
+    else this.#put(finding, belief.candidate ? belief : await this.#withFreeName(belief), [])
     return null
+  }
+
+  #put(finding: Finding, belief: Belief, replaced: readonly Belief[]): void {
+    this.changes.set(belief.id, created(belief))
+    for (const old of replaced) this.changes.set(old.id, superseded(old, belief, this.#at))
+    const outcome = belief.candidate ? 'candidate' : replaced.length === 0 ? 'remembered' : 'corrected'
+    this.#take(finding, outcome, belief, replaced)
   }
 
   #beliefOf(finding: Finding): Belief {
@@ -175,7 +168,7 @@ class Plan {
   }
 
   /** A current belief or a candidate that says the same and is found by the same name. */
-  async #saying(belief: Belief): Promise<Belief | null> {
+  async #sameStatement(belief: Belief): Promise<Belief | null> {
     const { store } = this.#ports
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
@@ -188,61 +181,44 @@ class Plan {
     return same.find(isCurrent) ?? same[0] ?? null
   }
 
-  async #again(finding: Finding, known: Belief): Promise<void> {
-    // What a model finds has no influence on what is known.
+  async #sayAgain(finding: Finding, known: Belief): Promise<void> {
+    // What a model finds does not change known beliefs.
     if (!this.#isPerson) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
-    const settled = { status: 'active', editedByPerson: true, candidate: false } as const
-    const revision = revised(known.candidate ? await this.#withFreeName(known) : known, this.#at, {
-      reinforcement,
-      ...(known.candidate ? settled : {}),
-    })
-    this.#changes.set(known.id, revision)
-    this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after)
-  }
-
-  /** Another value takes the place of the one before. */
-  async #fillSlot(finding: Finding, belief: Belief): Promise<void> {
-    const held = await this.#ports.store.holders(belief.user, belief.name, belief.scopes)
-    this.#changes.set(belief.id, { ...created(belief), after: belief })
-    for (const old of held) this.#changes.set(old.id, superseded(old, belief, this.#at))
-    this.#take(finding, held.length === 0 ? 'remembered' : 'corrected', belief, held)
-  }
-
-  /** Nothing is replaced: where the name is taken the belief gets another. */
-  async #addNew(finding: Finding, belief: Belief): Promise<void> {
-    const named = belief.candidate ? belief : await this.#withFreeName(belief)
-    this.#changes.set(named.id, { ...created(named), after: named })
-    this.#take(finding, belief.candidate ? 'candidate' : 'remembered', named)
+    const revision = known.candidate
+      ? revised(await this.#withFreeName(known), this.#at, {
+          reinforcement,
+          status: 'active',
+          editedByPerson: true,
+          candidate: false,
+        })
+      : revised(known, this.#at, { reinforcement })
+    this.changes.set(known.id, revision)
+    this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
 
   async #withFreeName(belief: Belief): Promise<Belief> {
-    const planned = new Set(
-      [...this.#changes.values()].flatMap(({ after }) => (isCurrent(after) ? [nameKey(after.name)] : [])),
-    )
-    for (let number = 1; ; number += 1) {
-      const name = number === 1 ? belief.name : `${belief.name} (${number})`
-      const held = await this.#ports.store.holders(belief.user, name, belief.scopes)
-      if (held.length === 0 && !planned.has(nameKey(name)))
-        return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
-    }
+    const planned = [...this.changes.values()].map(({ after }) => after).filter(isCurrent)
+    const isPlanned = (name: string): boolean => planned.some((one) => nameKey(one.name) === nameKey(name))
+    const name = await freeName(this.#ports, belief, isPlanned)
+    return { ...belief, name, aliases: mergeAliases(name, [belief.name], belief.aliases) }
   }
 
   /**
-   * Replaces the one belief in view that says what the correction takes back and is about the same. What is only a piece
-   * of a sentence is never a belief of its own: where it may be meant for a known belief, the person is asked.
+   * Replaces the one belief in view that holds the old words and shares a subject with the correction. A fragment of a
+   * sentence never becomes a belief of its own: where it may correct a known belief, it is refused with a question.
    */
   async #correct(finding: Finding): Promise<Refused | null> {
     const { replaces = null } = finding
-    const said = tellingWords(finding.content)
-    const old = replaces === null ? [] : wordsOf(replaces)
+    const said = informativeWords(finding.content)
+    const old = replaces === null ? [] : searchableWords(replaces)
     const alike = (await this.#beliefsWith(old.length > 0 ? old : said)).filter((belief) => {
-      const words = wordsOf(belief.content)
+      const words = searchableWords(belief.content)
       return old.length > 0 ? hasRun(words, old) : said.some((word) => words.includes(word))
     })
     const subject = said.filter((word) => !old.includes(word))
     const meant = alike.filter(({ name, content }) =>
-      tellingWords(`${name} ${content}`).some((word) => subject.includes(word)),
+      informativeWords(`${name} ${content}`).some((word) => subject.includes(word)),
     )
     const [target, ...others] = meant
     if (old.length === 0) return isFragment(finding.content) && meant.length > 0 ? unclear(finding, meant) : null
@@ -251,21 +227,18 @@ class Plan {
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
-    const isOutdated = (form: string): boolean => hasRun(wordsOf(form), old)
+    const isOutdated = (form: string): boolean => hasRun(searchableWords(form), old)
     const kept = isOutdated(name) ? await this.#withFreeName(correcting) : { ...correcting, name }
     const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
     const belief = { ...heir, aliases: heir.aliases.filter((form) => !isOutdated(form)), scopes }
-    const replaced = this.#changes.has(target.id) ? this.#unplan(target) : [target]
-    this.#changes.set(belief.id, { ...created(belief), after: belief })
-    for (const known of replaced) this.#changes.set(known.id, superseded(known, belief, this.#at))
-    this.#take(finding, replaced.length === 0 ? 'remembered' : 'corrected', belief, replaced)
+    this.#put(finding, belief, this.changes.has(target.id) ? this.#unplan(target) : [target])
     return null
   }
 
-  /** Takes back what the same message said before. Returns what that had replaced. */
+  /** Removes a planned belief of the same message. Returns the beliefs that it replaced. */
   #unplan({ id }: Belief): readonly Belief[] {
     const replaced = this.taken.find(({ belief }) => belief.id === id)?.replaced ?? []
-    this.#changes.delete(id)
+    this.changes.delete(id)
     this.taken = this.taken.filter(({ belief }) => belief.id !== id)
     return replaced
   }
@@ -277,30 +250,26 @@ class Plan {
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
-    const ids = hits.map(({ beliefId }) => beliefId)
-    const known = await store.getMany(user, ids)
-    const changed = [...this.#changes.values()].flatMap(({ after, expectedVersion }) =>
-      expectedVersion === 0 ? [after] : [],
-    )
-    return [...known.filter(({ id }) => !this.#changes.has(id)), ...changed].filter(isCurrent)
+    const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
+    const added = [...this.changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
+    return [...(await store.getMany(user, ids)), ...added.map(({ after }) => after)].filter(isCurrent)
   }
 
-  #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[] = []): void {
+  #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
     this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
   }
 }
 
-const wordsOf = (text: string): readonly string[] => searchableWords(text)
-const tellingWords = (text: string): readonly string[] =>
-  wordsOf(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
+const informativeWords = (text: string): readonly string[] =>
+  searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
-/** Whether words follow each other in a text in this order. */
+/** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/** More words make a sentence that stands for itself. */
+/** Words of the longest fragment; more make a whole sentence. */
 const longestFragment = 8
-const isFragment = (content: string): boolean => wordsOf(content).length <= longestFragment
+const isFragment = (content: string): boolean => searchableWords(content).length <= longestFragment
 
 const unclear = ({ content }: Finding, [known, ...others]: readonly Belief[]): Refused => ({
   reason: 'unclear_correction',
@@ -320,19 +289,46 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
 }
 
 function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: Belief): string {
-  const place = `Kept in ${scopes.join(' and ')}.`
-  switch (outcome) {
-    case 'remembered':
-      return `${reasons[kind]}. ${place}`
-    case 'reinforced':
-      return `${reasons[kind]}; it was known already. ${place}`
-    case 'corrected':
-      return slot === undefined
-        ? `${reasons[kind]}. ${place}`
-        : `${reasons[kind]}; ${slot} has one value at a time. ${place}`
-    case 'confirmed':
-      return `${reasons[kind]}, and was said before. ${place}`
-    case 'candidate':
-      return `${reasons[kind]}; it is not recalled until it is confirmed or said again. ${place}`
+  const more: Readonly<Record<LearnOutcome, string>> = {
+    remembered: '',
+    reinforced: '; it was known already',
+    corrected: slot === undefined ? '' : `; ${slot} has one value at a time`,
+    confirmed: ', and was said before',
+    candidate: '; it is not recalled until it is confirmed or said again',
   }
+  return `${reasons[kind]}${more[outcome]}. Kept in ${scopes.join(' and ')}.`
+}
+
+/** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */
+export async function datedWords(text: string, at: string): Promise<string> {
+  // Loaded only when there is something to learn, which is seldom.
+  const { parse } = await import('chrono-node/en')
+  const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
+  // "Friday" is the next one, "last Friday" is not.
+  const past = new Map(parsed(false).map((one) => [one.index, one]))
+  let dated = ''
+  let from = 0
+  for (const coming of parsed(true)) {
+    const isPast = /\b(?:last|past|previous|ago|yesterday)\b/iu.test(coming.text)
+    const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
+    const date = dateOf(start)
+    const end = index + words.length
+    // A full date needs none beside it. "From now on", "the week", "2 weeks" and "on Fridays" mean no one day.
+    const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
+    const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
+    const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
+    if (date === null || isNoDay || isRepeated) continue
+    dated += `${text.slice(from, end)} [${date}]`
+    from = end
+  }
+  return dated + text.slice(from)
+}
+
+/** The day, or the month where no day is meant; null where only a time of day is. */
+function dateOf(start: ParsedResult['start']): string | null {
+  const part = (name: 'day' | 'month' | 'year', length: number): string =>
+    String(start.get(name) ?? 0).padStart(length, '0')
+  const month = `${part('year', 4)}-${part('month', 2)}`
+  if (start.isCertain('day') || start.isCertain('weekday')) return `${month}-${part('day', 2)}`
+  return start.isCertain('month') ? month : null
 }

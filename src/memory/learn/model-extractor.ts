@@ -1,48 +1,40 @@
 import { z } from 'zod'
 import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
-import { MemoryError } from '../../errors.ts'
+import { unavailable } from '../../errors.ts'
 import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
 import type { Extraction, Extractor, Finding, Heard, Refusal } from './extraction.ts'
-import { offTheRecord } from './rules.ts'
+import { offTheRecord, refusedWhole } from './rules.ts'
 import { masked } from './secrets.ts'
 
 const Found = z.strictObject({
-  type: z.enum(beliefTypes),
-  subtype: z.enum(subtypes).nullable(),
-  name: z.string().min(1).max(limits.name).refine(isSurfaceForm, 'needs a letter or a digit'),
-  aliases: z.array(z.string().min(1).max(limits.alias)).max(30),
-  content: z.string().min(1).max(limits.content),
+  type: z.enum(beliefTypes).describe('What kind of belief it is.'),
+  subtype: z
+    .enum(subtypes)
+    .nullable()
+    .describe('Only for a preference: what the person knows, or how answers should be. Else null.'),
+  name: z
+    .string()
+    .min(1)
+    .max(limits.name)
+    .refine(isSurfaceForm, 'needs a letter or a digit')
+    .describe('A short noun phrase that people would call it by.'),
+  aliases: z
+    .array(z.string().min(1).max(limits.alias))
+    .max(30)
+    .describe('Other words that a later question about it would hold.'),
+  content: z.string().min(1).max(limits.content).describe('The statement, copied letter by letter from the message.'),
 })
 
 const Answer = z.strictObject({ beliefs: z.array(Found).max(100) })
 
-const text = (description: string) => ({ type: 'string', description })
-const list = (description: string) => ({ type: 'array', items: { type: 'string' }, description })
-const properties = {
-  type: { type: 'string', enum: beliefTypes, description: 'What kind of belief it is.' },
-  subtype: {
-    anyOf: [{ type: 'string', enum: subtypes }, { type: 'null' }],
-    description: 'Only for a preference: what the person knows, or how answers should be. Else null.',
+/** The answer's schema for the model. Endpoints with strict schemas accept no limits of length, so it has none. */
+export const { $schema: _, ...answerSchema } = z.toJSONSchema(Answer, {
+  override: ({ jsonSchema }) => {
+    for (const limit of ['minLength', 'maxLength', 'maxItems'] as const) delete jsonSchema[limit]
   },
-  name: text('A short noun phrase that people would call it by.'),
-  aliases: list('Other words that a later question about it would hold.'),
-  content: text('The statement, copied letter by letter from the message.'),
-}
-
-/** What the model is asked for, closed so that endpoints can hold it to it. */
-export const answerSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['beliefs'],
-  properties: {
-    beliefs: {
-      type: 'array',
-      items: { type: 'object', additionalProperties: false, required: Object.keys(properties), properties },
-    },
-  },
-} as const
+})
 
 const instructions = `You find lasting statements in one message of a person to their assistant: about the person, their people,
 their work, their preferences, decisions and open questions. Copy each statement's words exactly; never reword, add or
@@ -56,7 +48,7 @@ const timeoutMs = 60_000
 
 /**
  * Has a model find the statements. What it says is checked: the form of its answer, asking once more with the error
- * when that is wrong, and that every statement stands in the message word for word. What the person asked not to keep
+ * when that is wrong, and that the message contains every statement word for word. What the person asked not to keep
  * is decided by rule, whatever the model thinks.
  */
 export function modelExtractor(model: ChatModel): Extractor {
@@ -64,12 +56,13 @@ export function modelExtractor(model: ChatModel): Extractor {
     name: 'model',
     model: `${model.provider}:${model.model}`,
     extract: async (said, signal) => {
-      // A secret is not even shown to the model.
+      // Secrets are masked before the model sees the message.
       const heard = { text: masked(said.text), earlier: (said.earlier ?? []).map(masked) }
-      if (offTheRecord(heard.text)) return refusedWhole(heard, 'off_the_record', 'The message asks not to be kept.')
+      if (offTheRecord(heard.text))
+        return refusedWhole(heard.text, 'off_the_record', 'The message asks not to be kept.')
       if (heard.text.length > longestMessage) {
         const explanation = `The message has ${heard.text.length} characters; at most ${longestMessage} are sent to a model.`
-        return refusedWhole(heard, 'too_long', explanation)
+        return refusedWhole(heard.text, 'too_long', explanation)
       }
       const beliefs = await asked(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
       return founded(heard, beliefs)
@@ -92,9 +85,10 @@ async function asked(model: ChatModel, heard: Heard, signal: AbortSignal): Promi
   const second = await model.reply({ system: instructions, messages: retry, schema, temperature: 0, signal })
   const again = parsed(second.text)
   if (again.ok) return again.beliefs
-  throw new MemoryError('unavailable', `${model.model} did not answer in the form it was asked for: ${again.problem}`, {
-    hint: 'Use a model that can answer with JSON of a schema, or leave finding statements to the rules.',
-  })
+  throw unavailable(
+    `${model.model} did not answer in the form it was asked for: ${again.problem}`,
+    'Use a model that can answer with JSON of a schema, or leave finding statements to the rules.',
+  )
 }
 
 type Parsed =
@@ -155,8 +149,3 @@ function flattened(message: string): { readonly flat: string; readonly placeOf: 
   }
   return { flat, placeOf: (at) => places[at] ?? message.length }
 }
-
-const refusedWhole = ({ text: message }: Heard, reason: Refusal['reason'], explanation: string): Extraction => ({
-  findings: [],
-  refused: [{ text: message.slice(0, 200), span: { start: 0, end: message.length }, reason, explanation }],
-})

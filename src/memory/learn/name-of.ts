@@ -4,7 +4,7 @@ import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { singular } from '../../search/singular.ts'
 
-/** The closed classes of English: words that say how a sentence is built and not what it is about. */
+/** Function words of English, and verbs and adverbs so common that they name nothing. */
 const functionWords = new Set(
   `a an the this that these those some any no every each all both either neither much many few several such another other
   i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours
@@ -19,31 +19,24 @@ const functionWords = new Set(
   next last today tonight tomorrow yesterday`.split(/\s+/u),
 )
 
-/** Whether a word says nothing about what a sentence is about. A contraction ("I've", "don't") does not either. */
+/** Whether a word cannot be part of a name. No contraction ("I've", "don't") can. */
 export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
 
-let calendar: ReadonlySet<string> | undefined
-/** The names of days and months: no name for a belief, nor for a person. */
-export function calendarWords(): ReadonlySet<string> {
-  if (calendar !== undefined) return calendar
-  const named = (options: Intl.DateTimeFormatOptions, dates: readonly number[]): readonly string[] =>
-    dates.map((at) => new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' }).format(at).toLowerCase())
-  const days = Array.from({ length: 7 }, (_, day) => Date.UTC(2024, 0, day + 1))
-  const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2024, month, 1))
-  calendar = new Set([...named({ weekday: 'long' }, days), ...named({ month: 'long' }, months)])
-  return calendar
-}
+/** Days and months, which name neither a belief nor a person. */
+export const calendarWords: ReadonlySet<string> = new Set(
+  `monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+  october november december`.split(/\s+/u),
+)
 
-/** Shorter words are too easily part of something else. */
+/** Shorter words are too ambiguous to be an alias. */
 const shortestWord = 3
 const longestName = 5
 const longestAlias = 3
 const mostAliases = 6
 
 /**
- * What a sentence can be found by: two or three words that follow a determiner ("our staging port") or hold a word that
- * no ordinary text has, and such words alone. A number alone is no form. The first form is the name; where there is none,
- * its first words are.
+ * The name and aliases of a sentence: phrases of two or three words that follow a determiner ("our staging port") or
+ * contain a rare word, and rare words alone. Without any, the name is the first words of the sentence.
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const runs = runsOf(sentence)
@@ -71,7 +64,7 @@ const wordsAt = (sentence: string, atoms: readonly Atom[]): string => {
   return (words === '' ? sentence : words).slice(0, 120).trim()
 }
 
-/** The last word may be the verb: in "the release train leaves" two words are the name. */
+/** The last word may be a verb: the name in "the release train leaves" is "release train". */
 const isInflected = (atom: Atom | undefined): boolean => /(?:ed|ing|[^s]s)$/u.test(atom?.word ?? '')
 
 const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
@@ -85,8 +78,7 @@ function runsOf(sentence: string): readonly Run[] {
   let isOpen = false
   for (const atom of analyse(sentence)) {
     const written = sentence.slice(atom.start, atom.end).toLowerCase()
-    const isContent =
-      !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords().has(singular(atom.word))
+    const isContent = !isFunctionWord(written) && !isFunctionWord(atom.word) && !calendarWords.has(singular(atom.word))
     const isApart = atom.gap === 'broken' || sentence.slice(0, atom.start).endsWith(', ')
     if (isContent && isOpen && !isApart) runs.at(-1)?.atoms.push(atom)
     else if (isContent) runs.push({ atoms: [atom], isDetermined: !isApart && determiners.has(before?.word ?? '') })
@@ -106,7 +98,7 @@ function joinedWords(run: readonly Atom[]): readonly (readonly Atom[])[] {
   return words
 }
 
-/** No ordinary word, and none that a hyphen makes of two. A number alone says nothing. */
+/** Whether a word is no ordinary English word, no number, and not two words joined by a hyphen. */
 function isRare(word: readonly Atom[]): boolean {
   const letters = word.map((atom) => atom.word).join('')
   if (letters.length < shortestWord || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false

@@ -15,9 +15,9 @@ export type MessageSentence = {
 type Line = { readonly start: number; readonly text: string }
 
 /**
- * The sentences of a message, each marked where it is not the person's own: fenced or indented code, quote blocks, lines
- * of a log, everything from mail headers on, everything after a colon and a blank line, everything after a request to
- * work on "this" text, and sentences that begin inside quotation marks. Takes time in proportion to the message.
+ * The sentences of a message, each marked where it is not the person's own: fenced or indented code, quote blocks, log
+ * lines, everything after mail headers, after a colon and a blank line, or after a request to work on "this" text, and
+ * sentences that begin inside quotation marks. Takes time in proportion to the message.
  */
 export function sentencesIn(message: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
@@ -70,8 +70,7 @@ function linesOf(message: string): readonly Line[] {
   return lines
 }
 
-const fenceMark = (line: string): string | null =>
-  line.startsWith('```') ? '```' : line.startsWith('~~~') ? '~~~' : line.startsWith('"""') ? '"""' : null
+const fenceMark = (line: string): string | null => /^(?:```|~~~|""")/u.exec(line)?.[0] ?? null
 
 /** Four columns or more, and not the continuation of a list. */
 const isIndented = (line: string): boolean => /^(?: {4}|\t)\s{0,40}[^\s\-*+•\d]/u.test(line)
@@ -91,17 +90,17 @@ function beginsMail(lines: readonly Line[], index: number): boolean {
   return isMailHeader && (isHeader(lines[index + 1]) || isHeader(lines[index - 1]))
 }
 
-/** What people ask to have done to a text that follows. */
+/** Verbs of requests to work on a text that follows. */
 const textWork =
   /\b(?:summari[sz]e|translate|proofread|review|fix|correct|rewrite|rephrase|reword|paraphrase|edit|explain|analy[sz]e|improve|convert|reformat|debug|classify|extract|simplify|shorten|critique|comment on|look at|reply to|respond to|continue|answer)\b/iu
 const pointsAhead =
   /\b(?:this|these|the following|below|following|my (?:e-?mail|essay|text|code|letter|draft|message|function|script|paragraph|article|story|notes|resume|cv))\b/iu
 
-/** How a sentence that ends in a colon begins or ends where a text follows it. */
+/** How a sentence begins or ends that has a colon and a text after it. */
 const opensText =
   /^(?:here(?:['’]s| is| are)|see|given|consider|based on|using)\b|\b(?:prompt|input|text|passage|article|e-?mail|essay|transcript|paragraph|story|question)s?\W{0,3}$/iu
 
-/** Whether what follows a sentence is somebody's text to work on, and not said to the agent. */
+/** Whether the text after a sentence is a text to work on, and not said to the agent. */
 function asksToWorkOnText(sentence: string): boolean {
   if (sentence.length > 2_000) return false
   if (/[:：]["'”’*_]{0,3}$/u.test(sentence) && opensText.test(sentence)) return true
@@ -110,7 +109,7 @@ function asksToWorkOnText(sentence: string): boolean {
 }
 
 /**
- * Words between quotation marks. A mark opens before a word and closes behind one, so that an apostrophe is none. A
+ * Words between quotation marks. A mark opens before a word and closes after one, so that an apostrophe is no mark. A
  * double mark that is never closed quotes the rest of the paragraph, a single one nothing.
  */
 const quotation =

@@ -5,9 +5,9 @@ import { calendarWords, isFunctionWord } from './name-of.ts'
 import { type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
-/** Longer messages are documents. They are refused whole. */
+/** A longer message is a document and is refused whole. */
 export const longestMessage = 100_000
-/** Longer sentences are documents, not statements. */
+/** A longer sentence is not a statement. */
 const longestStatement = 1_000
 
 /** Finds statements by rules, without a model. */
@@ -17,52 +17,50 @@ export const rulesExtractor: Extractor = {
 }
 
 /**
- * What a person says in a message that they mean to be kept: what they ask to be remembered, standing instructions,
- * who they are, what they prefer, and corrections. Everything else is left alone. Takes time in proportion to the text.
+ * Finds requests to remember, standing instructions, facts about the person, preferences and corrections in a message.
+ * Everything else is ignored. Takes time in proportion to the text.
  */
 export function findStatements(message: string): Extraction {
-  const whole = { text: redacted(message.slice(0, 200)), span: { start: 0, end: message.length } }
-  if (message.length > longestMessage) {
-    const explanation = `The message has ${message.length} characters; nothing is learned from more than ${longestMessage}.`
-    return { findings: [], refused: [{ ...whole, reason: 'too_long', explanation }] }
-  }
-  if (offTheRecord(message)) {
-    const explanation = 'The message asks not to be kept.'
-    return { findings: [], refused: [{ ...whole, reason: 'off_the_record', explanation }] }
-  }
+  const tooLong = `The message has ${message.length} characters; nothing is learned from more than ${longestMessage}.`
+  if (message.length > longestMessage) return refusedWhole(message, 'too_long', tooLong)
+  if (offTheRecord(message)) return refusedWhole(message, 'off_the_record', 'The message asks not to be kept.')
   const findings: Finding[] = []
   const refused: Refusal[] = []
   const sentences = sentencesIn(message)
-  const hasOrder = sentences.some((sentence) => sentence.foreign === null && isOrder(sentence.text))
-  let isPlaying = fiction.test(message)
-  let announcedIn: number | null = null
+  const hasOrder = sentences.some(({ foreign, text }) => foreign === null && isOrder(text))
+  let isRolePlay = fiction.test(message)
+  /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
+  let listedIn: number | null = null
   for (const sentence of sentences) {
-    if (sentence.foreign === null && beginsRolePlay.test(sentence.text) && requestLength(sentence.text) === null)
-      isPlaying = true
-    const isAnnounced: boolean = announcedIn === sentence.paragraph
-    announcedIn = isAnnounced ? announcedIn : null
-    if (sentence.text.length > longestStatement * 4) continue
-    const found = isAnnounced ? [asked(sentence, 0)] : statementsIn(sentence, hasOrder)
-    if (found === 'announcement') announcedIn = sentence.paragraph
-    else
-      for (const one of found) {
-        const refusal = refusalOf(sentence, one, isPlaying)
-        const text = redacted(one.content === '' ? sentence.text : one.content)
-        if (refusal === null) findings.push(one)
-        else refused.push({ text, span: one.span, ...refusal })
-      }
+    const { foreign, text, paragraph } = sentence
+    if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
+    if (listedIn !== paragraph) listedIn = null
+    if (text.length > longestStatement * 4) continue
+    const found = listedIn === null ? statementsIn(sentence, hasOrder) : [asked(sentence, 0)]
+    if (found === 'announcement') listedIn = paragraph
+    for (const one of found === 'announcement' ? [] : found) {
+      const refusal = refusalOf(sentence, one, isRolePlay)
+      if (refusal === null) findings.push(one)
+      else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
+    }
   }
   return { findings, refused }
 }
 
+export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
+  findings: [],
+  refused: [{ text: redacted(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation }],
+})
+
+/** Why a finding is no belief; null when it is one. */
 function refusalOf(
   { foreign, text }: MessageSentence,
   { kind, content }: Finding,
-  isPlaying: boolean,
+  isRolePlay: boolean,
 ): Pick<Refusal, 'reason' | 'explanation'> | null {
   if (foreign !== null)
     return { reason: 'not_own_words', explanation: `It is ${foreign} and not said by the person to the agent.` }
-  if (isPlaying)
+  if (isRolePlay)
     return { reason: 'role_play', explanation: 'It belongs to a role or a text that the agent is to make up.' }
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
@@ -81,27 +79,27 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** "It", "that" and "she" are never filled in. */
+/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing. */
 const pointsBack = /^(?:it|its|it['’]s|this|that|these|those|he|she|they|them)\b/iu
 
 const saysSomething = (content: string): boolean => analyse(content).some(({ word }) => !isFunctionWord(word))
 
-/** From such a sentence on, what a message says is part of a role or of a text to be made up. */
+/** Such a sentence makes the rest of the message part of a role or of a text to be made up. */
 const beginsRolePlay =
   /^\W{0,4}(?:please |now |so |ok,? |hi,? |let['’]s )?(?:(?:you are|you['’]re|you will be|your (?:task|job|role|name) is|act (?:as|like)|pretend|imagine|suppose|role-?play|simulate|play the (?:role|part))\b|(?:i want you|i['’]d like you|i need you) to (?:act|be|become|pretend|play|role)\b|(?:can|could|would|will) you (?:please )?(?:act as|pretend|role-?play|write|create|draft|generate)\b|(?:write|compose|draft|create|generate|continue) (?:me |up )?(?:an?|the|some|my|this|\d+) )/iu
 
 const fiction =
   /\b(?:stay in character|role-?play(?:ing)?|fictional|hypothetical (?:setting|scenario|world)|(?:game|dungeon) master)\b/iu
 
-/** Words people begin a sentence with that are no part of what it says. */
+/** Words before a statement that are not part of it. */
 const openers =
   /^(?:(?:and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|fwiw|imho|imo|tbh|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|one more thing|one last thing|(?:quick|side) note(?! (?:for|to)\b)|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
 
 const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
-/** Set in bold or italics as a whole. */
+/** The whole sentence is bold or italic. */
 const emphasis = /^[*_]{1,3}(?=[^*_]{1,1000}[*_]{1,3}$)/u
 
-/** The place in a sentence where what it says begins. */
+/** Where the statement begins in a sentence. */
 function beginningOf(text: string): number {
   const item = listMark.exec(text)?.[0].length ?? 0
   const mark = item + (emphasis.exec(text.slice(item))?.[0].length ?? 0)
@@ -125,15 +123,15 @@ function statementsIn(sentence: MessageSentence, hasOrder: boolean): readonly Fi
   return found.map(({ finding, from }, index) => ({ ...finding, ...placed(sentence, from, found[index + 1]?.joint) }))
 }
 
-/** Where a clause may begin: behind a mark, or at "and", "so" or "but". */
+/** Where a clause may begin: after a mark, or at "and", "so" or "but". */
 const joints = /(?:(?<mark>[,;:)–—]|\s-)\s{1,2}|\s)(?:(?<join>and|so|but)\s(?:also |please )?)?/giu
-/** Behind these words somebody else speaks. */
+/** After these words another person is quoted. */
 const reports =
   /\b(?:says?|said|tells?|told \p{L}{1,9}|wr(?:ote|ites?)|asks?|asked|repl(?:ied|ies)|like|e\.g)\W{0,3}$/iu
 /** "Two rules for the newsletter": the list of them follows a colon. */
 const announcesRules = /^(?!.*(?:['’]s|\b(?:his|her|their)) )(?=.*\b(?:rules?|conventions?|guidelines?)\b)/iu
 
-/** Who the person is, what they prefer and what follows of it, in the clauses behind the first. */
+/** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
   const found: { finding: Finding; from: number; joint: number }[] = []
@@ -147,12 +145,12 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     if (mark === ':') {
       const lead = plain.slice(start, joint).slice(0, 200)
       isList = announcesRules.test(lead)
-      // A name before a colon tells who is speaking, and an order what to do with the text behind it.
+      // A name before a colon is a speaker's; an order before a colon is about the text after it.
       if (isOrder(lead) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
     const isRule = (isList || join?.toLowerCase() === 'so') && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
-    // "In the story, my name is Max" holds there.
+    // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
     if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint })
@@ -160,7 +158,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
   return found
 }
 
-/** What is asked to be remembered, from a place in a sentence on: an instruction or an identity where it is one. */
+/** The statement to be remembered, from an offset in a sentence on: an instruction or identity where it is one. */
 function asked(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
@@ -171,7 +169,7 @@ function asked(sentence: MessageSentence, from: number): Finding {
   return { kind: 'request', type, subtype: null, about: isAboutPerson(content) ? 'person' : 'work', content, span }
 }
 
-/** Beside an order, this mostly tells what to mind while carrying it out. */
+/** Beside an order, this mostly concerns how to carry out the order. */
 const inMind = /\b(?:keep|bear) in mind\b/iu
 
 /** Whether a sentence begins like an order: with a base form, "please" aside. */
@@ -193,13 +191,13 @@ const remembers = [
   /^(?:(?:(?:a|an|one|my) )?(?:\p{L}{4,8} )?note (?:for (?:later|you|me|yourself|myself|next time|the future)|to (?:self|you|yourself|myself))|for later|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
 
-/** How long the part of a text is that asks for the rest to be remembered; null where none does. */
+/** The length of the "remember that" at the beginning of a text; null where there is none. */
 function requestLength(text: string): number | null {
   const before = asksAgent.exec(text)?.[0].length ?? 0
   for (const pattern of remembers) {
     const match = pattern.exec(text.slice(before))
     if (match === null) continue
-    // "Remember that time in Lisbon?" asks, and "remember that one" points.
+    // "Remember that time in Lisbon?" is a question.
     if (isQuestion(text) && !/^(?:can|could|would|will) you\b/iu.test(text)) return null
     return before + match[0].length
   }
@@ -234,10 +232,10 @@ function isInstruction(text: string): boolean {
   if (/^(?:always|never|ever)\s/iu.test(text.replace(addressed, ''))) return isCommand(text)
   if (noMore.test(text)) return isCommand(text)
   const now = standing.exec(text)
-  // Behind a colon somebody else may be speaking.
+  // After a colon another person may be speaking.
   if (now !== null && !text.slice(0, now.index).includes(':')) {
     const rest = text.slice(now.index + now[0].length).replace(/^[\s,:–—-]{1,4}/u, '')
-    // "In future" and "as a rule" are said of much else.
+    // "In future" and "as a rule" also occur in statements.
     if (/^(?:in|as)\b/iu.test(now[0])) return now.index === 0 && hasCommand(rest)
     if (rest.length < 2) return isCommand(text)
     if (onCondition.exec(rest)?.groups?.own !== undefined && !/,|\bi(?:['’]ll| will|['’]m| am)\b/iu.test(rest))
@@ -248,11 +246,11 @@ function isInstruction(text: string): boolean {
   return asks !== null && (asks.index > 0 ? isCommand(text) : hasCommand(text))
 }
 
-/** Whether a text is a command, or has one in a clause behind a condition. */
+/** Whether a text is a command, or has one in a clause after a condition. */
 const hasCommand = (text: string): boolean =>
   isCommand(text) || (onCondition.test(text) && text.split(', ', 5).slice(1).some(isCommand))
 
-/** How a command may be opened. "Don't ever" is "never". */
+/** How a command may begin. "Don't ever" means "never". */
 const addressed =
   /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)){1,2}/iu
 
@@ -260,17 +258,17 @@ const addressed =
 function isCommand(text: string): boolean {
   const words = analyse(text.replace(addressed, '').slice(0, 120)).map(({ word }) => word)
   const [first = '', second = '', third] = words
-  // "Never have I ever" tells.
+  // "Never have I ever" is a statement.
   if (['always', 'never', 'ever'].includes(first)) return third !== undefined && third !== 'i' && isBaseVerb(second)
   if (first === 'do' || first === "don't" || first === 'dont') return !['i', 'you', 'we', 'they'].includes(second)
   return second !== '' && !finite.has(second) && isBaseVerb(first) && isOrdinaryWord(first)
 }
 
 const finite = new Set('is are was were has had will would can could should must may might'.split(' '))
-/** Base forms that begin a sentence as something else, above all behind "always" or "never". */
+/** Base forms that are mostly no command at the beginning of a sentence. */
 const noCommand = new Set('people saw felt found met best better ready welcome true right wrong mind'.split(' '))
 
-/** Whether a word can be a command: a base form, which an ordinary word is where "-ing" makes another of it. */
+/** Whether a word can be a base form: one to which "-ing" can be added to make another ordinary word. */
 function isBaseVerb(word: string): boolean {
   if (['be', 'use', 'keep', 'make', 'get', 'do', 'have', 'let', 'say', 'go'].includes(word)) return true
   if (!/^[a-z]{2,}$/u.test(word) || isFunctionWord(word) || noCommand.has(word)) return false
@@ -286,7 +284,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
       String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?(?:[Cc]all me|(?:[Aa]ddress|[Rr]efer to) me(?: \p{L}{3,12},?)? as)|I(?:['’]m| am) called|I go by)\s${own}`,
       'u',
     ),
-    (value) => !calendarWords().has(value.toLowerCase()),
+    (value) => !calendarWords.has(value.toLowerCase()),
   ],
   [
     'my pronouns',
@@ -319,7 +317,7 @@ function identity(sentence: MessageSentence, start: number): Finding | null {
 const prefers =
   /^(?:(?:(?:for|in|on|at|with|when) [^,:.!?]{1,60}? )?i (?:(?:really|generally|usually|always|much|strongly|definitely|personally|also|still|actually) )?prefer|personally,? i prefer|my (?:strong |personal )?preference is|i(?:['’]d| would) rather(?= [^.!?]{1,200} than ))\s/iu
 
-/** "I prefer …": what is preferred must be said, and not left to a pronoun. */
+/** "I prefer …", followed by more than a pronoun. */
 function preference(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   const match = prefers.exec(text)
@@ -333,12 +331,12 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
 const correcting =
   /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|change of plans?|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
 const notOld = /,\s(?:and )?not (?<old>[^,.;!?]{1,80})[.!]?\s{0,4}$/u
-/** Only where it is plain that something is corrected. */
+/** Only after a cue such as "actually". */
 const cuedOld = /\b(?:not|instead of|rather than) (?<old>[^,.;!?]{1,40})[.!]?\s{0,4}$/iu
 const oldToNew =
   /\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom (?<old>[^,.;!?]{1,60}?) to\b/iu
 
-/** "Actually the port is 5433, not 5432": says what it replaces. Whether anything is known to say that is found later. */
+/** "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. */
 function correction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.text.slice(start)
   const cue = correcting.exec(text)?.[0].length ?? 0
@@ -348,7 +346,7 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
   return { kind: 'correction', type: 'entity', subtype: null, about: 'work', replaces: old?.trim() ?? null, ...place }
 }
 
-/** From a place to another, without markup around the whole of it. A request that was put as a question is none. */
+/** Part of a sentence, without markup around the whole of it and without a question mark at the end. */
 function placed({ start, text }: MessageSentence, from: number, to = text.length): Pick<Finding, 'content' | 'span'> {
   const content = text
     .slice(from, to)
@@ -367,14 +365,14 @@ const isAboutPerson = (text: string): boolean => firstPerson.test(text) && !isAb
 const ofAnswers =
   /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
 
-/** The style of answers is the person's, wherever it was said; other instructions are about the work at hand. */
+/** Instructions about answers are about the person, wherever they were given; others are about the work. */
 const isAboutAnswers = (text: string): boolean =>
   !isAboutWork(text) && (ofAnswers.test(text) || firstPerson.test(text) || text.split(/[^\p{L}]+/u).some(isLanguage))
 
 const isLanguage = (word: string): boolean => /^\p{Lu}/u.test(word) && languageNames().has(word.toLowerCase())
 
 let languages: ReadonlySet<string> | undefined
-/** The English names of the languages that have a code of two letters. */
+/** The English names of the languages that have a two-letter code. */
 function languageNames(): ReadonlySet<string> {
   if (languages !== undefined) return languages
   const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
@@ -402,7 +400,7 @@ const unrecorded = new RegExp(
 /** Whether a message asks not to be kept: "off the record", "don't save this", "do not remember this". */
 export function offTheRecord(message: string): boolean {
   for (const match of message.matchAll(unrecorded)) {
-    // "I don't remember this" tells, and asks for nothing.
+    // "I don't remember this" is no request.
     const before = match.groups?.before?.trim().toLowerCase() ?? ''
     if (!['i', 'we', 'you', 'they', 'he', 'she', 'people', 'who', 'to'].includes(before)) return true
   }

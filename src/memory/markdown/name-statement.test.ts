@@ -15,6 +15,9 @@ describe('the name of a statement', () => {
     ['`npm run build` builds it', 'npm run build', null],
     ['Which backup tool do we use?', 'backup tool', null],
     ['Note: the build is slow', 'build', null],
+    ['**Queue** We use NATS.', 'Queue', 'We use NATS.'],
+    ['**NATS** is our queue.', 'NATS', null],
+    ['**Never** Push to main.', 'Push', null],
   ])('%j is %j', (statement, name, value) => {
     expect(nameStatement(statement)).toMatchObject({ name, content: value ?? statement, isGiven: value !== null })
   })

@@ -56,19 +56,22 @@ export function nameStatement(statement: string): NamedStatement {
   return { name, content, aliases: marked(content, name), isGiven: false }
 }
 
-/** `payment terms: 14 days`, and the same with a dash. */
+/** `payment terms: 14 days`, the same with a dash, or a bold name before a sentence: `**Queue** We use NATS.` */
 function givenName(content: string): { readonly name: string; readonly content: string } | null {
+  const [, bold, sentence] = /^\*\*([^*\n]{1,80})\*\*[ \t]+(\p{Lu}.*)$/su.exec(content) ?? []
   const [, key, value] = /^([^\n:]{1,80}?)(?::[ \t]+|[ \t]+[—–][ \t]+)(\S.*)$/su.exec(content) ?? []
-  if (key === undefined || value === undefined) return null
-  const name = bare(key)
+  const name = bare(bold ?? key ?? '')
   const words = wordsOf(name)
   const isName =
     words.length <= mostKeyWords &&
     isSurfaceForm(name) &&
     !/[.!?;]\s/u.test(name) &&
     !announcements.has(name.toLowerCase()) &&
-    !pronouns.has((words[0] ?? '').toLowerCase())
-  return isName ? { name, content: value } : null
+    !pronouns.has((words[0] ?? '').toLowerCase()) &&
+    // A stressed "Always" or "Never" belongs to the sentence.
+    !(bold !== undefined && words.every((word) => commands.has(lower(word))))
+  const rest = bold === undefined ? value : sentence
+  return isName && rest !== undefined ? { name, content: rest } : null
 }
 
 /** The statement without a word that only announces it. */

@@ -1,11 +1,11 @@
 import { MemoryError } from '../../errors.ts'
-import { secretTold, type Told } from '../learn/secrets.ts'
+import { type StatementTexts, secretTold } from '../learn/secrets.ts'
 
 /**
- * A file is read by many programs: what opens something does not become a belief because it stands there. A secret that
- * `known` says already was told to the memory by somebody, and may stay.
+ * Throws when a text from a file contains a secret: many programs read files, so a secret in one must not become a
+ * belief. A secret that the belief `known` contains already may stay.
  */
-export function refuseSecret(told: Told, known: Told | null = null): void {
+export function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): void {
   const secret = secretTold(told, known)
   if (secret === null) return
   throw new MemoryError('invalid', `It holds ${secret}, so it is not taken in.`, {

@@ -1,12 +1,12 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import { askedWords } from '../../search/searchable-text.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 
-/** As many as could hold the same words before the one that says the same. */
-const mostLookedAt = 50
+/** How many beliefs with the same words are compared. */
+const mostCompared = 50
 
-/** What says the same in one of the scopes, whatever it is called: a sentence nobody named is no second belief. */
+/** The belief that makes the same statement in one of the scopes, whatever its name. */
 export async function sameStatement(
   { store }: Pick<Ports, 'store'>,
   { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },
@@ -20,7 +20,7 @@ export async function sameStatement(
     words,
     atLeast: words.length,
     includeRetired: false,
-    limit: mostLookedAt,
+    limit: mostCompared,
   })
   const beliefs = await store.getMany(
     user,

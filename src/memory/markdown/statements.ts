@@ -1,9 +1,8 @@
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import type { BeliefType } from '../../beliefs/belief.ts'
-import { parseItem } from '../mirror/item.ts'
-import { ownIntroduction } from '../mirror/places.ts'
-import { scopeOf, typeOf } from '../mirror/segments.ts'
-import { tableRows } from './table.ts'
+import { scopeOf, typeOf } from '../mirror/parse/blocks.ts'
+import { parseItem } from '../mirror/parse/item.ts'
+import { introduction } from '../mirror/write/layout.ts'
 
 type Root = ReturnType<typeof fromMarkdown>
 type Node = Root['children'][number]
@@ -150,7 +149,7 @@ class DocumentReader {
     context: readonly string[],
   ): void {
     this.#introduction = null
-    if (said.content.trim() === '' || isPointer(said.content) || said.content === ownIntroduction) return
+    if (said.content.trim() === '' || isPointer(said.content) || said.content === introduction) return
     const nearest = <Value>(of: (heading: Heading) => Value | null): Value | null =>
       this.#headings.map(of).findLast((value) => value !== null) ?? null
     const scope = nearest((heading) => heading.scope)
@@ -206,3 +205,32 @@ export const plain = (text: string): string =>
     .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/gu, '$1')
     .replace(/[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)/gu, '')
     .trim()
+
+/** A row of a table: what its first cell names, and what the others say of it. */
+type TableRow = { readonly name: string; readonly content: string; readonly row: number }
+
+const divider = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$/u
+
+/** The rows of a text that is a table; null when it is none. */
+function tableRows(text: string): readonly TableRow[] | null {
+  const lines = text.split('\n').map((line) => line.trim())
+  const [header, rule, ...rows] = lines
+  if (header === undefined || rule === undefined || !header.includes('|') || !rule.includes('-') || !divider.test(rule))
+    return null
+  const titles = cellsOf(header)
+  if (titles.length < 2) return null
+  return rows.flatMap((line, index) => {
+    const [name = '', ...cells] = cellsOf(line)
+    const said = cells.flatMap((cell, at) =>
+      cell === '' ? [] : [cells.length === 1 ? cell : `${titles[at + 1] ?? ''}: ${cell}`],
+    )
+    return name === '' || said.length === 0 ? [] : [{ name, content: said.join('; '), row: index + 2 }]
+  })
+}
+
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .replace(/^\|/u, '')
+    .replace(/(?<!\\)\|$/u, '')
+    .split(/(?<!\\)\|/u)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'))

@@ -1,20 +1,33 @@
 import { join } from 'node:path'
-import type { Ports } from '../change/transaction.ts'
-import { MirrorDocument } from './document.ts'
-import { bytesHash, readLive, signatureAt } from './live-file.ts'
-import { type OpenConflict, openConflicts } from './open-conflicts.ts'
-import { mirrorFile, mirrorPlaces } from './places.ts'
-import { loadProblem, loadState, type MirrorProblem, type MirrorState } from './state.ts'
-import { nothingWaiting, type WaitingEdits, waitingEdits } from './waiting-edits.ts'
+import { MemoryError } from '../../errors.ts'
+import { refuseSecret } from '../markdown/refuse-secret.ts'
+import type { Ports } from '../ports.ts'
+import { readNewLine } from './merge/apply.ts'
+import { type OpenConflict, openConflicts } from './merge/conflicts.ts'
+import { type Edit, openEdited, planMerge } from './merge/plan.ts'
+import { readLiveFile, signatureAt } from './parse/read-file.ts'
+import {
+  loadProblem,
+  loadState,
+  type MirrorPaths,
+  type MirrorProblem,
+  type MirrorState,
+  mirrorFile,
+  mirrorPaths,
+  rebuildState,
+} from './state/state.ts'
+import { MirrorDocument } from './write/document.ts'
 
-/** How a mirror stands, as plain values. */
+/** How many edits of the files the next sync would take in. */
+export type WaitingEdits = { readonly added: number; readonly changed: number; readonly removed: number }
+
 export type MirrorStatus =
   | { readonly exists: false; readonly file: string }
   | {
       readonly exists: true
       readonly file: string
       readonly user: string
-      /** Whether store and files say the same and nothing waits for anybody. */
+      /** Whether store and files say the same and nothing waits for a person. */
       readonly isInStep: boolean
       readonly items: number
       /** Files beside MEMORY.md that hold what does not fit there. */
@@ -22,17 +35,16 @@ export type MirrorStatus =
       readonly syncedAt: string | null
       /** Changes of the store that the files do not show yet. */
       readonly pendingEvents: number
-      /** Files that somebody changed since the last sync. */
+      /** Files that were changed since the last sync. */
       readonly editedFiles: readonly string[]
-      /** What a sync would make of them. */
       readonly waiting: WaitingEdits
-      /** List items of MEMORY.md outside of our sections, which are left alone. */
+      /** List items of MEMORY.md outside of the managed sections. */
       readonly leftAlone: number
       readonly held: MirrorState['held']
       readonly conflicts: readonly OpenConflict[]
-      /** Lines that could not be taken in. */
+      /** Lines that could not become beliefs. */
       readonly refused: MirrorState['refused']
-      /** What came in through the files and nobody has confirmed. At most 1000 of them. */
+      /** Beliefs that came from the files and that no person has confirmed. At most 1000. */
       readonly unconfirmed: readonly {
         readonly id: string
         readonly name: string
@@ -40,76 +52,96 @@ export type MirrorStatus =
         readonly at: string
       }[]
       readonly problem: MirrorProblem | null
-      /** Whether others on this machine may write to the file. */
+      /** Whether other users of this machine may write to MEMORY.md. */
       readonly isWritableByOthers: boolean
     }
 
-/** Looks, and changes nothing. */
+/** Reads the state of a mirror, and changes nothing. */
 export async function mirrorStatus(ports: Pick<Ports, 'store'>, dir: string): Promise<MirrorStatus> {
   const { store } = ports
-  const places = mirrorPlaces(dir)
+  const paths = mirrorPaths(dir)
   const file = join(dir, mirrorFile)
-  const state = await loadState(places)
-  if (state === null) return { exists: false, file }
-  if (state === 'damaged') return damaged(file)
-  const pendingEvents = (await store.events(state.user, { limit: 1_000 })).filter(
-    ({ number }) => number > state.watermark,
-  ).length
+  const loaded = loadState(paths)
+  if (loaded === null) return { exists: false, file }
+  const isDamaged = loaded === 'damaged'
+  const state = isDamaged ? { ...rebuildState(paths, ''), files: {} } : loaded
+  const events = isDamaged ? [] : await store.events(state.user, { limit: 1_000 })
+  const pendingEvents = events.filter(({ number }) => number > state.watermark).length
   const names = Object.keys(state.files)
-  const mirror = readLive(file)
+  const mirror = readLiveFile(file)
   const editedFiles = names.filter((name) => isEdited(dir, name, state))
-  const conflicts = await openConflicts(store, places, state)
-  const problem = await loadProblem(places)
-  const isInStep =
-    pendingEvents === 0 && editedFiles.length === 0 && state.held === null && conflicts.length === 0 && problem === null
+  const conflicts = await openConflicts(store, paths, state)
+  const problem = isDamaged
+    ? { at: '', message: 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' }
+    : loadProblem(paths)
   return {
     exists: true,
     file,
     user: state.user,
-    isInStep,
+    isInStep:
+      [pendingEvents, editedFiles.length, conflicts.length].every((count) => count === 0) &&
+      state.held === null &&
+      problem === null,
     items: Object.values(state.files).reduce((sum, { items }) => sum + items, 0),
     topicFiles: names.filter((name) => name !== mirrorFile).sort(),
     syncedAt: state.syncedAt,
     pendingEvents,
     editedFiles,
-    waiting: await waitingEdits(ports, places, state, editedFiles),
-    leftAlone: mirror.kind === 'read' ? new MirrorDocument(mirror.text).outsideItems() : 0,
+    waiting: await waitingEdits(ports, paths, state.user, editedFiles),
+    leftAlone: mirror.kind === 'read' && !isDamaged ? new MirrorDocument(mirror.text).countOwnItems() : 0,
     held: state.held,
     conflicts,
     refused: state.refused,
-    unconfirmed: await unconfirmedOf({ store }, state.user),
+    unconfirmed: await unconfirmedOf(ports, state.user),
     problem,
     isWritableByOthers: mirror.kind === 'read' && (mirror.mode & 0o002) !== 0,
   }
 }
 
-/** A file that looks as it did when we last saw it is not read. */
-function isEdited(dir: string, name: string, { key, files }: MirrorState): boolean {
+function isEdited(dir: string, name: string, { files }: MirrorState): boolean {
   const path = join(dir, name)
   if (files[name]?.signature === signatureAt(path)) return false
-  const live = readLive(path)
-  return live.kind !== 'read' || bytesHash(key, live.bytes) !== files[name]?.hash
+  const live = readLiveFile(path)
+  return live.kind !== 'read' || live.hash !== files[name]?.hash
 }
 
-const damaged = (file: string): MirrorStatus => ({
-  exists: true,
-  file,
-  user: '',
-  isInStep: false,
-  items: 0,
-  topicFiles: [],
-  syncedAt: null,
-  pendingEvents: 0,
-  editedFiles: [],
-  waiting: nothingWaiting,
-  leftAlone: 0,
-  held: null,
-  conflicts: [],
-  refused: [],
-  unconfirmed: [],
-  problem: { at: '', message: 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' },
-  isWritableByOthers: false,
-})
+/** Plans the merge of the edited files without carrying it out. */
+async function waitingEdits(
+  { store }: Pick<Ports, 'store'>,
+  paths: MirrorPaths,
+  user: string,
+  editedFiles: readonly string[],
+): Promise<WaitingEdits> {
+  const live = editedFiles.flatMap((name) => {
+    const read = readLiveFile(join(paths.dir, name))
+    return read.kind === 'read' ? [{ name, text: read.text }] : []
+  })
+  const present = new Set(live.flatMap(({ text }) => new MirrorDocument(text).ids()))
+  const files = live.map(({ name, text }) => openEdited(paths, name, text, present))
+  const { edits, removed } = await planMerge({ store, user }, files)
+  const counts = { added: 0, changed: 0, removed: removed.length }
+  for (const { edit } of edits) {
+    const change = await changeOf({ store }, user, edit)
+    if (change !== null) counts[change] += 1
+  }
+  return counts
+}
+
+/** Null for an edit that will be refused or says nothing new. */
+async function changeOf(ports: Pick<Ports, 'store'>, user: string, edit: Edit): Promise<'added' | 'changed' | null> {
+  if (edit.kind === 'duplicate') return null
+  try {
+    if (edit.kind !== 'add') {
+      refuseSecret(edit.fields, edit.kind === 'correct' ? edit.old : edit.current)
+      return 'changed'
+    }
+    const { outcome } = await readNewLine(ports, user, edit)
+    return { known: null, corrected: 'changed' as const, added: 'added' as const }[outcome]
+  } catch (error) {
+    if (error instanceof MemoryError && error.code !== 'unavailable') return null
+    throw error
+  }
+}
 
 async function unconfirmedOf({ store }: Pick<Ports, 'store'>, user: string) {
   const { items } = await store.list({ user, statuses: ['inferred'], current: true }, { limit: 1_000, offset: 0 })

@@ -1,241 +1,409 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { JournalEntry } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
-import type { Ports } from '../change/transaction.ts'
-import { applyIntents, type Taken } from './apply.ts'
-import { baseFor } from './base-for.ts'
-import { removeForgotten } from './conflict-file.ts'
-import { MirrorDocument } from './document.ts'
-import { exclusively } from './exclusively.ts'
-import { signature } from './glance.ts'
-import { itemHash } from './item.ts'
-import { changesSince } from './journal-changes.ts'
-import { type LateEntry, lateEntries, settleLate } from './late-edits.ts'
-import { type Found, lookAtFiles } from './look.ts'
-import { massRemoval } from './mass-removal.ts'
-import { MirrorFiles } from './mirror-files.ts'
-import { type OpenConflict, openConflicts } from './open-conflicts.ts'
-import { withoutOrphans } from './orphans.ts'
-import { type MirrorPlaces, mirrorFile, mirrorPlaces } from './places.ts'
-import { Quiet } from './quiet.ts'
-import { rediscover } from './rediscover.ts'
-import { parseSegments } from './segments.ts'
-import { showChanges } from './show-changes.ts'
-import { type Held, loadImprints, loadState, type MirrorState, makePlaces, saveProblem, saveState } from './state.ts'
-import { displacedFiles, settleMs } from './swap.ts'
-import { fieldsOfItem, type Reading, weigh } from './weigh.ts'
-import { Whereabouts } from './whereabouts.ts'
-import { writeFiles } from './write-files.ts'
+import { takeLock } from '../../files/lock.ts'
+import { syncDirectoryNow } from '../../files/sync-directory.ts'
+import type { Ports, Store } from '../ports.ts'
+import { type Applied, applyPlan, type EditCounts } from './merge/apply.ts'
+import {
+  conflictText,
+  forgetInConflicts,
+  type OpenConflict,
+  openConflicts,
+  writeConflictFile,
+} from './merge/conflicts.ts'
+import { type EditedFile, openEdited, planMerge } from './merge/plan.ts'
+import { versionMark } from './parse/blocks.ts'
+import { hashOf, type LiveFile, readLiveFile, signatureAt } from './parse/read-file.ts'
+import { forgetInBases, loadBase, saveBase } from './state/bases.ts'
+import {
+  type Held,
+  loadState,
+  type MirrorPaths,
+  type MirrorState,
+  mirrorFile,
+  mirrorPaths,
+  rebuildState,
+  saveProblem,
+  saveState,
+} from './state/state.ts'
+import { MirrorDocument } from './write/document.ts'
+import { beginningOf, Layout, type OpenFile } from './write/layout.ts'
+import {
+  appended,
+  type Displaced,
+  displacedFiles,
+  hasDisplaced,
+  linesAdded,
+  mergeLate,
+  settleDisplaced,
+  settleMs,
+  swapIn,
+  writeDraft,
+} from './write/swap.ts'
 
 export type MirrorRequest = {
   readonly dir: string
   readonly user: string
-  /** Takes a removal that is held for what it looks like. */
+  /** Carries out a removal that would be held for review. */
   readonly accept?: boolean
-  /** How long to wait for others that work on the mirror. Default 2000. */
+  /** How long to wait for another sync of the same mirror. Default 2000. */
   readonly waitMs?: number
-  /** Whether to wait until nobody can be writing to what was displaced. Otherwise the next sync looks. */
+  /** Whether to wait until no program can be writing to a displaced file. Otherwise the next sync reads it again. */
   readonly settle?: boolean
 }
 
 export type Synced = {
   readonly outcome: 'synced' | 'held'
   readonly held: Held | null
-  /** The mirror file. */
+  /** The path of MEMORY.md. */
   readonly file: string
   /** Names of the files that were written. */
   readonly written: readonly string[]
   /** How many changes came out of the files. */
-  readonly taken: {
-    readonly corrected: number
-    readonly added: number
-    readonly retired: number
-    readonly conflicts: number
-  }
+  readonly taken: Readonly<EditCounts>
   readonly refused: MirrorState['refused']
-  /** What was changed in both places, now or earlier, and waits for a decision. */
+  /** Conflicts, new or old, that wait for a decision. */
   readonly conflicts: readonly OpenConflict[]
-  /** List items of MEMORY.md outside of our sections, which are left alone. */
+  /** List items of MEMORY.md outside of the managed sections. */
   readonly leftAlone: number
 }
 
-/** So often a file may change under us before we leave it to the next sync. */
+/** A file may change so often during a sync before the rest is left to the next one. */
 const mostRounds = 8
-
+const mostRestlessWaits = 5
 const mostConflicts = 200
 
-/** Brings store and files in step, both ways. Makes the mirror when there is none. */
+/**
+ * Merges store and files, in both directions. Makes the mirror when there is none.
+ *
+ * The data path of one round: read the files that changed; find the base of each, the text written last; plan the merge
+ * of base, file and store, item by item; commit the edits of the file to the store; update the items that the store
+ * changed; write the files; keep their texts as the next bases.
+ */
 export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
-  const places = mirrorPlaces(request.dir)
-  makePlaces(places)
-  return exclusively(places, request.waitMs ?? 2_000, async () => {
-    const loaded = await loadState(places)
-    const state = loaded === null || loaded === 'damaged' ? rediscover(places, request.user) : loaded
-    if (state.user !== request.user) throw otherUser(places, state, request.user)
-    // Half-written files of processes that died are rare; looking for them can wait for somebody who has the time.
-    if (request.settle === true) await sweepLeftovers(places.dir)
-    const session = new SyncSession(ports, places, state, request)
-    return session.run()
-  })
+  const paths = mirrorPaths(request.dir)
+  mkdirSync(paths.displaced, { recursive: true, mode: 0o700 })
+  const release = await takeLock(paths.lock, 'The mirror', request.waitMs ?? 2_000)
+  try {
+    const loaded = loadState(paths)
+    const state = loaded === null || loaded === 'damaged' ? rebuildState(paths, request.user) : loaded
+    if (state.user !== request.user)
+      throw new MemoryError(
+        'conflict',
+        `The mirror in ${paths.dir} shows the memory of "${state.user}", not of "${request.user}".`,
+        { hint: `Use --user ${state.user}, or another directory.` },
+      )
+    // Records of the earlier format, which held lines of the person.
+    for (const name of ['imprints', 'outside']) rmSync(join(paths.state, name), { recursive: true, force: true })
+    // Drafts of processes that died are rare, so only a sync that may take its time looks for them.
+    if (request.settle === true) await sweepLeftovers(paths.dir)
+    return await new SyncSession(ports, paths, state, request).run()
+  } finally {
+    release()
+  }
 }
 
-const otherUser = ({ dir }: MirrorPlaces, { user }: MirrorState, asked: string): MemoryError =>
-  new MemoryError('conflict', `The mirror in ${dir} shows the memory of "${user}", not of "${asked}".`, {
-    hint: `Use --user ${user}, or another directory.`,
-  })
+/** Syncs after another operation, which must not fail because of it: errors are recorded and returned. */
+export async function syncQuietly(ports: Ports, request: MirrorRequest) {
+  const paths = mirrorPaths(request.dir)
+  try {
+    const state = loadState(paths)
+    // A directory has one mirror, which shows the memory of one user.
+    if (state !== null && state !== 'damaged' && state.user !== request.user)
+      return { synced: null, error: null, hasDisplaced: false }
+    const synced = await syncMirror(ports, request)
+    return { synced, error: null, hasDisplaced: hasDisplaced(paths) }
+  } catch (cause) {
+    const error = cause instanceof Error ? cause : new Error(String(cause))
+    try {
+      saveProblem(paths, { at: ports.now().toISOString(), message: error.message })
+    } catch {
+      // A disk that refuses the mirror refuses this record too; the error is returned all the same.
+    }
+    return { synced: null, error, hasDisplaced: false }
+  }
+}
 
-type Round = 'done' | 'again' | 'held'
+/** A file that may have changed: as it is on disk, and with late changes and unseen lines merged in. */
+type ReadFile = {
+  readonly name: string
+  readonly live: LiveFile | null
+  readonly text: string
+  readonly isChanged: boolean
+}
+
+type HeldFile = Pick<Held, 'kind' | 'file' | 'reason'>
 
 class SyncSession {
   readonly #ports: Ports
-  readonly #places: MirrorPlaces
+  readonly #paths: MirrorPaths
   readonly #state: MirrorState
   readonly #request: MirrorRequest
-  readonly #quiet: Quiet
   readonly #written = new Set<string>()
-  readonly #taken = { corrected: 0, added: 0, retired: 0, conflicts: 0 }
+  readonly #taken: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: 0 }
   #leftAlone = 0
   #hasForgotten = false
+  #restlessWaits = 0
 
-  constructor(ports: Ports, places: MirrorPlaces, state: MirrorState, request: MirrorRequest) {
+  constructor(ports: Ports, paths: MirrorPaths, state: MirrorState, request: MirrorRequest) {
     this.#ports = ports
-    this.#places = places
+    this.#paths = paths
     this.#state = state
     this.#request = request
-    this.#quiet = new Quiet(places)
   }
 
   async run(): Promise<Synced> {
-    let outcome: Round = 'again'
-    for (let round = 0; round < mostRounds && outcome === 'again'; round += 1) outcome = await this.#round()
-    if (outcome !== 'held' && (this.#request.settle === true || this.#hasForgotten)) await this.#settle()
+    let outcome = await this.#round(false)
+    for (let round = 1; round < mostRounds && outcome === 'again'; round += 1) outcome = await this.#round(false)
+    const mustSettle = this.#request.settle === true || this.#hasForgotten
+    for (let round = 0; round < mostRounds && mustSettle && hasDisplaced(this.#paths); round += 1) {
+      if (outcome === 'held') break
+      await pause(settleMs + 10)
+      outcome = await this.#round(true)
+    }
     const { held, refused } = this.#state
     return {
       outcome: held === null ? 'synced' : 'held',
       held,
-      file: join(this.#places.dir, mirrorFile),
+      file: join(this.#paths.dir, mirrorFile),
       written: [...this.#written],
       taken: this.#taken,
       refused,
-      conflicts: await openConflicts(this.#ports.store, this.#places, this.#state),
+      conflicts: await openConflicts(this.#ports.store, this.#paths, this.#state),
       leftAlone: this.#leftAlone,
     }
   }
 
-  /** Waits until nobody can be writing to what was displaced, and takes in what was written. */
-  async #settle(): Promise<void> {
-    for (let round = 0; round < mostRounds; round += 1) {
-      if (displacedFiles(this.#places).length === 0) return
-      await pause(settleMs + 10)
-      if ((await this.#round(true)) === 'held') return
+  async #round(hasWaited: boolean): Promise<'done' | 'again' | 'held'> {
+    const { store } = this.#ports
+    const { user } = this.#state
+    const displaced = displacedFiles(this.#paths)
+    const read = await this.#readFiles(displaced)
+    if ('reason' in read) return this.#hold(read)
+
+    const layout = new Layout(this.#paths, this.#state)
+    const { edited, unseen } = this.#openFiles(layout, read)
+    const plan = await planMerge({ store, user }, edited)
+    const isRemoval = plan.removed.length > 0 || plan.massRemoval !== null
+    if (isRemoval && (await this.#isRestless(read))) return 'again'
+    if (plan.massRemoval !== null && this.#request.accept !== true)
+      return this.#hold({ kind: 'removal', ...plan.massRemoval })
+
+    const applied = await applyPlan({ ports: this.#ports, user, layout }, plan)
+    for (const kind of Object.keys(this.#taken) as (keyof EditCounts)[]) this.#taken[kind] += applied.counts[kind]
+    if (applied.clashes.length > 0) {
+      const beliefs = applied.clashes.flatMap(({ said }) => said?.id ?? [])
+      this.#writeConflict(conflictText(applied.clashes), beliefs)
     }
-  }
-
-  async #round(hasWaited = false): Promise<Round> {
-    const late = this.#lateEntries(hasWaited)
-    const looked = await lookAtFiles(
-      {
-        ports: this.#ports,
-        places: this.#places,
-        state: this.#state,
-        quiet: this.#quiet,
-        acceptsEmpty: this.#request.accept === true,
-      },
-      late.flatMap(({ edit }) => edit ?? []),
-    )
-    if (looked.kind === 'held') return this.#hold(looked.held)
-    const { found } = looked
-    const where = new Whereabouts(this.#places)
-    const files = new MirrorFiles(this.#places, this.#state, where)
-    const readings = await this.#read(files, found)
-    const weighed = await weigh(this.#scales(), readings)
-    if (weighed.removed.length > 0 && (await this.#isRestless(found))) return 'again'
-    const names = found.map(({ name }) => name)
-    const held = this.#request.accept === true ? null : massRemoval(weighed, names)
-    if (held !== null) return this.#hold({ kind: 'removal', ...held })
-
-    const taken = await applyIntents({ ports: this.#ports, places: this.#places, state: this.#state, files }, weighed)
-    for (const kind of Object.keys(taken.counts) as (keyof Taken['counts'])[]) this.#taken[kind] += taken.counts[kind]
-    const news = await changesSince(this.#ports.store, this.#state.user, this.#state.watermark)
-    const isNew = found.some(({ name, live }) => name === mirrorFile && live === null) || this.#state.watermark === 0
-    const changed = isNew || news.ids === null ? 'all' : [...news.ids, ...taken.ids, ...weighed.unseen]
-    await showChanges(files, this.#ports.store, changed)
+    const news = await changesSince(store, user, this.#state.watermark)
+    const isNew = this.#state.watermark === 0 || read.some(({ name, live }) => name === mirrorFile && live === null)
+    const changed = [...plan.touched, ...unseen, ...applied.ids, ...(news.ids ?? [])]
+    await layout.update(store, isNew || news.ids === null ? 'all' : changed, new Set(applied.refused.keys()))
     if (news.forgotten.length > 0) {
       this.#hasForgotten = true
-      await removeForgotten(this.#places, news.forgotten)
+      forgetInConflicts(this.#paths, news.forgotten)
+      forgetInBases(this.#paths, news.forgotten)
     }
-    await this.#write(files, taken)
-    await where.save()
-    await this.#finish(late, readings, news.head, taken)
-    const isStirred = this.#lateEntries(false).some(({ edit }) => edit !== null)
-    return taken.mustRepeat || isStirred ? 'again' : 'done'
+    await this.#writeFiles(layout.files(), applied)
+    layout.save()
+    this.#saveState({ head: news.head, edited, applied, files: layout.files() })
+    const now = this.#ports.now().getTime()
+    settleDisplaced(this.#paths, displaced, (at) => hasWaited || now - at >= settleMs)
+    return applied.isStale || displacedFiles(this.#paths).some(({ late }) => late !== null) ? 'again' : 'done'
   }
 
-  #scales() {
-    return { store: this.#ports.store, user: this.#state.user, key: this.#state.key }
-  }
-
-  #lateEntries(hasWaited: boolean): readonly LateEntry[] {
-    return lateEntries(this.#places, { key: this.#state.key, now: this.#ports.now(), hasWaited })
-  }
-
-  #isRestless(found: readonly Found[]): Promise<boolean> {
-    return this.#quiet.isRestless(found.map(({ name, live }) => ({ name, signature: live?.signature ?? null })))
-  }
-
-  /** Opens what was found, and returns what somebody else has written. */
-  async #read(files: MirrorFiles, found: readonly Found[]): Promise<readonly Reading[]> {
-    const readings: Reading[] = []
-    const present = new Set(found.some(({ isChanged }) => isChanged) ? found.flatMap(({ text }) => idsIn(text)) : [])
-    for (const { name, live, text, isChanged } of found) {
-      const imprints = isChanged && live !== null ? await loadImprints(this.#places, name) : []
-      const base = imprints.length === 0 ? null : baseFor(this.#state.key, new MirrorDocument(text), imprints)
-      const cleared = await withoutOrphans(this.#scales(), text, base, (id) => present.has(id))
-      const { document } = files.add(name, live, cleared, isChanged)
-      if (name === mirrorFile) this.#leftAlone = document.outsideItems()
-      if (isChanged) readings.push({ file: name, document, base, latest: imprints[0] ?? null })
+  /** Reads MEMORY.md and every topic file that changed. Returns the reason when one of them cannot be relied on. */
+  async #readFiles(displaced: readonly Displaced[]): Promise<readonly ReadFile[] | HeldFile> {
+    const { files } = this.#state
+    const read: ReadFile[] = []
+    for (const name of [mirrorFile, ...Object.keys(files).filter((one) => one !== mirrorFile)]) {
+      const known = files[name]
+      const path = join(this.#paths.dir, name)
+      const late = displaced.filter((entry) => entry.file === name && entry.late !== null)
+      if (name !== mirrorFile && late.length === 0 && known?.signature === signatureAt(path)) continue
+      const live = readLiveFile(path)
+      if (live.kind === 'unreadable') return { kind: 'unreadable', file: name, reason: live.reason }
+      if (live.kind === 'missing' && name !== mirrorFile) {
+        // A topic file that somebody deleted is written again: its beliefs are still in the store.
+        delete files[name]
+        this.#state.watermark = 0
+        continue
+      }
+      const isEmptied = live.kind === 'read' && live.text.trim() === '' && (known?.items ?? 0) > 0
+      if (isEmptied && this.#request.accept !== true) {
+        if (await this.#isRestless([{ name, live }])) return this.#readFiles(displaced)
+        return { kind: 'removal', file: name, reason: 'it is empty' }
+      }
+      read.push(this.#merged(name, live.kind === 'read' ? live : null, late))
     }
-    return readings
+    return read
   }
 
-  async #hold({ kind, file, reason }: Pick<Held, 'kind' | 'file' | 'reason'>): Promise<'held'> {
-    const since = this.#state.held?.reason === reason ? this.#state.held.since : this.#ports.now().toISOString()
-    this.#state.held = { kind, file, reason, since, signature: signature(join(this.#places.dir, mirrorFile)) ?? '' }
-    saveState(this.#places, this.#state)
+  /** Merges into a file what other programs wrote to its displaced versions, and what an old copy lacks. */
+  #merged(name: string, live: LiveFile | null, late: readonly Displaced[]): ReadFile {
+    const known = this.#state.files[name]
+    const isNew = live === null || (known === undefined && live.text.trim() === '')
+    const given = isNew ? beginningOf(null) : live.text
+    const isOurs = live !== null && live.hash === known?.hash
+    // Refused lines are planned again with every change, so that they never count as known.
+    const hasRefused = this.#state.refused.some(({ file }) => file === name)
+    let text = known === undefined ? adopted(given) : given
+    for (const entry of late) {
+      const merged = mergeLate({ text, isOurs: isOurs && text === given }, entry)
+      text = merged.text
+      if (merged.isTorn && entry.late !== null) this.#writeConflict(entry.late, [])
+    }
+    if (!isOurs || text !== given) text = this.#withUnseenLines(name, text)
+    return { name, live, text, isChanged: !isOurs || hasRefused || text !== given }
+  }
+
+  /** An editor that saves an old copy has not deleted the lines that others wrote since: they are appended. */
+  #withUnseenLines(name: string, text: string): string {
+    const version = new MirrorDocument(text).version()
+    const newest = loadBase(this.#paths, name)
+    const base = version === null ? null : loadBase(this.#paths, name, version)
+    if (version === null || newest === null || base === null || version >= (newest.version() ?? 0)) return text
+    const linesOf = (document: MirrorDocument): string => document.ownLines().join('\n')
+    return appended(text, linesAdded(linesOf(base), linesOf(newest), text))
+  }
+
+  /** Opens the files for changes. `unseen` are beliefs that our last version showed, so that old copies get them back. */
+  #openFiles(layout: Layout, read: readonly ReadFile[]) {
+    const edited: EditedFile[] = []
+    const unseen: string[] = []
+    const present = new Set(read.flatMap(({ text, isChanged }) => (isChanged ? new MirrorDocument(text).ids() : [])))
+    for (const { name, live, text, isChanged } of read) {
+      // A file that is missing was not edited: none of its items count as removed.
+      const file =
+        isChanged && live !== null
+          ? openEdited(this.#paths, name, text, present)
+          : { name, document: new MirrorDocument(text), base: null }
+      layout.open(name, live, file.document, isChanged)
+      if (name === mirrorFile) this.#leftAlone = file.document.countOwnItems()
+      if (!isChanged) continue
+      edited.push(file)
+      unseen.push(...(loadBase(this.#paths, name)?.ids() ?? []))
+    }
+    return { edited, unseen }
+  }
+
+  /** Whether a file with missing lines was written so lately that its writer may not have finished. */
+  async #isRestless(read: readonly Pick<ReadFile, 'name' | 'live'>[]): Promise<boolean> {
+    if (this.#restlessWaits >= mostRestlessWaits) return false
+    this.#restlessWaits += 1
+    await pause(settleMs)
+    return read.some(({ name, live }) => signatureAt(join(this.#paths.dir, name)) !== (live?.signature ?? null))
+  }
+
+  #hold({ kind, file, reason }: HeldFile): 'held' {
+    const { held } = this.#state
+    const since = held?.reason === reason ? held.since : this.#ports.now().toISOString()
+    const signature = signatureAt(join(this.#paths.dir, mirrorFile)) ?? ''
+    this.#state.held = { kind, file, reason, since, signature }
+    saveState(this.#paths, this.#state)
     return 'held'
   }
 
-  async #write(files: MirrorFiles, { refused }: Taken): Promise<void> {
-    const { store } = this.#ports
-    const { user, key } = this.#state
-    const ids = files.unplacedIds()
-    const beliefs = new Map((await store.getMany(user, ids)).map((belief) => [belief.id, belief]))
-    const written = await writeFiles(files, {
-      now: this.#ports.now,
-      baseOf: (segment) => {
-        const held = refused.get(segment)
-        if (held !== undefined) return held
-        return itemHash(key, fieldsOfItem(segment.item, segment.section, beliefs.get(segment.item.id ?? '') ?? null))
-      },
-    })
-    for (const name of written) this.#written.add(name)
+  #writeConflict(content: string | Buffer, beliefs: string[]): void {
+    const at = this.#ports.now()
+    const file = writeConflictFile(this.#paths, at, content)
+    this.#state.conflicts.push({ at: at.toISOString(), file, beliefs })
   }
 
-  async #finish(late: readonly LateEntry[], readings: readonly Reading[], head: number, taken: Taken): Promise<void> {
-    this.#state.watermark = Math.max(this.#state.watermark, head)
-    this.#state.held = null
-    await saveProblem(this.#places, null)
-    const weighed = new Set(readings.map(({ file }) => file))
-    const refusals = taken.refusals.map(({ file, line, reason }) => ({ file, line: line(), reason }))
-    this.#state.refused = [...this.#state.refused.filter(({ file }) => !weighed.has(file)), ...refusals]
-    // Those that are decided are not looked at again; a few hundred lines of history are enough.
-    this.#state.conflicts = this.#state.conflicts.slice(-mostConflicts)
-    this.#state.syncedAt = this.#ports.now().toISOString()
-    saveState(this.#places, this.#state)
-    await settleLate(this.#places, this.#state.key, late)
+  /** Writes every file whose text is not the one on disk, and keeps each text as the base of the next merge. */
+  async #writeFiles(files: readonly OpenFile[], { refused }: Applied): Promise<void> {
+    const changed = files.filter(
+      ({ document, live }) => document.version() === null || document.render() !== live?.text,
+    )
+    const versions = files.map(({ document }) => document.version() ?? 0)
+    const version = Math.max(this.#state.version, ...versions.filter((one) => one < Number.MAX_SAFE_INTEGER / 2)) + 1
+    // The base of a refused item is what the store says, so that the item still counts as edited.
+    const instead = new Map([...refused].flatMap(([block, { belief }]) => (belief === null ? [] : [[block, belief]])))
+    for (const file of files) {
+      const { name, scope, live, document } = file
+      const isChanged = changed.includes(file)
+      if (!isChanged && live?.hash === this.#state.files[name]?.hash) continue
+      if (isChanged) document.setVersion(version)
+      const content = document.render()
+      saveBase(this.#paths, name, document, document.render(instead))
+      let signature = live?.signature ?? ''
+      if (isChanged) {
+        const draft = await writeDraft(this.#paths, name, { content, mode: live?.mode ?? 0o600 })
+        const expected = live?.text ?? null
+        const bytes = Buffer.byteLength(content)
+        signature = swapIn(this.#paths, { file: name, expected, draft, bytes, now: this.#ports.now })
+        this.#written.add(name)
+      }
+      this.#state.files[name] = { scope, signature, hash: hashOf(content), items: document.ids().length }
+    }
+    if (changed.length === 0) return
+    this.#state.version = version
+    // Once for all files: the caller learns of them only after this.
+    syncDirectoryNow(this.#paths.dir)
+  }
+
+  #saveState({ head, edited, applied, files }: Outcome): void {
+    const state = this.#state
+    const at = this.#ports.now()
+    const documents = new Map(files.map(({ name, document }) => [name, document]))
+    const refused = [...applied.refused].map(([block, { file, reason }]) => {
+      return { file, line: documents.get(file)?.lineOf(block) ?? 0, reason }
+    })
+    const names = new Set(edited.map(({ name }) => name))
+    state.refused = [...state.refused.filter(({ file }) => !names.has(file)), ...refused]
+    state.conflicts = state.conflicts.slice(-mostConflicts)
+    state.watermark = Math.max(state.watermark, head)
+    state.held = null
+    state.syncedAt = at.toISOString()
+    saveProblem(this.#paths, null)
+    saveState(this.#paths, state)
   }
 }
 
-const idsIn = (text: string): readonly string[] =>
-  parseSegments(text).flatMap((segment) => (segment.kind === 'item' ? (segment.item.id ?? []) : []))
+type Outcome = {
+  readonly head: number
+  readonly edited: readonly EditedFile[]
+  readonly applied: Applied
+  readonly files: readonly OpenFile[]
+}
+
+/** A person's own file stays as it is, and ours begins below it. */
+function adopted(text: string): string {
+  if (new MirrorDocument(text).version() !== null || text.trim() === '') return text
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = /[\r\n]$/u.test(text) ? eol : eol + eol
+  return `${text}${gap}${versionMark(0)}${eol}`
+}
+
+type JournalChanges = {
+  /** Number of the newest event. */
+  readonly head: number
+  /** Beliefs that changed; null when there are so many that comparing everything is quicker. */
+  readonly ids: readonly string[] | null
+  readonly forgotten: readonly string[]
+}
+
+/** Usually there are one or two events, so a short page is asked for first. */
+const pageSizes = [8, 2_000]
+
+async function changesSince(store: Store, user: string, number: number): Promise<JournalChanges> {
+  let events: readonly JournalEntry[] = []
+  let isAll = false
+  for (const limit of pageSizes) {
+    if (!isAll) events = (await store.events(user, { limit })).filter((event) => event.number > number)
+    isAll = events.length < limit
+  }
+  const ids = new Set<string>()
+  const forgotten: string[] = []
+  for (const { number: event, kind, beliefIds, beliefCount } of events) {
+    // A list of events names only the first beliefs of each.
+    const all = beliefIds.length === beliefCount ? beliefIds : ((await store.event(user, event))?.beliefIds ?? [])
+    for (const id of all) ids.add(id)
+    if (kind === 'forget') forgotten.push(...all)
+  }
+  return { head: events[0]?.number ?? number, ids: isAll ? [...ids] : null, forgotten }
+}

@@ -1,20 +1,15 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import { MemoryError } from '../../errors.ts'
-import { created, type Ports } from '../change/transaction.ts'
-import type { Store } from '../store.ts'
-import { parseTime } from './parse-time.ts'
-
-const everyEvent = { limit: Number.MAX_SAFE_INTEGER }
+import { invalid } from '../../errors.ts'
+import type { Ports, Store } from '../ports.ts'
 
 /**
- * The memory of a user as it was at a time: beliefs as the journal has them then, and what had been said by then. What was
- * forgotten since is gone from it too. For reading only; takes time in proportion to the journal.
+ * The memory of a user as it was at a time: beliefs as the journal had them, and turns up to then. Text forgotten since
+ * is missing. Read-only; takes time in proportion to the journal.
  */
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)
   const beliefs = await beliefsAt(ports.store, user, until)
-  if (ports.emptyStore === undefined)
-    throw new MemoryError('invalid', 'This memory can only be read as it is now.', { hint: 'Leave out the time.' })
+  if (ports.emptyStore === undefined) throw invalid('This memory can only be read as it is now.', 'Leave out the time.')
   const past = await ports.emptyStore()
   if (beliefs.length > 0) {
     await past.commit({
@@ -25,13 +20,14 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
       at: new Date(until).toISOString(),
       key: null,
       undoes: null,
-      changes: beliefs.map((belief) => created(belief)),
+      changes: beliefs.map((after) => ({ beliefId: after.id, expectedVersion: 0, outcome: 'present', after })),
     })
   }
   const refuse = (): never => {
-    throw new MemoryError('invalid', 'The memory as it was at an earlier time cannot be changed.', {
-      hint: 'Leave out the time to change what holds now.',
-    })
+    throw invalid(
+      'The memory as it was at an earlier time cannot be changed.',
+      'Leave out the time to change what holds now.',
+    )
   }
   const { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, unitsAround, turnsAt } = ports.store
   const said = { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, unitsAround, turnsAt }
@@ -39,7 +35,9 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
 }
 
 async function beliefsAt(store: Store, user: string, until: number): Promise<readonly Belief[]> {
-  const events = (await store.events(user, everyEvent)).filter(({ at }) => Date.parse(at) <= until)
+  const events = (await store.events(user, { limit: Number.MAX_SAFE_INTEGER })).filter(
+    ({ at }) => Date.parse(at) <= until,
+  )
   const beliefs = new Map<string, Belief>()
   for (const { number } of [...events].reverse()) {
     for (const { beliefId, belief } of await store.revisions(user, number)) {
@@ -48,4 +46,15 @@ async function beliefsAt(store: Store, user: string, until: number): Promise<rea
     }
   }
   return [...beliefs.values()]
+}
+
+/** A day alone means its beginning for `since`, and its end for `until`. */
+export function parseTime(what: 'since' | 'until', given: string): number {
+  const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
+  const time = Date.parse(isDay && what === 'until' ? `${given}T23:59:59.999Z` : given)
+  if (!Number.isNaN(time)) return time
+  throw invalid(
+    `"${given.slice(0, 80)}" is not a date.`,
+    'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.',
+  )
 }

@@ -1,6 +1,8 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import { MemoryError } from '../../errors.ts'
-import { type Budget, defaultBudget, type RelevantBelief } from './context.ts'
+import { didYouMean } from '../../did-you-mean.ts'
+import { invalid } from '../../errors.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
+import { type Budget, defaultBudget, lowConfidence, type Prelude, type RelevantBelief } from './context.ts'
 
 /** A belief that belongs in the context but did not fit, and the limit that kept it out. */
 export type LeftOut = {
@@ -9,81 +11,111 @@ export type LeftOut = {
   readonly score: number | null
 }
 
-/** Fills the budget tier by tier and remembers what did not fit. */
-export class Room {
+/** Fills the context tier by tier and records what did not fit. */
+export class ContextBudget {
   readonly leftOut: LeftOut[] = []
-  readonly #budget: Budget
+  readonly #limits: Budget
   #beliefs = 0
   #characters = 0
 
-  constructor(budget: Budget) {
-    this.#budget = budget
+  constructor(limits: Budget) {
+    this.#limits = limits
+  }
+
+  /** Open questions do not count as beliefs. They take their characters first, so that beliefs never crowd them out. */
+  takeQuestions(questions: readonly Belief[]): readonly Belief[] {
+    let taken = 0
+    return questions.filter((question) => {
+      const isTaken = this.#take(question, null, taken >= this.#limits.maxQuestions ? 'maxQuestions' : null)
+      taken += Number(isTaken)
+      return isTaken
+    })
   }
 
   takePinned(beliefs: readonly Belief[]): readonly Belief[] {
-    const taken: Belief[] = []
-    for (const belief of beliefs) {
-      if (taken.length >= this.#budget.maxPinned) this.#leaveOut(belief, 'maxPinned', null)
-      else if (this.#fits(belief, null)) taken.push(belief)
-    }
-    return taken
+    const before = this.#beliefs
+    return beliefs.filter((belief) => {
+      const isFull = this.#beliefs - before >= this.#limits.maxPinned
+      return this.#takeBelief(belief, null, isFull ? 'maxPinned' : null)
+    })
   }
 
   takeRelevant(relevant: readonly RelevantBelief[]): readonly RelevantBelief[] {
-    return relevant.filter(({ belief, score }) => this.#fits(belief, score))
+    return relevant.filter(({ belief, score }) => this.#takeBelief(belief, score, null))
   }
 
-  /** Questions do not count as beliefs, and take their characters before the rest so that they are never crowded out. */
-  takeQuestions(questions: readonly Belief[]): readonly Belief[] {
-    const taken: Belief[] = []
-    for (const question of questions) {
-      if (taken.length >= this.#budget.maxQuestions) this.#leaveOut(question, 'maxQuestions', null)
-      else if (this.#characters + lengthOf(question) > this.#budget.maxCharacters)
-        this.#leaveOut(question, 'maxCharacters', null)
-      else {
-        this.#characters += lengthOf(question)
-        taken.push(question)
-      }
-    }
-    return taken
+  #takeBelief(belief: Belief, score: number | null, reached: LeftOut['limit'] | null): boolean {
+    const isTaken = this.#take(
+      belief,
+      score,
+      reached ?? (this.#beliefs >= this.#limits.maxBeliefs ? 'maxBeliefs' : null),
+    )
+    this.#beliefs += Number(isTaken)
+    return isTaken
   }
 
-  #fits(belief: Belief, score: number | null): boolean {
-    const limit =
-      this.#beliefs >= this.#budget.maxBeliefs
-        ? ('maxBeliefs' as const)
-        : this.#characters + lengthOf(belief) > this.#budget.maxCharacters
-          ? ('maxCharacters' as const)
-          : null
-    if (limit !== null) {
-      this.#leaveOut(belief, limit, score)
-      return false
-    }
-    this.#beliefs += 1
-    this.#characters += lengthOf(belief)
-    return true
-  }
-
-  #leaveOut(belief: Belief, limit: LeftOut['limit'], score: number | null): void {
-    this.leftOut.push({ belief, limit, score })
+  /** `reached`: the limit that keeps the belief out whatever its length. */
+  #take(belief: Belief, score: number | null, reached: LeftOut['limit'] | null): boolean {
+    const length = belief.name.length + belief.content.length + belief.why.length
+    const limit = reached ?? (this.#characters + length > this.#limits.maxCharacters ? 'maxCharacters' : null)
+    if (limit === null) this.#characters += length
+    else this.leftOut.push({ belief, limit, score })
+    return limit === null
   }
 }
 
-const lengthOf = ({ name, content, why }: Belief): number => name.length + content.length + why.length
-
-/** Checks a budget and fills in what it leaves open. */
+/** Checks a budget and fills in the defaults. */
 export function parseBudget(given: Partial<Budget> = {}): Budget {
-  for (const [name, value] of Object.entries(given)) {
+  const set = omitUndefined(given)
+  for (const [name, value] of Object.entries(set)) {
     if (!(name in defaultBudget)) {
-      throw new MemoryError('invalid', `"${name}" is not part of a budget.`, {
-        hint: `Known: ${Object.keys(defaultBudget).join(', ')}.`,
-      })
+      const known = Object.keys(defaultBudget)
+      const meant = didYouMean(name, known)
+      throw invalid(
+        `"${name}" is not part of a budget.`,
+        `${meant === undefined ? '' : `Did you mean ${meant}? `}Known: ${known.join(', ')}.`,
+      )
     }
-    if (value !== undefined && (!Number.isSafeInteger(value) || value < 0)) {
-      throw new MemoryError('invalid', `The budget's ${name} is ${value}.`, { hint: 'Give a whole number, 0 or more.' })
-    }
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw invalid(`The budget's ${name} is ${value}.`, 'Give a whole number, 0 or more.')
   }
-  // An option that is there but undefined must not lift the limit.
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return { ...defaultBudget, ...set }
+}
+
+/** More than this many standing beliefs never fit; the least recently reinforced ones are left out. */
+export const mostPreludeBeliefs = 40
+
+/**
+ * Standing instructions and preferences as one text: as many statements as fit, in the order given; then what to do
+ * about each, where that still fits. Beliefs that are not settled are left out.
+ */
+export function preludeOf(standing: readonly Belief[], maxCharacters: number): Prelude | null {
+  const lines: { belief: Belief; text: string }[] = []
+  // Every line but the first costs a line break as well.
+  let left = maxCharacters + 1
+  for (const belief of standing) {
+    const text = statementOf(belief)
+    if (belief.status === 'exploratory' || text.length + 1 > left) continue
+    lines.push({ belief, text })
+    left -= text.length + 1
+  }
+  if (lines.length === 0) return null
+  for (const line of lines) {
+    const why = line.belief.why === '' ? '' : ` ${asSentence(line.belief.why)}`
+    if (why.length > left) continue
+    line.text += why
+    left -= why.length
+  }
+  return { text: lines.map(({ text }) => text).join('\n'), beliefIds: lines.map(({ belief }) => belief.id) }
+}
+
+function statementOf({ status, content, confidence }: Belief): string {
+  const tendency = status === 'inferred' ? 'Tends to: ' : ''
+  const doubt = confidence < lowConfidence ? ` (confidence ${confidence})` : ''
+  return `${tendency}${asSentence(content)}${doubt}`
+}
+
+const asSentence = (text: string): string => {
+  const flat = text.replace(/\s+/gu, ' ').trim()
+  return /[.!?…:;"”')\]]$/u.test(flat) ? flat : `${flat}.`
 }

@@ -9,7 +9,7 @@ export type Budget = {
   readonly maxBeliefs: number
   /** Default 10. */
   readonly maxPinned: number
-  /** Open questions have their own room. Default 15. */
+  /** Open questions do not count as beliefs. Default 15. */
   readonly maxQuestions: number
   /** Characters of name, content and why over all beliefs and questions. Default 16000. */
   readonly maxCharacters: number
@@ -37,7 +37,7 @@ export type MatchedWords = {
   readonly typo: { readonly written: string; readonly meant: string } | null
 }
 
-/** One surface form of a belief that the message mentions, and what it is worth. */
+/** One surface form of a belief that the message mentions, and its share of the score. */
 export type MatchedForm = {
   readonly field: Clause['field']
   readonly form: string
@@ -51,11 +51,11 @@ export type RelevantBelief = {
   readonly score: number
   readonly explanation: Explanation
   readonly matches: readonly MatchedForm[]
-  /** Set when it was not named itself but is part of this relation, which was. */
+  /** Id of the named relation that the belief takes part in; null when the message names the belief itself. */
   readonly through: string | null
 }
 
-/** Something that was said, shown unasked because it holds most of the telling words of the message. */
+/** A sentence of a turn, shown unasked because it holds most of the informative words of the message. */
 export type Quote = {
   readonly text: string
   /** Id of the turn. */
@@ -64,7 +64,7 @@ export type Quote = {
   readonly speaker: string | null
   readonly role: TurnRole
   readonly at: string
-  /** Something newer about the same thing stands before it, or a belief that came of it was replaced since. */
+  /** A newer quote about the same thing comes before it, or a belief learned from it was replaced since. */
   readonly earlier: boolean
   readonly score: number
   readonly explanation: Explanation
@@ -73,17 +73,17 @@ export type Quote = {
   readonly nearby: readonly string[]
 }
 
-/** Why there are the quotes there are: what the message asks with, and how near the best one came. */
+/** Why these quotes were chosen: the terms of the message, the threshold, and the best quote whether it passed or not. */
 export type QuoteDecision = {
   readonly asked: readonly string[]
   readonly threshold: number
   readonly best: Quote | null
 }
 
-/** Below this an agent is told that the belief is uncertain. */
+/** A lower confidence is shown to the agent. */
 export const lowConfidence = 0.65
 
-/** Standing knowledge about the person, as one text. */
+/** Standing instructions and preferences, as one text. */
 export type Prelude = { readonly text: string; readonly beliefIds: readonly string[] }
 
 /** Why a belief whose form occurs in the message is not among the relevant ones. */
@@ -118,3 +118,10 @@ export type Context = {
   /** Only together with near misses. */
   readonly quoteDecision?: QuoteDecision
 }
+
+/** Ids of the beliefs in a context, those of the prelude aside. */
+export const idsIn = ({ pinned, relevant, questions }: Context): ReadonlySet<string> =>
+  new Set([...pinned, ...questions, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
+
+export const isShown = (context: Context, id: string): boolean =>
+  idsIn(context).has(id) || (context.prelude?.beliefIds.includes(id) ?? false)

@@ -1,21 +1,18 @@
-import type { Belief } from '../../beliefs/belief.ts'
+import { type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
-import { nameKey } from '../../beliefs/identity.ts'
+import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
-import { formAt } from '../../search/forms.ts'
+import { invalid } from '../../errors.ts'
+import { leaf } from '../../search/explanation.ts'
+import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { type Score, scoreLink } from '../../search/score.ts'
-import type { Ports } from '../change/transaction.ts'
-import { nearMissesOf } from '../explain/near-misses.ts'
-import { parseBudget, Room } from './budget.ts'
-import type { Budget, Context, MatchedForm, NearMiss, QuoteDecision, RelevantBelief } from './context.ts'
-import { parseTime } from './parse-time.ts'
-import { participantsOf } from './participants.ts'
-import { mostPreludeBeliefs, preludeOf } from './prelude.ts'
-import { quotesFor } from './quotes.ts'
+import { type PushedQuote, pushQuotes } from '../../search/turns/push.ts'
+import type { Ports, Store } from '../ports.ts'
+import { ContextBudget, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
+import type { Budget, Context, MatchedForm, NearMiss, Quote, QuoteDecision, RelevantBelief } from './context.ts'
 
-/** Longest message looked at, in characters. */
+/** Longest message accepted, in characters. */
 export const longestMessage = 1_000_000
 
 export type RecallRequest = {
@@ -25,15 +22,14 @@ export type RecallRequest = {
   readonly message: string
   readonly agent?: string | null
   readonly budget?: Partial<Budget>
-  /** Also say which beliefs were mentioned but left out, and why. */
+  /** Also lists the beliefs that were mentioned but left out, and why. */
   readonly nearMisses?: boolean
-  /** What was known at this time. */
+  /** Recalls what was known at this time. */
   readonly asOf?: string
   /** `everywhere`: pinned beliefs that a person edited are shown whatever the scope. Default `in-scope`. */
   readonly editedPins?: 'in-scope' | 'everywhere'
 }
 
-/** More near misses than this would not be read by anyone. */
 const mostNearMisses = 50
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
@@ -47,9 +43,9 @@ export async function recall(ports: Ports, request: RecallRequest): Promise<Cont
   })
 }
 
-/** The context, and a way to every near miss there is. */
+/** The context, and a function that finds every near miss. */
 export async function assemble(
-  { store }: Ports,
+  { store, now }: Ports,
   request: RecallRequest,
 ): Promise<{
   readonly context: Context
@@ -57,72 +53,70 @@ export async function assemble(
   readonly quoteDecision: QuoteDecision
 }> {
   const { user, message, agent = null } = request
-  const budget = parseBudget(request.budget)
+  const limits = parseBudget(request.budget)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
-  if (message.length > longestMessage) throw tooLong(message.length)
+  if (message.length > longestMessage)
+    throw invalid(
+      `The message has ${message.length} characters; at most ${longestMessage} fit.`,
+      'Recall for the part that asks something.',
+    )
 
-  const [standing, allPinned, linked] = [
-    await store.standing(view, mostPreludeBeliefs),
-    await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
-    await linkMessage(message, view, store),
-  ]
-  const room = new Room(budget)
-  const questions = room.takeQuestions(allPinned.filter((belief) => belief.type === 'open_question').sort(byUrgency))
-  const pinned = room.takePinned(allPinned.filter((belief) => belief.type !== 'open_question').sort(byUrgency))
+  const standing = await store.standing(view, mostPreludeBeliefs)
+  const allPinned = [...(await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }))]
+  const linked = await linkMessage(message, view, store)
+  const budget = new ContextBudget(limits)
+  const isQuestion = ({ type }: Belief): boolean => type === 'open_question'
+  allPinned.sort((one, other) => Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other))
+  const questions = budget.takeQuestions(allPinned.filter(isQuestion))
+  const pinned = budget.takePinned(allPinned.filter((belief) => !isQuestion(belief)))
   const pinnedIds = new Set(allPinned.map(({ id }) => id))
 
-  const candidates = await rankedCandidates(store, user, linked, { pinnedIds, budget })
+  const candidates = await rankedCandidates(store, linked, { user, pinnedIds, most: limits.maxBeliefs })
   const named = candidates.map((candidate) => relevantBelief(message, linked, candidate))
-  const expanded = await participantsOf(store, view, named, pinnedIds)
-  const relevant = room.takeRelevant([...named, ...expanded])
+  const participants = await participantsOf(store, view, named, pinnedIds)
+  const relevant = budget.takeRelevant([...named, ...participants])
 
-  const shown = { prelude: preludeOf(standing, budget.maxPrelude), pinned, relevant, questions }
-  const { quotes, decision } = await quotesFor(store, {
-    message,
-    user,
-    scopes: view.scopes,
-    shown,
-    maxQuotes: budget.maxQuotes,
-    ...(request.asOf === undefined ? {} : { until: parseTime('until', request.asOf) }),
-  })
-  const context = { user, agent, scopes, ...shown, quotes }
+  const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
+  const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
+  const hasQuotes = limits.maxQuotes > 0 && message.trim() !== ''
+  const push = hasQuotes ? await pushQuotes(store, said, message) : { quotes: [], asked: [], threshold: 0, best: null }
+  const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown))
+  const context = { user, agent, scopes, ...shown, quotes: news.slice(0, limits.maxQuotes).map(quoteOf) }
   return {
     context,
-    quoteDecision: decision,
-    misses: () => nearMissesOf(store, { view, linked, context, leftOut: room.leftOut }),
+    quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
+    misses: async () => {
+      const { nearMissesOf } = await import('../explain/near-misses.ts')
+      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
+    },
   }
 }
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }
 
-const isRelevantKind = ({ posting }: Link): boolean =>
-  !posting.pinned && posting.type !== 'open_question' && posting.subtype !== 'expertise'
-
-/** Best first. Only as many are loaded as could still make the cut, ties included. */
+/** Best first. Only as many are loaded as could still fit, ties included. */
 async function rankedCandidates(
-  store: Ports['store'],
-  user: string,
-  linked: Linked,
-  { pinnedIds, budget }: { pinnedIds: ReadonlySet<string>; budget: Budget },
+  store: Store,
+  { links, population }: Linked,
+  { user, pinnedIds, most }: { user: string; pinnedIds: ReadonlySet<string>; most: number },
 ): Promise<readonly Candidate[]> {
-  const scored = linked.links
-    .filter((link) => isRelevantKind(link) && !pinnedIds.has(link.posting.beliefId))
-    .map((link) => ({ link, score: scoreLink(link, linked.population) }))
+  const mayBeRelevant = ({ posting }: Link): boolean =>
+    !posting.pinned &&
+    !pinnedIds.has(posting.beliefId) &&
+    posting.type !== 'open_question' &&
+    posting.subtype !== 'expertise'
+  const scored = links
+    .filter(mayBeRelevant)
+    .map((link) => ({ link, score: scoreLink(link, population) }))
     .sort(
       (one, other) =>
         other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt,
     )
-  const last = scored[budget.maxBeliefs]
-  const inReach = last === undefined ? scored : scored.filter(({ score }) => score.value >= last.score.value)
-  const beliefs = new Map(
-    (
-      await store.getMany(
-        user,
-        inReach.map(({ link }) => link.posting.beliefId),
-      )
-    ).map((belief) => [belief.id, belief]),
-  )
+  const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
+  const inReach = scored.filter(({ score }) => score.value >= lowest)
+  const ids = inReach.map(({ link }) => link.posting.beliefId)
+  const beliefs = new Map((await store.getMany(user, ids)).map((belief) => [belief.id, belief]))
   return inReach
     .flatMap(({ link, score }) => {
       const belief = beliefs.get(link.posting.beliefId)
@@ -143,20 +137,96 @@ function relevantBelief(message: string, { atoms }: Linked, { belief, score }: C
   return { belief, score: score.value, explanation: score.explanation, matches, through: null }
 }
 
-/** Person-edited first, then most recently reinforced. */
-const byUrgency = (one: Belief, other: Belief): number =>
-  Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other)
-
-/** Most recently reinforced first, then by name; the rest only makes the order total. */
+/** Most recently reinforced first, then by name; scopes and id only make the order total. */
 const byRecency = (one: Belief, other: Belief): number =>
   Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at) ||
-  compare(nameKey(one.name), nameKey(other.name)) ||
-  compare(one.scopes.join(' '), other.scopes.join(' ')) ||
-  compare(one.id, other.id)
+  compareStrings(nameKey(one.name), nameKey(other.name)) ||
+  compareStrings(one.scopes.join(' '), other.scopes.join(' ')) ||
+  compareStrings(one.id, other.id)
 
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+/** One hop from every relation that was named: its participants in view, after everything named directly. */
+async function participantsOf(
+  store: Store,
+  view: Viewpoint,
+  named: readonly RelevantBelief[],
+  pinnedIds: ReadonlySet<string>,
+): Promise<readonly RelevantBelief[]> {
+  const present = new Set([...named.map(({ belief }) => belief.id), ...pinnedIds])
+  const found: RelevantBelief[] = []
+  for (const { belief: relation } of named.filter(({ belief }) => belief.type === 'relation')) {
+    for (const belief of await participants(store, view, relation)) {
+      const isInView =
+        isVisibleTo(belief.agent, view.agent) && belief.scopes.some((scope) => view.scopes.includes(scope))
+      const mayBeShown = isInView && isCurrent(belief) && belief.type !== 'open_question'
+      if (!mayBeShown || present.has(belief.id)) continue
+      present.add(belief.id)
+      const explanation = leaf(`part of the relation "${relation.name}"`, 0)
+      found.push({ belief, score: 0, explanation, matches: [], through: relation.id })
+    }
+  }
+  return found
+}
 
-const tooLong = (length: number): MemoryError =>
-  new MemoryError('invalid', `The message has ${length} characters; at most ${longestMessage} are looked at.`, {
-    hint: 'Recall for the part that asks something.',
+/** A participant is an id, or else the name or alias of beliefs in view. */
+async function participants(store: Store, view: Viewpoint, relation: Belief): Promise<readonly Belief[]> {
+  const byId = new Map((await store.getMany(view.user, relation.participants)).map((belief) => [belief.id, belief]))
+  const found: Belief[] = []
+  for (const participant of relation.participants) {
+    const belief = byId.get(participant)
+    if (belief !== undefined) {
+      found.push(await successorByName(store, belief))
+      continue
+    }
+    const keys = formKeys(participant).map(({ key }) => key)
+    const postings = [...(await store.postings(view, keys)).values()].flat()
+    found.push(...(await store.getMany(view.user, [...new Set(postings.map(({ beliefId }) => beliefId))])))
+  }
+  return found
+}
+
+/** A relation follows a corrected participant to its successor as long as that still answers to the old name. */
+async function successorByName(store: Store, belief: Belief): Promise<Belief> {
+  const key = nameKey(belief.name)
+  let successor = belief
+  const seen = new Set<string>()
+  while (successor.supersededBy !== null && !seen.has(successor.id)) {
+    seen.add(successor.id)
+    const next = await store.get(successor.user, successor.supersededBy)
+    if (next === null || ![next.name, ...next.aliases].some((form) => nameKey(form) === key)) return successor
+    successor = next
+  }
+  return successor
+}
+
+/** Whether a belief in the context says the same as a quote, or one of the two texts contains the other. */
+function isShownAlready(
+  quote: string,
+  { prelude, pinned, relevant, questions }: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>,
+): boolean {
+  const beliefs = [...pinned, ...relevant.map(({ belief }) => belief), ...questions]
+  const statements = [...beliefs.map(({ content }) => content), ...(prelude?.text.split('\n') ?? [])]
+  return statements.some((statement) => {
+    const [one, other] = [words(quote), words(statement)]
+    return isSameStatement(quote, statement) || one.includes(other) || other.includes(one)
   })
+}
+
+const words = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+const quoteOf = ({ turn, isEarlier, text, score, explanation, shared, nearby }: PushedQuote): Quote => ({
+  text,
+  turn: turn.id,
+  session: turn.session,
+  speaker: turn.speaker,
+  role: turn.role,
+  at: turn.at,
+  earlier: isEarlier,
+  score,
+  explanation,
+  shared,
+  nearby,
+})

@@ -2,8 +2,8 @@ import type { Belief } from '../../beliefs/belief.ts'
 import { type Context, lowConfidence, type Quote } from './context.ts'
 
 /**
- * The context as a block for a prompt. The same context always gives the same bytes. Everything remembered stands
- * inside one fence, and nothing in it can close that fence.
+ * The context as a block for a prompt. The same context always gives the same bytes. All remembered text is inside one
+ * `<memory>` element, and no remembered text can close it.
  */
 export function renderContext(context: Context): string {
   const inPrelude = new Set(context.prelude?.beliefIds ?? [])
@@ -59,7 +59,7 @@ export function quoteLine({
 }
 
 /**
- * On one line, with invisible characters gone and angle brackets of any width disarmed, so that no text can open or
+ * On one line, without invisible characters and with angle brackets of any width replaced, so that no text can open or
  * close a tag.
  */
 const safe = (text: string): string =>

@@ -4,7 +4,7 @@ import { about, agent, tell } from '../../../test/memory/at-hand.ts'
 import { belief, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import { correct } from '../change/correct.ts'
 import { resolve } from '../change/resolve.ts'
-import type { Ports } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
 import { type SearchRequest, search } from './search.ts'
 
 const look = async (memory: Ports, query: string, options: Partial<SearchRequest> = {}) => {

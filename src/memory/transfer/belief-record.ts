@@ -1,10 +1,11 @@
 import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from '../../beliefs/belief.ts'
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
-import { limits, parseForm, parseLabel, parseParticipants, parseText } from '../change/draft.ts'
+import { invalid, MemoryError } from '../../errors.ts'
+import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
+import type { Ports } from '../ports.ts'
 
-/** A belief as it stands in a file: complete but for the version, which the store decides. */
+/** A belief in a file: complete except for the version, which the store assigns. */
 export type BeliefRecord = Omit<Belief, 'version'>
 
 /** What a record may leave out. */
@@ -16,7 +17,7 @@ export type RecordDefaults = {
   readonly newId: () => string
 }
 
-/** Other spellings of our fields, as the retrieval suites in the field write them. */
+/** Other spellings of our fields, as other systems write them. */
 const spellings: Readonly<Record<string, string>> = {
   _id: 'id',
   user_id: 'user',
@@ -30,63 +31,23 @@ const spellings: Readonly<Record<string, string>> = {
   epistemic_status: 'status',
   epistemicStatus: 'status',
   user_edited: 'editedByPerson',
-  superseded_by: 'supersededBy',
-  resolved_at: 'resolvedAt',
-  resolved_by: 'resolvedBy',
   relation_type: 'relation',
-  reinforcement_count: 'reinforcementCount',
   last_reinforced_at: 'reinforcedAt',
-  expertise_domain: 'expertiseDomain',
-  expertise_depth: 'expertiseDepth',
-  created_at: 'createdAt',
-  updated_at: 'updatedAt',
 }
 
-const knownFields = new Set([
-  'id',
-  'user',
-  'agent',
-  'type',
-  'subtype',
-  'name',
-  'aliases',
-  'content',
-  'why',
-  'scopes',
-  'status',
-  'confidence',
-  'pinned',
-  'editedByPerson',
-  'supersededBy',
-  'proposedFor',
-  'candidate',
-  'resolvedAt',
-  'resolvedBy',
-  'participants',
-  'relation',
-  'expertise',
-  'expertiseDomain',
-  'expertiseDepth',
-  'provenance',
-  'reinforcement',
-  'reinforcementCount',
-  'reinforcedAt',
-  'createdAt',
-  'updatedAt',
-  'version',
-])
-/** Kept by other systems, of no use here. */
-const ignoredFields = new Set([
-  'change_log',
-  'changeLog',
-  'expertise_evidence_count',
-  'origin_context',
-  'token_id',
-  'token_name',
-  'token_kind',
-])
+const knownFields = new Set(
+  `id user agent type subtype name aliases content why scopes status confidence pinned editedByPerson supersededBy
+  proposedFor candidate resolvedAt resolvedBy participants relation expertise expertiseDomain expertiseDepth provenance
+  reinforcement reinforcementCount reinforcedAt createdAt updatedAt version`.split(/\s+/u),
+)
+/** Fields of other systems that have no use here. */
+const ignoredFields = new Set('changeLog expertiseEvidenceCount originContext tokenId tokenName tokenKind'.split(' '))
 
-/** Reads one belief in our spelling or the other. Reports fields it does not know; throws for values it cannot take. */
+/** Our name for a field: a known spelling, or else the same word in camel case. */
+const fieldName = (key: string): string =>
+  spellings[key] ?? key.replace(/(?<=[a-z])_([a-z])/gu, (_, letter: string) => letter.toUpperCase())
+
+/** Reads one belief in any known spelling. Lists unknown fields; throws for invalid values. */
 export function parseRecord(
   value: unknown,
   defaults: RecordDefaults,
@@ -95,22 +56,22 @@ export function parseRecord(
   const fields = new Map<string, unknown>()
   const unknown: string[] = []
   for (const [key, field] of Object.entries(value)) {
-    const name = spellings[key] ?? key
+    const name = fieldName(key)
     if (knownFields.has(name)) fields.set(name, field)
-    else if (!ignoredFields.has(key) && !key.startsWith('_')) unknown.push(key)
+    else if (!ignoredFields.has(name) && !key.startsWith('_')) unknown.push(key)
   }
   return { record: recordOf(fields, defaults), unknown }
 }
 
 function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults): BeliefRecord {
   const name = parseForm('name', text(fields, 'name'))
+  const aliases = strings(fields, 'aliases').map((alias) => parseForm('alias', alias))
   const createdAt = time(fields, 'createdAt') ?? defaults.at
   const provenance = object(fields, 'provenance')
   const reinforcement = object(fields, 'reinforcement')
   const expertise = object(fields, 'expertise')
   const domain = optionalText(fields, 'expertiseDomain') ?? optionalText(expertise, 'domain')
   const depth = optionalText(fields, 'expertiseDepth') ?? optionalText(expertise, 'depth')
-  const why = optionalText(fields, 'why')
   const scopes = parseScopes(strings(fields, 'scopes'))
   const supersededBy = optionalText(fields, 'supersededBy')
   return {
@@ -120,16 +81,12 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
     type: choice(fields, 'type', beliefTypes) ?? 'entity',
     subtype: choice(fields, 'subtype', subtypes),
     name,
-    aliases: mergeAliases(
-      name,
-      [],
-      strings(fields, 'aliases').map((alias) => parseForm('alias', alias)),
-    ),
+    aliases: mergeAliases(name, [], aliases),
     content: parseText('content', text(fields, 'content'), limits.content),
-    why: why === null ? '' : parseText('why', why, limits.why),
+    why: parseWhy(optionalText(fields, 'why') ?? ''),
     scopes: scopes.length > 0 ? scopes : defaults.scopes,
     status: supersededBy === null ? (choice(fields, 'status', statuses) ?? 'active') : 'superseded',
-    confidence: numberBetween(fields, 'confidence', 0, 1) ?? 1,
+    confidence: numberUpTo(fields, 'confidence', 1) ?? 1,
     pinned: flag(fields, 'pinned'),
     editedByPerson: flag(fields, 'editedByPerson'),
     supersededBy,
@@ -157,10 +114,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
       at: time(provenance, 'at') ?? time(provenance, 'extracted_at') ?? createdAt,
     },
     reinforcement: {
-      count:
-        numberBetween(fields, 'reinforcementCount', 0, Number.MAX_SAFE_INTEGER) ??
-        numberBetween(reinforcement, 'count', 0, Number.MAX_SAFE_INTEGER) ??
-        0,
+      count: count(fields, 'reinforcementCount') ?? count(reinforcement, 'count') ?? 0,
       at: time(fields, 'reinforcedAt') ?? time(reinforcement, 'at') ?? createdAt,
     },
     createdAt,
@@ -168,84 +122,163 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
   }
 }
 
-type Fields = ReadonlyMap<string, unknown>
-
 function idOf(id: string): string {
   if (/^[^\s\p{Cc}]{1,128}$/u.test(id)) return id
   throw invalid(`The id "${id.slice(0, 80)}" is not usable.`, 'An id has 1 to 128 characters and no spaces.')
 }
 
+type Fields = ReadonlyMap<string, unknown>
+
+/** The parsed value of a field; null when it is missing or null. `parse` gives undefined for a value it cannot take. */
+function field<Value>(
+  fields: Fields,
+  name: string,
+  expected: string,
+  parse: (value: unknown) => Value | undefined,
+): Value | null {
+  const value = fields.get(name)
+  if (value === undefined || value === null) return null
+  const parsed = parse(value)
+  if (parsed !== undefined) return parsed
+  throw invalid(`The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}; it must be ${expected}.`)
+}
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+
 function text(fields: Fields, name: string): string {
-  const value = fields.get(name)
-  if (typeof value === 'string') return value
-  throw invalid(
-    value === undefined
-      ? `The field ${name} is missing.`
-      : `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}, not text.`,
+  const value = field(fields, name, 'text', (given) => (isString(given) ? given : undefined))
+  if (value === null) throw invalid(`The field ${name} is missing.`)
+  return value
+}
+
+/** Blank text counts as missing: files made from tables write an empty cell for a value they do not have. */
+const optionalText = (fields: Fields, name: string): string | null =>
+  field(fields, name, 'text', (value) => (isString(value) ? (value.trim() === '' ? null : value) : undefined))
+
+const strings = (fields: Fields, name: string): readonly string[] =>
+  field(fields, name, 'a list of texts', (value) =>
+    isString(value) ? [value] : Array.isArray(value) && value.every(isString) ? value : undefined,
+  ) ?? []
+
+const flag = (fields: Fields, name: string): boolean =>
+  field(fields, name, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined)) ?? false
+
+const numberUpTo = (fields: Fields, name: string, most: number): number | null =>
+  field(fields, name, `a number from 0 to ${most}`, (value) =>
+    typeof value === 'number' && value >= 0 && value <= most ? value : undefined,
   )
+
+const count = (fields: Fields, name: string): number | null => numberUpTo(fields, name, Number.MAX_SAFE_INTEGER)
+
+const choice = <Value extends string>(fields: Fields, name: string, allowed: readonly Value[]): Value | null =>
+  optionalText(fields, name) === null
+    ? null
+    : field(fields, name, `one of ${allowed.join(', ')}`, (value) => allowed.find((one) => one === value))
+
+const time = (fields: Fields, name: string): string | null =>
+  optionalText(fields, name) === null
+    ? null
+    : field(fields, name, 'a date such as 2026-03-01T12:00:00Z', (value) =>
+        isString(value) ? parseDate(value) : undefined,
+      )
+
+const withoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
+
+function parseDate(text: string): string | undefined {
+  // Without a zone the same text would mean another moment on every machine.
+  const zoned = withoutZone.test(text) ? `${text.replace(' ', 'T')}Z` : text
+  const date = new Date(/^\d{4}-\d{2}-\d{2}/u.test(zoned) ? zoned : Number.NaN)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-/** Null when the field is missing, null or blank: files from tables write nothing for what they do not have. */
-function optionalText(fields: Fields, name: string): string | null {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return null
-  const given = text(fields, name)
-  return given.trim() === '' ? null : given
+const object = (fields: Fields, name: string): Fields =>
+  field(fields, name, 'an object', (value) =>
+    typeof value === 'object' && !Array.isArray(value) ? new Map(Object.entries(value as object)) : undefined,
+  ) ?? new Map()
+
+/** A belief read from a file, and where in the file it stood. */
+export type PlacedRecord = { readonly place: string; readonly record: BeliefRecord }
+
+export type ReadRequest = {
+  readonly text: string
+  readonly source: string
+  readonly user: string
+  readonly scopes: readonly string[]
 }
 
-function strings(fields: Fields, name: string): readonly string[] {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return []
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
-  throw invalid(`The field ${name} is not a list of texts.`)
+/** Reads a JSON array of beliefs, one belief, or JSON Lines. */
+export function readRecords(
+  { now, newId }: Pick<Ports, 'now' | 'newId'>,
+  { text, source, user, scopes }: ReadRequest,
+): { readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] } {
+  const at = now().toISOString()
+  const defaults = { user, scopes: parseScopes(scopes), origin: source, at, newId }
+  const warnings: string[] = []
+  const places = new Map<string, string>()
+  const records = valuesIn(text.replace(/^\ufeff/u, ''), source).map(({ place, value }) => {
+    const { record, unknown } = located(place, () => parseRecord(value, defaults))
+    if (record.scopes.length === 0)
+      throw invalid(`${place}: the belief has no scope.`, 'Give it one, or import with --scope.')
+    if (unknown.length > 0)
+      warnings.push(`${place}: ignored unknown field${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}.`)
+    const earlier = places.get(`${record.user}\n${record.id}`)
+    if (earlier !== undefined)
+      throw invalid(
+        `${place}: the id "${record.id}" was used before, at ${earlier}.`,
+        'Every belief needs an id of its own.',
+      )
+    places.set(`${record.user}\n${record.id}`, place)
+    return { place, record }
+  })
+  return { records, warnings }
 }
 
-function flag(fields: Fields, name: string): boolean {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return false
-  if (typeof value === 'boolean') return value
-  throw invalid(`The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}, not true or false.`)
+function valuesIn(text: string, source: string): readonly { place: string; value: unknown }[] {
+  if (text.trim() === '') throw invalid(`${source} is empty.`, 'Give a JSON array of beliefs or JSON Lines.')
+  if (text.trimStart().startsWith('[')) {
+    const value = parseJson(text, source)
+    return (value as unknown[]).map((item, index) => ({ place: `${source}, item ${index + 1}`, value: item }))
+  }
+  const lines = text
+    .split(/\r?\n/u)
+    .map((line, index) => ({ line, place: `${source}, line ${index + 1}` }))
+    .filter(({ line }) => line.trim() !== '')
+  // If no line is JSON by itself, the text is one belief over several lines.
+  if (lines.length > 1 && !lines.some(({ line }) => isJsonObject(line)))
+    return [{ place: source, value: parseJson(text, source) }]
+  return lines.map(({ line, place }) => ({ place, value: parseJson(line, place) }))
 }
 
-function numberBetween(fields: Fields, name: string, least: number, most: number): number | null {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return null
-  if (typeof value === 'number' && value >= least && value <= most) return value
-  throw invalid(
-    `The field ${name} is ${JSON.stringify(value)?.slice(0, 80)}; it must be a number of at least ${least}${most < Number.MAX_SAFE_INTEGER ? ` and at most ${most}` : ''}.`,
-  )
+function parseJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new MemoryError('invalid', `${place}: not JSON (${(cause as Error).message}).`, {
+      hint: 'Give a JSON array of beliefs, or one belief a line.',
+      cause,
+    })
+  }
 }
 
-function choice<Value extends string>(fields: Fields, name: string, allowed: readonly Value[]): Value | null {
-  const value = optionalText(fields, name)
-  if (value === null) return null
-  const found = allowed.find((candidate) => candidate === value)
-  if (found !== undefined) return found
-  throw invalid(`The field ${name} is "${value.slice(0, 80)}".`, `Allowed: ${allowed.join(', ')}.`)
+function isJsonObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
-const zoneless = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/u
-
-function time(fields: Fields, name: string): string | null {
-  const value = optionalText(fields, name)
-  if (value === null) return null
-  // A time without a zone would otherwise mean another moment on every machine.
-  const zoned = zoneless.test(value) ? `${value.replace(' ', 'T')}Z` : value
-  const parsed = /^\d{4}-\d{2}-\d{2}/u.test(zoned) ? new Date(zoned) : new Date(Number.NaN)
-  if (!Number.isNaN(parsed.getTime())) return parsed.toISOString()
-  throw invalid(
-    `The field ${name} is "${value.slice(0, 80)}", not a date.`,
-    'Write ISO 8601, for example 2026-03-01T12:00:00Z.',
-  )
+/** Says where in the file an error lies. */
+function located<Value>(place: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    throw new MemoryError(error.code, `${place}: ${error.message}`, {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      cause: error,
+    })
+  }
 }
-
-function object(fields: Fields, name: string): Fields {
-  const value = fields.get(name)
-  if (value === undefined || value === null) return new Map()
-  if (typeof value === 'object' && !Array.isArray(value)) return new Map(Object.entries(value))
-  throw invalid(`The field ${name} is not an object.`)
-}
-
-const invalid = (message: string, hint?: string): MemoryError =>
-  new MemoryError('invalid', message, hint === undefined ? {} : { hint })

@@ -1,11 +1,17 @@
-import { type ChangeRequest, change, type Ports } from '../change/transaction.ts'
-import { type BuriedIds, type ImportPlan, planImport } from './plan-import.ts'
-import { type PlacedRecord, readRecords } from './read-records.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '../../beliefs/belief.ts'
+import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import type { BeliefChange } from '../../beliefs/journal.ts'
+import { invalid } from '../../errors.ts'
+import { adds, enriched, inherit, isSameWish, superseded } from '../change/remember.ts'
+import { type ChangeRequest, change, revised } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
+import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   /** A JSON array of beliefs, one belief, or JSON Lines; or any Markdown. */
   readonly text: string
-  /** What the text is. Default `records`. */
+  /** Default `records`. */
   readonly format?: 'records' | 'markdown'
   /** Where the text came from; the origin of beliefs that name none. */
   readonly source: string
@@ -13,56 +19,57 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   readonly scopes: readonly string[]
 }
 
-export type Imported = {
+type ImportTally = {
   readonly added: number
   /** Already here, word for word. */
   readonly unchanged: number
   /** Here under another id, saying the same; it counts as said once more. */
   readonly reinforced: number
-  /** Took the place of something that said otherwise. */
+  /** Replaced a belief that said otherwise. */
   readonly corrected: number
-  /** Would take the place of something written by a higher authority. */
+  /** Would replace a belief written by a higher authority. */
   readonly proposed: number
+}
+
+export type Imported = ImportTally & {
   readonly warnings: readonly string[]
   /** One for each user in the file that something changed for. */
   readonly events: readonly number[]
 }
 
-/** Takes in a file of beliefs: the whole of it or, when any of it is wrong, nothing. Doing it again changes nothing. */
+/** Imports a file of beliefs: the whole of it or, when any of it is wrong, nothing. Importing it again changes nothing. */
 export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<Imported> {
+  // The Markdown parser is large, and most imports do without it.
   const { records, warnings } =
-    request.format === 'markdown' ? await readAnyMarkdown(ports, request) : readRecords(ports, request)
+    request.format === 'markdown'
+      ? await (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
+      : readRecords(ports, request)
   return importRecords(ports, request, records, warnings)
 }
 
-/** The parser is large, and most imports do without it. */
-const readAnyMarkdown = async (ports: Ports, request: ImportRequest) =>
-  (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
-
-/** Takes in beliefs that have been read already. */
+/** Imports beliefs that have been read already. */
 export async function importRecords(
   ports: Ports,
-  request: Omit<ChangeRequest, 'key'>,
+  { author }: Omit<ChangeRequest, 'key'>,
   records: readonly PlacedRecord[],
-  warnings: readonly string[] = [],
+  readWarnings: readonly string[] = [],
 ): Promise<Imported> {
-  const { actor } = request.author
-  const parts = [...Map.groupBy(records, ({ record }) => record.user)]
-  // Nothing is written for the first user before it is known that the last one's records can be.
-  if (parts.length > 1) {
+  const byUser = [...Map.groupBy(records, ({ record }) => record.user)]
+  // Nothing is written for the first user before it is known that the records of the last one can be imported.
+  if (byUser.length > 1) {
     const at = ports.now().toISOString()
-    for (const [, placed] of parts) await planImport(ports, { actor, placed, at, buried: new Map() })
+    for (const [, placed] of byUser) await planImport(ports, { actor: author.actor, placed, at, removed: new Map() })
   }
   const tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
-  const told = [...warnings]
+  const warnings = [...readWarnings]
   const events: number[] = []
-  for (const [user, placed] of parts) {
-    const { plan, event } = await importFor(ports, { user, author: request.author, placed })
-    for (const kind of Object.keys(tally) as (keyof typeof tally)[]) tally[kind] += plan.tally[kind]
-    told.push(...plan.warnings)
+  for (const [user, placed] of byUser) {
+    const { plan, event } = await importFor(ports, { user, author, placed })
+    for (const kind of Object.keys(tally) as (keyof ImportTally)[]) tally[kind] += plan.tally[kind]
+    warnings.push(...plan.warnings)
     if (event !== null) events.push(event)
   }
-  return { ...tally, warnings: told, events }
+  return { ...tally, warnings, events }
 }
 
 async function importFor(
@@ -70,29 +77,253 @@ async function importFor(
   { user, author, placed }: Omit<ChangeRequest, 'key'> & { readonly placed: readonly PlacedRecord[] },
 ): Promise<{ readonly plan: ImportPlan; readonly event: number | null }> {
   let isRetry = false
-  return change(
+  return change<{ readonly plan: ImportPlan; readonly event: number | null }>(
     ports,
     { user, author, operation: 'import' },
     async (at) => {
-      // Ids that were used before are rare, and looking for them is not free: only once the store has refused.
-      const buried = isRetry ? await buriedIds(ports, user, placed) : new Map()
+      // Ids of removed beliefs are rare, and every look-up costs: only after the store has refused the first attempt.
+      const removed = isRetry ? await removedIds(ports, user, placed) : new Map()
       isRetry = true
-      const plan = await planImport(ports, { actor: author.actor, placed, at, buried })
+      const plan = await planImport(ports, { actor: author.actor, placed, at, removed })
       if (plan.changes.length === 0) return { kind: 'nothing', result: { plan, event: null } }
       return { kind: 'import', changes: plan.changes, result: (event) => ({ plan, event: event.number }) }
     },
-    () => Promise.reject(new Error('an import has no key to replay')),
   )
 }
 
-async function buriedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<BuriedIds> {
-  const buried = new Map<string, number | null>()
+/** The last version of each id that is no longer there; null when its text was forgotten and must not come back. */
+type RemovedIds = ReadonlyMap<string, number | null>
+
+async function removedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<RemovedIds> {
+  const removed = new Map<string, number | null>()
   for (const { record } of placed) {
     const revisions = await store.history(user, record.id)
     const last = revisions.at(-1)
-    if (last?.outcome === 'erased') buried.set(record.id, null)
+    if (last?.outcome === 'erased') removed.set(record.id, null)
     if (last?.outcome === 'absent')
-      buried.set(record.id, Math.max(...revisions.map(({ belief }) => belief?.version ?? 0)))
+      removed.set(record.id, Math.max(...revisions.map(({ belief }) => belief?.version ?? 0)))
   }
-  return buried
+  return removed
+}
+
+/** What an import of one user's records changes, worked out before anything is written. */
+type ImportPlan = {
+  readonly changes: readonly BeliefChange[]
+  readonly tally: ImportTally
+  readonly warnings: readonly string[]
+}
+
+type Situation = {
+  readonly actor: ActorKind
+  readonly placed: readonly PlacedRecord[]
+  readonly at: string
+  readonly removed: RemovedIds
+}
+
+/** Records with known ids first, then new ones: each record sees what those before it changed. */
+async function planImport(ports: Ports, situation: Situation): Promise<ImportPlan> {
+  const { placed } = situation
+  const user = placed[0]?.record.user ?? ''
+  const ids = placed.map(({ record }) => record.id)
+  const stored = new Map((await ports.store.getMany(user, ids)).map((belief) => [belief.id, belief]))
+  const planner = new Planner(ports, situation)
+  for (const one of placed) {
+    const known = stored.get(one.record.id)
+    if (known !== undefined) await planner.update(one, known)
+  }
+  for (const known of stored.values()) await planner.takeName(known)
+  for (const one of placed) if (!stored.has(one.record.id)) await planner.add(one)
+  await refuseCycles(ports, planner.changes, placed)
+  return { changes: [...planner.changes.values()], tally: planner.tally, warnings: planner.warnings }
+}
+
+/** The memory as it would be after the records seen so far. */
+class Planner {
+  readonly changes = new Map<string, BeliefChange>()
+  readonly tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
+  readonly warnings: string[] = []
+  /** Planned beliefs by the scope and name they hold. */
+  readonly #holding = new Map<string, Set<Belief>>()
+  readonly #ports: Ports
+  readonly #situation: Situation
+
+  constructor(ports: Ports, situation: Situation) {
+    this.#ports = ports
+    this.#situation = situation
+  }
+
+  /** A record whose id is stored already replaces the stored state, as far as its author may. */
+  async update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
+    const { actor } = this.#situation
+    const belief = { ...asImported(record, actor), createdAt: earlier(known.createdAt, record.createdAt) }
+    const heir = inherit(belief, await this.#predecessorsOf(known))
+    const isSame = (read: Belief): boolean =>
+      isSameRecord(known, read) || isSameRecord(known, keepRetired(known, read, actor))
+    if ([{ ...record, version: 1 }, belief, heir].some(isSame)) this.tally.unchanged += 1
+    else if (mayChange(authorityOf(belief), known)) {
+      const isProposal = known.proposedFor !== null && actor !== 'person'
+      this.#put(known.version, keepRetired(known, isProposal ? heir : belief, actor))
+      this.tally[isProposal ? 'proposed' : 'corrected'] += 1
+    } else if (isCurrent(known) && isCurrent(belief)) {
+      await this.#propose({ ...belief, id: this.#ports.newId() }, known)
+    } else {
+      this.warnings.push(`${place}: "${known.name}" stays as it is; a higher authority wrote it.`)
+      this.tally.unchanged += 1
+    }
+  }
+
+  /** Another belief may hold the name of an updated one: it is superseded or, where it is protected, a proposal is made. */
+  async takeName(known: Belief): Promise<void> {
+    const belief = this.changes.get(known.id)?.after
+    if (!belief || !isCurrent(belief)) return
+    const holders = await this.#holders(belief)
+    const protectedOne = holders.find((holder) => !mayChange(authorityOf(belief), holder))
+    if (protectedOne === undefined) {
+      for (const holder of holders) this.#supersede(holder, belief)
+      return
+    }
+    this.changes.delete(known.id)
+    this.tally.corrected -= 1
+    await this.#propose({ ...belief, id: this.#ports.newId(), version: 1 }, protectedOne)
+  }
+
+  async add({ record, place }: PlacedRecord): Promise<void> {
+    const { actor, removed } = this.#situation
+    const lastVersion = removed.get(record.id) ?? 0
+    if (removed.get(record.id) === null) {
+      this.warnings.push(`${place}: ${record.id} was forgotten and is left out; give it another id to have it back.`)
+      return
+    }
+    const belief = { ...asImported(record, actor), version: lastVersion + 1 }
+    const holders = isCurrent(belief) ? await this.#holders(belief) : []
+    const [holder] = holders
+    const protectedOne = holders.find((held) => !mayChange(authorityOf(belief), held))
+    if (holder === undefined) {
+      this.#put(lastVersion, belief)
+      this.tally.added += 1
+    } else if (holders.length === 1 && isSameStatement(holder.content, belief.content)) {
+      await this.#sayAgain(holder, belief)
+    } else if (protectedOne !== undefined) {
+      await this.#propose(inherit(belief, holders), protectedOne, lastVersion)
+    } else {
+      const heir = inherit(belief, holders)
+      for (const held of holders) this.#supersede(held, heir)
+      this.#put(lastVersion, heir)
+      this.tally.corrected += 1
+    }
+  }
+
+  /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
+  async #sayAgain(holder: Belief, belief: Belief): Promise<void> {
+    const { actor, at } = this.#situation
+    const merged = enriched(holder, belief)
+    if (adds(holder, merged) && !mayChange(actor, holder)) {
+      const { type, subtype } = holder
+      await this.#propose({ ...belief, type, subtype, ...merged }, holder, belief.version - 1)
+      return
+    }
+    const isNews =
+      belief.provenance.origin !== holder.provenance.origin && belief.reinforcement.at > holder.reinforcement.at
+    if (!isNews && !adds(holder, merged)) {
+      this.tally.unchanged += 1
+      return
+    }
+    const { count } = holder.reinforcement
+    const reinforcement = isNews ? { count: count + 1, at: belief.reinforcement.at } : holder.reinforcement
+    const { expectedVersion, after } = revised(holder, at, { ...merged, reinforcement })
+    this.#put(expectedVersion, after)
+    this.tally.reinforced += 1
+  }
+
+  async #propose(belief: Belief, target: Belief, lastVersion = 0): Promise<void> {
+    const waiting = await this.#ports.store.proposalsFor(target.user, target.id)
+    if (waiting.some((proposal) => isSameWish(proposal, belief))) {
+      this.tally.unchanged += 1
+      return
+    }
+    this.#put(lastVersion, { ...belief, status: 'exploratory', proposedFor: target.id })
+    this.tally.proposed += 1
+  }
+
+  #supersede(belief: Belief, heir: Belief): void {
+    const { expectedVersion, after } = superseded(belief, heir, this.#situation.at)
+    this.#put(expectedVersion, after)
+  }
+
+  /** Several changes of one belief become one change, from the stored version to the last state. */
+  #put(readVersion: number, belief: Belief): void {
+    const expectedVersion = this.changes.get(belief.id)?.expectedVersion ?? readVersion
+    const after = { ...belief, version: expectedVersion + 1 }
+    this.changes.set(belief.id, { beliefId: belief.id, expectedVersion, outcome: 'present', after })
+    for (const scope of after.scopes) {
+      const key = identity(scope, after.name)
+      this.#holding.set(key, (this.#holding.get(key) ?? new Set()).add(after))
+    }
+  }
+
+  /** Other beliefs that would hold the name, planned or stored. */
+  async #holders(belief: Belief): Promise<readonly Belief[]> {
+    const planned = belief.scopes.flatMap((scope) => [...(this.#holding.get(identity(scope, belief.name)) ?? [])])
+    const stored = await this.#ports.store.holders(belief.user, belief.name, belief.scopes)
+    const now = [...planned, ...stored].map((holder) => this.changes.get(holder.id)?.after ?? holder)
+    const holding = now.filter(
+      (holder) => holder.id !== belief.id && isCurrent(holder) && holdsName(holder, belief.name, belief.scopes),
+    )
+    return [...new Map(holding.map((holder) => [holder.id, holder])).values()]
+  }
+
+  async #predecessorsOf({ user, id, proposedFor }: Belief): Promise<readonly Belief[]> {
+    const { store } = this.#ports
+    return proposedFor === null ? store.supersededBy(user, id) : store.getMany(user, [proposedFor])
+  }
+}
+
+const identity = (scope: string, name: string): string => `${scope}\n${nameKey(name)}`
+
+const earlier = (one: string, other: string): string => (one < other ? one : other)
+
+/** A record keeps the authority it was written with, but never has more than its importer. */
+function asImported(record: BeliefRecord, actor: ActorKind): Belief {
+  if (actor === 'person') return { ...record, version: 1 }
+  const source = record.provenance.actor === 'person' ? 'import' : record.provenance.actor
+  const ceiling = actor === 'import' ? source : actor
+  return { ...record, editedByPerson: false, provenance: { ...record.provenance, actor: ceiling }, version: 1 }
+}
+
+/** A file never revives a belief that was superseded or resolved since, and only a person accepts a proposal. */
+function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
+  const { status, supersededBy, resolvedAt, resolvedBy, proposedFor } = known
+  if (proposedFor !== null) return actor === 'person' ? belief : { ...belief, status: 'exploratory', proposedFor }
+  return isCurrent(known) ? belief : { ...belief, status, supersededBy, resolvedAt, resolvedBy }
+}
+
+/** Whether a record says what is stored. Times are not compared: a file may leave them out. */
+function isSameRecord(known: Belief, belief: Belief): boolean {
+  const comparable = ({ version: _v, updatedAt: _u, createdAt: _c, provenance, reinforcement, ...rest }: Belief) => {
+    const { at: _at, ...source } = provenance
+    return { ...rest, source, count: reinforcement.count }
+  }
+  return isDeepStrictEqual(comparable(known), comparable(belief))
+}
+
+/** Every chain of supersession must end, in the file and in the store together. */
+async function refuseCycles(
+  { store }: Ports,
+  changes: ReadonlyMap<string, BeliefChange>,
+  placed: readonly PlacedRecord[],
+): Promise<void> {
+  const checked = new Set<string>()
+  const heirOf = async (user: string, id: string) =>
+    (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
+  for (const { record, place } of placed) {
+    const path = new Set<string>()
+    for (let id: string | null = record.id; id !== null && !checked.has(id); id = await heirOf(record.user, id)) {
+      if (path.has(id)) {
+        const message = `${place}: "${record.id}" would supersede itself, through ${[...path].join(' and ')}.`
+        throw invalid(message, 'Each belief may be superseded by a newer one only.')
+      }
+      path.add(id)
+    }
+    for (const id of path) checked.add(id)
+  }
 }

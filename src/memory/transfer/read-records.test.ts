@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRecords } from './read-records.ts'
+import { readRecords } from './belief-record.ts'
 
 const ports = () => {
   const ids = Array.from({ length: 100 }, (_, index) => `made-${index}`)

@@ -1,6 +1,6 @@
 import type { Page } from '../../beliefs/belief-store.ts'
-import { type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
-import { type ExportedTurn, longestOpening, type SessionSummary, type TurnFilter } from '../../beliefs/turn-store.ts'
+import { longestOpening, type Turn, turnOrigins, turnRoles } from '../../beliefs/turn.ts'
+import type { ExportedTurn, SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnView } from '../../search/turns/turn-index.ts'
 import type { Connection } from './connection.ts'
 import { readPostings } from './turn-postings.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { openMemory } from '../../open-memory.ts'
+import { noneAgent } from '../agent.ts'
 import { type AgentParts, agentForms, agentFrom } from './agent-from.ts'
-import { noneAgent } from './in-process.ts'
 
 const wanted: unknown[] = []
 const parts: AgentParts = {
@@ -21,7 +21,6 @@ describe('naming an agent', () => {
     ['reference', 'reference', null],
     ['reference:no-memory', 'reference:no-memory', null],
     ['none', 'none', null],
-    ['scripted:runs/one', 'scripted', null],
     ['command:sh -c "cat {file}"', 'command:sh', null],
     ['openai:gpt-5', 'openai', 'gpt-5'],
     ['anthropic:claude-opus', 'anthropic', 'claude-opus'],
@@ -41,11 +40,10 @@ describe('naming an agent', () => {
   it.each([
     ['refrence', 'Did you mean reference[:no-memory]?'],
     ['claude', 'Did you mean claude-code[:<model>]?'],
-    ['gpt', agentForms.scripted],
+    ['gpt', agentForms.openclaw],
     ['openai', 'Write openai:<model>'],
     ['anthropic:', 'Write openai:<model>'],
     ['openai:model@http://elsewhere', 'Use https, or http://127.0.0.1.'],
-    ['scripted:', 'Write scripted:<evidence folder>.'],
     ['none:really', 'Write none.'],
     ['reference:no-memories', 'Write reference[:no-memory].'],
     ['command:', 'Write for example'],

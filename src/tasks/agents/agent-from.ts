@@ -1,21 +1,17 @@
-import { resolve } from 'node:path'
 import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import type { Agent } from '../agent.ts'
-import type { CommandProfile } from './command/command-agent.ts'
-import { noneAgent } from './in-process.ts'
-import type { UsedMemory } from './tool-loop/tools.ts'
+import { noneAgent } from '../agent.ts'
+import type { UsedMemory } from './tool-loop-agent.ts'
 
-/** What agents are made of. Only the composition root has it all. */
 export type AgentParts = {
-  /** The agent that needs no model, with its memory or without. */
   readonly reference: (options: { readonly hasMemory: boolean }) => Agent | Promise<Agent>
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Variables of the environment that an agent which is a program gets besides the usual ones. */
+  /** Names of further environment variables for an agent that is a program. */
   readonly passThrough?: readonly string[]
   /** Relative paths begin here. */
   readonly workingDirectory: string
@@ -25,7 +21,6 @@ export type AgentParts = {
 export const agentForms = {
   reference: 'reference[:no-memory]',
   none: 'none',
-  scripted: 'scripted:<evidence folder>',
   command: "'command:<program> <words with {prompt}, {file}, {session}, {workspace}>'",
   openai: 'openai:<model>[@<url>]',
   anthropic: 'anthropic:<model>[@<url>]',
@@ -38,7 +33,7 @@ type ProgramName = 'command' | 'openclaw' | 'claude-code'
 
 const programs: readonly string[] = ['command', 'openclaw', 'claude-code'] satisfies ProgramName[]
 
-/** The agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+/** Opens the agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
 export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
   const [, given = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
   if (!Object.hasOwn(agentForms, given)) throw unknownAgent(spec, given)
@@ -52,15 +47,10 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
     case 'none':
       if (wanted !== '') throw wrongForm(name, spec)
       return noneAgent
-    case 'scripted': {
-      if (wanted === '') throw wrongForm(name, spec)
-      const { scriptedAgent } = await import('./scripted.ts')
-      return scriptedAgent(resolve(parts.workingDirectory, wanted))
-    }
     case 'openai':
     case 'anthropic': {
       const model = await parts.openModel(parseModelSpec(spec))
-      const { toolLoopAgent } = await import('./tool-loop/tool-loop-agent.ts')
+      const { toolLoopAgent } = await import('./tool-loop-agent.ts')
       return toolLoopAgent({ model, openMemory: parts.openMemory })
     }
     case 'command':
@@ -77,18 +67,17 @@ async function programFrom(
 ): Promise<Agent> {
   const { commandAgent } = await import('./command/command-agent.ts')
   const { anyCommand, claudeCode } = await import('./command/profiles.ts')
-  const { openclaw } = await import('./command/openclaw.ts')
   const model = wanted === '' ? null : wanted
-  const profiles: Readonly<Record<ProgramName, () => CommandProfile>> = {
-    command: () => anyCommand(wanted, { workingDirectory }),
-    openclaw: () => openclaw(model, environment),
-    'claude-code': () => claudeCode(model),
-  }
-  const profile = profiles[name]()
+  const profile =
+    name === 'command'
+      ? anyCommand(wanted, { workingDirectory })
+      : name === 'claude-code'
+        ? claudeCode(model)
+        : (await import('./command/openclaw.ts')).openclaw(model, environment)
   return commandAgent({ ...profile, passThrough: [...profile.passThrough, ...passThrough] }, environment)
 }
 
-/** A variable that is not set would make the agent fail much later, with a message of its own. */
+/** Refuses variables that are not set, which would make the agent fail much later. */
 function checkPassed(name: AgentName, { environment, passThrough = [] }: AgentParts): void {
   const [first] = passThrough
   if (first === undefined) return
@@ -105,9 +94,7 @@ function checkPassed(name: AgentName, { environment, passThrough = [] }: AgentPa
 }
 
 const wrongForm = (name: AgentName, spec: string): MemoryError =>
-  new MemoryError('invalid', `"${spec}" is not how the agent ${name} is written.`, {
-    hint: `Write ${agentForms[name]}.`,
-  })
+  new MemoryError('invalid', `"${spec}" is not a valid agent.`, { hint: `Write ${agentForms[name]}.` })
 
 function unknownAgent(spec: string, given: string): MemoryError {
   const meant = didYouMean(given, Object.keys(agentForms))

@@ -18,7 +18,7 @@ const sessions: readonly TaskSession[] = [
   { id: 'recall', prompt: prompts.recall, isFresh: true },
 ]
 const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
-  ...{ id, session: 'recall', expect: [], forbid: [], mustNotKnow: false, source: 'task' },
+  ...{ id, session: 'recall', expect: [], forbid: [], mustNotKnow: false },
   ...rest,
 })
 const stating = (...answerChecks: readonly AnswerCheck[]): Task => taskWith(sessions, { answerChecks })
@@ -33,7 +33,6 @@ const secondBrain = stating(
   check('project', { expect: [['NeonDB'], ['distributed key-value store']] }),
   check('phrase', { expect: [['purple elephant sunrise']] }),
   check('memory-read', { memoryRead: true }),
-  check('nothing-invented', { nothingInvented: true }),
 )
 
 const answers = {
@@ -80,7 +79,6 @@ describe('a task that states no checks', () => {
       ['recall', 'criterion-7', [['distributed key-value store']]],
       ['recall', 'criterion-8', [['purple elephant sunrise']]],
     ])
-    expect(checks.every(({ source }) => source === 'criteria')).toBe(true)
   })
 
   it.each([
@@ -114,21 +112,16 @@ describe('a task that states no checks', () => {
 
 describe('answers', () => {
   it('that are right in other words pass every check', async () => {
-    const { checks, score, recallScore, sameSessionScore } = await graded(secondBrain, played({}))
+    const { checks, answerScore: score, recallScore, sameSessionScore } = await graded(secondBrain, played({}))
 
     expect(checks.filter(({ passed }) => !passed)).toEqual([])
     expect([score, recallScore, sameSessionScore]).toEqual([1, 1, 1])
-    expect(checks.map(({ kind }) => kind)).toEqual([
-      ...Array<string>(8).fill('fact'),
-      'memory_read',
-      'nothing_invented',
-    ])
   })
 
   it('fail exactly where they are wrong', async () => {
     const wrongDay = answers.recall.replace('15 January', '16 January')
 
-    expect(await failedOf(secondBrain, played({ recall: wrongDay }))).toEqual(['start', 'nothing-invented'])
+    expect(await failedOf(secondBrain, played({ recall: wrongDay }))).toEqual(['start'])
     expect(await failedOf(secondBrain, played({ chat: 'You are learning Rust.' }))).toEqual(['same-project'])
     expect(await failedOf(secondBrain, played({ store: 'Nice to meet you!' }))).toEqual(['stored'])
     expect(await failedOf(secondBrain, played({}, []))).toEqual(['memory-read'])
@@ -136,7 +129,7 @@ describe('answers', () => {
 
   it('that are missing pass nothing', async () => {
     const silent = played({}).map((session) => ({ ...session, answer: '', calls: [] }))
-    const { score, recallScore, sameSessionScore, checks } = await graded(secondBrain, silent)
+    const { answerScore: score, recallScore, sameSessionScore, checks } = await graded(secondBrain, silent)
 
     expect([score, recallScore, sameSessionScore]).toEqual([0, 0, 0])
     expect(checks.every(({ found }) => found === 'no answer')).toBe(true)
@@ -152,7 +145,7 @@ describe('answers', () => {
   ])('after %s', async (_, call, passes) => {
     const { checks } = await graded(secondBrain, played({}, [call]), { 'notes/people.md': 'Elena' })
 
-    expect(checks.find(({ kind }) => kind === 'memory_read')?.passed).toBe(passes)
+    expect(checks.find(({ id }) => id === 'memory-read')?.passed).toBe(passes)
   })
 
   it('must not know what nobody told, and must not say what is forbidden', async () => {
@@ -160,14 +153,13 @@ describe('answers', () => {
       check('pet', { mustNotKnow: true }),
       check('secret', { forbid: ['5000 euros'] }),
       check('memory-read', { memoryRead: true }),
-      check('nothing-invented', { nothingInvented: true }),
     )
     const failed = (recall: string) => failedOf(task, played({ recall, chat: 'Rust' }))
 
     expect(await failed('I do not know whether you have a pet.')).toEqual([])
     expect(await failed('Your mentor is Elena Vasquez.')).toEqual(['pet'])
-    expect(await failed('I do not know, but you earn 5,000 Euros.')).toEqual(['secret', 'nothing-invented'])
-    expect(await failed('')).toEqual(['pet', 'secret', 'memory-read', 'nothing-invented'])
+    expect(await failed('I do not know, but you earn 5,000 Euros.')).toEqual(['secret'])
+    expect(await failed('')).toEqual(['pet', 'secret', 'memory-read'])
   })
 
   it('may have to be right character for character', async () => {
@@ -182,8 +174,8 @@ describe('answers', () => {
     const wrong = await graded(secondBrain, played({ chat: 'No idea.', store: 'Hello!' }))
     const echo = await graded(secondBrain, played({ recall: 'I do not know.' }))
 
-    expect([wrong.score, wrong.recallScore, wrong.sameSessionScore]).toEqual([1, 1, 0])
-    expect([echo.score, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
+    expect([wrong.answerScore, wrong.recallScore, wrong.sameSessionScore]).toEqual([1, 1, 0])
+    expect([echo.answerScore, echo.recallScore, echo.sameSessionScore]).toEqual([0, 0, 1])
   })
 
   it('of a session that says it is new but has earlier messages count as the same conversation', async () => {
@@ -192,7 +184,7 @@ describe('answers', () => {
     const continued = evidence.sessions.map((session) => ({ ...session, priorMessages: 4 }))
 
     expect(await gradeAnswers(secondBrain, { ...evidence, sessions: continued }, directory.path)).toMatchObject({
-      score: null,
+      answerScore: null,
       recallScore: null,
       sameSessionScore: 1,
     })
@@ -205,10 +197,10 @@ describe('answers', () => {
         fc.string(),
         fc.constantFrom(answers.recall, 'Rust.', ''),
         async (store, chat, recall) => {
-          const { score, recallScore } = await graded(secondBrain, played({ store, chat, recall }))
+          const { answerScore: score, recallScore } = await graded(secondBrain, played({ store, chat, recall }))
           const usual = await graded(secondBrain, played({ recall }))
 
-          expect([score, recallScore]).toEqual([usual.score, usual.recallScore])
+          expect([score, recallScore]).toEqual([usual.answerScore, usual.recallScore])
         },
       ),
       { numRuns: 20 },
@@ -224,7 +216,6 @@ describe('answers', () => {
       forbid: texts,
       mustNotKnow: fc.boolean(),
       memoryRead: fc.boolean(),
-      nothingInvented: fc.boolean(),
       exact: fc.boolean(),
     })
     const blank = fc.constantFrom('', ' ', '\n\t ')
@@ -266,35 +257,16 @@ describe('answers', () => {
       check('pet', { mustNotKnow: true }),
       check('file', { expect: [['memory/MEMORY.md']] }),
       check('memory-read', { memoryRead: true }),
-      check('nothing-invented', { nothingInvented: true }),
       check('language', { expect: [['Rust']] }),
     )
     const forgetful = await graded(task, played({ recall: 'I do not know: memory/MEMORY.md is empty.' }))
 
-    expect(forgetful).toMatchObject({ score: 0, recallScore: 0 })
+    expect(forgetful).toMatchObject({ answerScore: 0, recallScore: 0 })
     expect(forgetful.checks[1]?.found).toContain('no value was recalled')
     expect(await graded(task, played({ recall: 'Rust; I do not know more than memory/MEMORY.md.' }))).toMatchObject({
-      score: 1,
+      answerScore: 1,
       recallScore: 1,
     })
-  })
-
-  it('are looked at under the number of their question, where they have numbers', async () => {
-    const task = stating(
-      check('language', { question: 1, expect: [['Rust']] }),
-      check('start', { question: 2, expect: [['January 15, 2024']], forbid: ['NeonDB'] }),
-      check('mentor', { question: 3, mustNotKnow: true }),
-    )
-    const failed = (recall: string) => failedOf(task, played({ recall }))
-
-    expect(await failed('1. Rust\n2. January 15, 2024\n3. I do not know.\n4. NeonDB')).toEqual([])
-    expect(await failed('1. Noted.\n2. Rust\n3. January 15, 2024\n4. I do not know.')).toEqual([
-      'language',
-      'start',
-      'mentor',
-    ])
-    expect(await failed('1. Rust\n2. January 15, 2024')).toEqual(['mentor'])
-    expect(await failed('It is Rust, since January 15, 2024. I do not know your mentor.')).toEqual([])
   })
 
   it('are not checked where a task has nothing to check', async () => {
@@ -302,7 +274,7 @@ describe('answers', () => {
 
     const grade = await graded(task, [{ id: 'only', prompt: 'Write a poem.', answer: 'Roses are red.' }])
 
-    expect(grade).toEqual({ checks: [], score: null, recallScore: null, sameSessionScore: null })
+    expect(grade).toEqual({ checks: [], answerScore: null, recallScore: null, sameSessionScore: null })
   })
 })
 

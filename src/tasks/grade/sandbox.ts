@@ -1,76 +1,161 @@
 import { execFile } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { bubblewrap, type Confinement, defaultLimits, namespaces, type Python, unconfined } from './confinement.ts'
-import { parseScores, runGrader } from './run-grader.ts'
+import { defaultLimits, type GraderJob, runGrader } from './automated-checks.ts'
+
+/** An interpreter, and the folder of its library. */
+export type Python = { readonly executable: string; readonly prefix: string; readonly version: string }
 
 const ask =
   'import json, sys; print(json.dumps([sys.executable, sys.base_prefix, ".".join(map(str, sys.version_info[:3]))]))'
 
-const Reply = z.tuple([z.string().min(1), z.string().min(1), z.string().min(1)])
+const Reply = z.tuple([z.string().min(1), z.string().min(1), z.string().startsWith('3.')])
 
-/** Names under which Python 3 is usually found, each with the arguments that make it one. */
-const usualNames: readonly (readonly [name: string, ...args: string[]])[] =
-  process.platform === 'win32' ? [['py', '-3'], ['python3'], ['python']] : [['python3']]
-
-const longestStartMs = 20_000
-
-/**
- * The interpreter that graders run on; null where there is none. What is found may be a script that only knows where
- * Python is, so it is asked for the real place.
- */
-export async function findPython(names: typeof usualNames = usualNames): Promise<Python | null> {
-  for (const [name, ...args] of names) {
-    try {
-      const { stdout } = await promisify(execFile)(name, [...args, '-I', '-c', ask], { timeout: longestStartMs })
-      const [executable, prefix, version] = Reply.parse(JSON.parse(stdout))
-      if (version.startsWith('3.')) {
-        return { executable: realpathSync(executable), prefix: realpathSync(prefix), version }
-      }
-    } catch {
-      // Not there, or not what its name says: the next name may be.
-    }
+/** The interpreter for graders; null where there is none. `name` may be a wrapper script, so it is asked for the real path. */
+export async function findPython(name = 'python3'): Promise<Python | null> {
+  try {
+    const { stdout } = await promisify(execFile)(name, ['-I', '-c', ask], { timeout: 20_000 })
+    const [executable, prefix, version] = Reply.parse(JSON.parse(stdout))
+    return { executable: realpathSync(executable), prefix: realpathSync(prefix), version }
+  } catch {
+    // Not installed, or not Python 3.
+    return null
   }
-  return null
 }
+
+type Prepared = {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** The path of the copy, as the grader sees it. */
+  readonly workspace: string
+  readonly remove: () => Promise<void>
+}
+
+/** Isolates a grader from the rest of the machine. `args` are the arguments of Python. */
+export type Confinement = (job: Omit<GraderJob, 'code' | 'transcript'>, args: readonly string[]) => Promise<Prepared>
 
 /** Where graders run, or why they do not. */
 export type Sandbox =
-  | { readonly state: 'ready'; readonly confinement: Confinement; readonly python: Python }
+  | { readonly state: 'ready'; readonly confine: Confinement; readonly python: Python }
   | { readonly state: 'none'; readonly reason: string }
 
-type SandboxOptions = {
-  readonly python: Python | null
-  /** Run graders without isolation where there is none. */
-  readonly allowUnsafe: boolean
-  readonly candidates?: readonly Confinement[]
-}
+type SandboxOptions = { readonly python: Python | null; readonly candidates?: readonly Confinement[] }
 
-/** In order of preference. */
 const usualCandidates = (): readonly Confinement[] =>
-  process.platform === 'linux' ? [bubblewrap(), namespaces({ withUser: false }), namespaces({ withUser: true })] : []
+  process.platform === 'linux' ? [namespaces({ withUser: false }), namespaces({ withUser: true })] : []
 
-/** The first confinement that keeps what it promises, shown by a real run. Without one, no grader runs. */
-export async function openSandbox({
-  python,
-  allowUnsafe,
-  candidates = usualCandidates(),
-}: SandboxOptions): Promise<Sandbox> {
+/** The first confinement that passes the probe. Without one, no grader runs. */
+export async function openSandbox({ python, candidates = usualCandidates() }: SandboxOptions): Promise<Sandbox> {
   if (python === null) return { state: 'none', reason: 'There is no python3 on this machine.' }
-  const reasons: string[] = []
-  for (const confinement of candidates) {
-    const reason = await whyNot(confinement, python)
-    if (reason === null) return { state: 'ready', confinement, python }
-    reasons.push(`${confinement.isolation}: ${reason}`)
+  let reason = 'this system has none'
+  for (const confine of candidates) {
+    const problem = await whyNot(confine, python)
+    if (problem === null) return { state: 'ready', confine, python }
+    reason = problem
   }
-  if (allowUnsafe) return { state: 'ready', confinement: unconfined, python }
-  const tried = reasons.length === 0 ? 'this system has none' : reasons.join('; ')
-  return { state: 'none', reason: `Graders need a sandbox, and ${tried}. --unsafe-graders runs them without.` }
+  return { state: 'none', reason: `Python checks need a sandbox: ${reason}.` }
 }
+
+/** System tools are looked up here, whatever the caller's environment says. */
+const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
+
+/** The user id that graders of root run as; it owns nothing. */
+const nobody = '65534'
+
+/**
+ * Runs inside the confinement: copies the workspace, gives it to the owner, drops every privilege and becomes Python.
+ * Arguments: owner or empty, then the program.
+ */
+const insideScript = [
+  'set -eu',
+  'owner=$1; shift',
+  'cp -RP /evidence/. /workspace/',
+  'if [ -n "$owner" ]; then chown -R -h "$owner:$owner" /workspace; else chmod -R u+rwX /workspace; fi',
+  'cd /workspace',
+  'drop="--no-new-privs --bounding-set=-all --inh-caps=-all"',
+  'if [ -n "$owner" ]; then drop="$drop --reuid=$owner --regid=$owner --clear-groups"; fi',
+  'exec setpriv $drop env -i "$@"',
+].join('\n')
+
+/** Folders and files of the system that programs need. Only those that exist are shown. */
+const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store']
+const systemFiles = ['/etc/ld.so.cache', '/etc/alternatives']
+
+/** Arguments of `outsideScript` that show the system to a grader, read-only. Links stay links, so that every path works. */
+function systemArguments(prefix: string): readonly string[] {
+  const folders = systemFolders.flatMap((path) => {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return []
+    return stats.isSymbolicLink() ? ['link', readlinkSync(path), path] : ['show', path]
+  })
+  const files = systemFiles.filter((path) => existsSync(path)).flatMap((path) => ['show', path])
+  // The interpreter may be installed elsewhere.
+  const isInSystem = systemFolders.some((folder) => `${prefix}/`.startsWith(`${folder}/`))
+  return [...folders, ...files, ...(isInSystem ? [] : ['show', prefix])]
+}
+
+/**
+ * Builds a root in memory and changes into it: folders of the system read-only, the workspace read-only beside an empty
+ * one of a bounded size, nothing else. Steps come as arguments: `link TARGET PATH`, `show PATH`, `device PATH`, until
+ * `--`.
+ */
+const outsideScript = [
+  'set -eu',
+  'root=$1; workspace=$2; size=$3; inside=$4; shift 4',
+  'mount -t tmpfs -o size=1m,mode=755,nosuid,nodev tmpfs "$root"',
+  'mkdir "$root/etc" "$root/dev" "$root/tmp" "$root/workspace" "$root/evidence"',
+  'while [ "$1" != "--" ]; do',
+  '  case $1 in',
+  '    link) ln -s "$2" "$root$3"; shift 3;;',
+  '    show)',
+  '      if [ -d "$2" ]; then mkdir -p "$root$2"; else : > "$root$2"; fi',
+  '      mount --rbind "$2" "$root$2"; mount -o remount,bind,ro,nosuid "$root$2"; shift 2;;',
+  '    device) : > "$root$2"; mount --bind "$2" "$root$2"; shift 2;;',
+  '  esac',
+  'done',
+  'shift',
+  'if [ -n "$workspace" ]; then',
+  '  mount --bind "$workspace" "$root/evidence"; mount -o remount,bind,ro,nosuid,nodev "$root/evidence"',
+  'fi',
+  'mount -t tmpfs -o "size=$size,mode=700,nosuid,nodev" tmpfs "$root/workspace"',
+  'mount -t tmpfs -o "size=$size,mode=1777,nosuid,nodev" tmpfs "$root/tmp"',
+  'mount -o remount,bind,ro,nosuid,nodev "$root"',
+  'exec chroot "$root" /bin/sh -c "$inside" sh "$@"',
+].join('\n')
+
+const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
+
+/**
+ * Kernel namespaces made by `unshare`: processes, network, mounts and names are the grader's own, and all of its
+ * processes end with the first. `withUser` takes a user namespace, which needs no privilege; root does without, so that
+ * the grader can run as a user that owns nothing.
+ */
+const namespaces =
+  ({ withUser }: { readonly withUser: boolean }): Confinement =>
+  async ({ python, workspace, workspaceBytes, limits }, args) => {
+    const folder = await mkdtemp(join(tmpdir(), 'credence-grader-'))
+    const owner = !withUser && process.getuid?.() === 0 ? nobody : ''
+    return {
+      program: 'unshare',
+      args: [
+        ...(withUser ? ['--user', '--map-root-user'] : []),
+        ...['--mount', '--net', '--pid', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL'],
+        ...['--propagation', 'private', '--', '/bin/sh', '-c', outsideScript, 'sh'],
+        ...[folder, workspace ?? '', String(workspaceBytes * 2 + limits.scratchBytes), insideScript],
+        ...systemArguments(python.prefix),
+        ...devices.flatMap((path) => ['device', path]),
+        ...['--', owner, python.executable, ...args],
+      ],
+      env: { PATH: systemPath },
+      workspace: '/workspace',
+      remove: () => rm(folder, { recursive: true, force: true }),
+    }
+  }
 
 const probeProcesses = 16
 
@@ -116,15 +201,15 @@ def grade(transcript, workspace_path):
     return found
 `
 
-/** Null when the confinement holds. */
-export async function whyNot(confinement: Confinement, python: Python): Promise<string | null> {
+/** Why a confinement cannot be trusted, shown by a real run; null when it holds. */
+export async function whyNot(confine: Confinement, python: Python): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'credence-probe-'))
   try {
     const outside = join(folder, 'outside')
     const workspace = await mkdtemp(join(folder, 'workspace-'))
     await writeFile(outside, 'outside')
     await writeFile(join(workspace, 'note'), 'inside')
-    const run = await runGrader(confinement, {
+    const { scores } = await runGrader(confine, {
       python,
       workspace,
       workspaceBytes: 6,
@@ -132,10 +217,9 @@ export async function whyNot(confinement: Confinement, python: Python): Promise<
       code: probe(outside),
       transcript: [],
     })
-    const result = parseScores(run)
-    if (!result.ok) return result.reason
-    const broken = Object.entries(result.scores).filter(([, score]) => score !== 1)
-    return broken.length === 0 ? null : `it does not confine ${broken.map(([name]) => name).join(', ')}`
+    if (typeof scores === 'string') return scores
+    const broken = Object.entries(scores).filter(([, score]) => score !== 1)
+    return broken.length === 0 ? null : `it does not isolate ${broken.map(([name]) => name).join(', ')}`
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

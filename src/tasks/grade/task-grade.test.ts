@@ -5,12 +5,13 @@ import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
+import { openJudge } from '../judge/judge.ts'
 import type { Task } from '../task.ts'
-import { verdictOf } from '../task-benchmark.ts'
+import { verdictOf } from '../task-outcomes.ts'
 import { findPython, openSandbox, type Sandbox } from './sandbox.ts'
 import { gradeTask, type TaskGrade } from './task-grade.ts'
 
-const real = await openSandbox({ python: await findPython(), allowUnsafe: false })
+const real = await openSandbox({ python: await findPython() })
 const none: Sandbox = { state: 'none', reason: 'There is no python3 on this machine.' }
 
 const saying = (text: string): ChatModel => ({
@@ -71,7 +72,7 @@ async function graded({
     evidence: { ...kept, ...evidence },
     folder: directory.path,
     place: 'runs/r/evidence/t/1',
-    graders: { sandbox, judge: judge === null ? null : { model: judge, endpoint: null, votes: 1, cacheFolder: null } },
+    graders: { sandbox, judge: judge === null ? null : openJudge(judge) },
     signal: new AbortController().signal,
     now: () => new Date('2026-03-06T10:00:00Z'),
   })
@@ -135,7 +136,7 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
 
 describe('a task that states its checks and has no Python', () => {
   const cat = (expected: string): Task['answerChecks'][number] => ({
-    ...{ id: expected, session: 'ask', expect: [[expected]], forbid: [], mustNotKnow: false, source: 'task' },
+    ...{ id: expected, session: 'ask', expect: [[expected]], forbid: [], mustNotKnow: false },
   })
   const stating = (...names: readonly string[]): Task => taskWith(sessions, { answerChecks: names.map(cat) })
 
@@ -145,6 +146,12 @@ describe('a task that states its checks and has no Python', () => {
     expect(right).toMatchObject({ state: 'scored', score: 1, isComplete: true, automated: { state: 'not_applicable' } })
     expect(half).toMatchObject({ state: 'scored', score: 0.5, automatedScore: 0.5, answerScore: 0.5 })
     expect([verdictOf(right, 0.9), verdictOf(half, 0.9)]).toEqual(['pass', 'fail'])
+  })
+
+  it('is not judged where it is graded automatically, though there is a judge', async () => {
+    const grade = await graded({ task: stating('Miso'), judge: saying('{"scores": {"c1": 1}}') })
+
+    expect(grade).toMatchObject({ judge: { state: 'not_applicable' }, judgeScore: null, isComplete: true })
   })
 
   it('needs a judge where it asks for one', async () => {

@@ -1,13 +1,14 @@
 import type { Evidence } from '../evidence.ts'
-import { gradeByJudge, type Judge, type JudgeGrade } from '../judge/judge.ts'
-import { changedFiles } from '../run/read-evidence.ts'
-import type { GradingType, Task } from '../task.ts'
-import { type AnswerGrade, type CheckResult, gradeAnswers } from './answer-checks.ts'
+import type { Judge, JudgeGrade } from '../judge/judge.ts'
+import type { Obtained } from '../obtain-evidence.ts'
+import { changedFiles } from '../run/evidence-folder.ts'
+import type { Task } from '../task.ts'
+import { type AnswerGrade, gradeAnswers, noAnswers } from './answer-checks.ts'
 import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** How grading a task ended. Only `scored` is a measurement of the agent; the apparatus's faults are never a zero. */
-export type TaskState =
+/** Only `scored` measures the agent; a fault of the harness is never a zero. */
+type TaskState =
   | 'scored'
   | 'agent_failed'
   | 'agent_timeout'
@@ -15,6 +16,9 @@ export type TaskState =
   | 'grader_error'
   | 'judge_error'
   | 'skipped'
+
+/** `reason` says why the state is not `scored`. */
+type Ending = { readonly state: TaskState; readonly reason: string | null }
 
 /** One line of the rubric or of the automated checks. */
 type CriterionScore = {
@@ -26,53 +30,34 @@ type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-3'
+export const gradingVersion = 'credence-grading-4'
 
-/** What a task carried out once came to. Kept beside the evidence, and made again by regrading. */
-export type TaskGrade = {
-  readonly schemaVersion: 1
-  readonly gradingVersion: string
-  readonly taskId: string
-  readonly taskName: string
-  readonly gradingType: GradingType
-  readonly repeat: number
-  readonly state: TaskState
-  /** Why it is not `scored`. */
-  readonly reason: string | null
-  /** As the task's own grading has it; null when nothing of it could be graded. */
-  readonly score: number | null
-  /** Whether every part of the grading the task asks for is in the score. */
-  readonly isComplete: boolean
-  readonly automatedScore: number | null
-  readonly judgeScore: number | null
-  /** The plain mean over the judge's criteria. */
-  readonly judgeMean: number | null
-  /** Checks of answers in new sessions. */
-  readonly answerScore: number | null
-  /** Of these, values that had to be remembered from an earlier session. */
-  readonly recallScore: number | null
-  /** Checks of answers in the first session and in sessions that continue a conversation. */
-  readonly sameSessionScore: number | null
-  readonly checks: readonly CheckResult[]
-  readonly criteria: readonly CriterionScore[]
-  readonly automated: AutomatedGrade
-  readonly judge: JudgeGrade
-  readonly notes: readonly string[]
-  /** The evidence folder, below the eval store. */
-  readonly evidence: string
-  readonly gradedAt: string
-  readonly gradingMs: number
-}
+type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
+
+/** The grade of a task carried out once. Kept beside the evidence, and made again by regrading. */
+export type TaskGrade = Parts &
+  Ending & {
+    readonly schemaVersion: 1
+    readonly gradingVersion: string
+    readonly taskId: string
+    readonly repeat: number
+    /** By the weights of the task; null when no part could be graded. */
+    readonly score: number | null
+    /** Whether the score has every part that the task asks for. */
+    readonly isComplete: boolean
+    readonly automatedScore: number | null
+    readonly judgeScore: number | null
+    readonly criteria: readonly CriterionScore[]
+    readonly notes: readonly string[]
+    /** The evidence folder, below the eval store. */
+    readonly evidence: string
+    readonly gradedAt: string
+    readonly gradingMs: number
+  }
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
 
-type GradingRequest = {
-  /** Filled with what the seed draws. */
-  readonly task: Task
-  readonly evidence: Evidence
-  readonly folder: string
-  /** As it is named in the grade. */
-  readonly place: string
+type GradingRequest = Obtained & {
   readonly graders: Graders
   readonly signal: AbortSignal
   readonly now: () => Date
@@ -80,146 +65,88 @@ type GradingRequest = {
 
 /** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
 export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
-  const { task, evidence, folder, place, graders, signal, now } = request
+  const { task, evidence, folder, place, now } = request
   const begun = performance.now()
-  const frame = {
-    schemaVersion: 1 as const,
-    gradingVersion,
-    taskId: task.id,
-    taskName: task.name,
-    gradingType: task.gradingType,
-    repeat: evidence.repeat,
-    evidence: place,
-  }
-  const ended = () => ({ gradedAt: now().toISOString(), gradingMs: Math.round(performance.now() - begun) })
   const obstacle = await whyUngradable(evidence, folder)
-  if (obstacle !== null) return { ...frame, ...ungraded, ...obstacle, ...ended() }
-
-  const answers = await gradeAnswers(task, evidence, folder)
-  const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
-  const judge = await gradeByJudge({ task, evidence, folder, judge: graders.judge, signal })
-  const automatedScore = automatedScoreOf(task, automated, answers)
+  const parts = obstacle === null ? await gradeParts(request) : ungraded
+  const { automated, judge } = parts
+  const automatedScore = obstacle === null ? automatedScoreOf(task, parts) : null
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
-  const isMeasured = total.score !== null || answers.checks.length > 0
   return {
-    ...frame,
-    ...stateOf({ evidence, automated, judge, isMeasured }),
+    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: place },
+    ...parts,
+    ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),
     ...total,
     automatedScore,
     judgeScore,
-    judgeMean: judge.state === 'scored' ? judge.mean : null,
-    answerScore: answers.score,
-    recallScore: answers.recallScore,
-    sameSessionScore: answers.sameSessionScore,
-    checks: answers.checks,
-    criteria: criteriaOf(automated, judge),
-    automated,
-    judge,
-    notes: notesOf(automated, judge),
-    ...ended(),
+    criteria: criteriaOf(parts),
+    notes: [
+      ...(automated.state === 'skipped' ? [`Automated checks not run: ${automated.reason}`] : []),
+      ...(judge.state === 'unjudged' ? [`Unjudged: ${judge.reason}`] : []),
+      ...(judge.state === 'scored' ? judge.notes : []),
+    ],
+    gradedAt: now().toISOString(),
+    gradingMs: Math.round(performance.now() - begun),
   }
 }
 
-/** Without Python, the checks that a task states are its automated part: those of new sessions where it has any. */
-function automatedScoreOf(task: Task, automated: AutomatedGrade, answers: AnswerGrade): number | null {
-  if (automated.state === 'scored') return automated.score
-  if (automated.state !== 'not_applicable' || task.gradingType === 'llm_judge') return null
-  return answers.score ?? answers.sameSessionScore
+const ungraded: Parts = { ...noAnswers, automated: { state: 'not_applicable' }, judge: { state: 'not_applicable' } }
+
+async function gradeParts({ task, evidence, folder, graders, signal }: GradingRequest): Promise<Parts> {
+  const answers = await gradeAnswers(task, evidence, folder)
+  const automated = await gradeAutomatically({ task, evidence, folder, sandbox: graders.sandbox, signal })
+  if (task.gradingType === 'automated') return { ...answers, automated, judge: { state: 'not_applicable' } }
+  const unjudged = { state: 'unjudged', reason: 'No judge was named.' } as const
+  return { ...answers, automated, judge: (await graders.judge?.grade({ task, evidence, folder, signal })) ?? unjudged }
 }
 
-const ungraded = {
-  score: null,
-  isComplete: false,
-  automatedScore: null,
-  judgeScore: null,
-  judgeMean: null,
-  answerScore: null,
-  recallScore: null,
-  sameSessionScore: null,
-  checks: [],
-  criteria: [],
-  automated: { state: 'not_applicable' },
-  judge: { state: 'not_applicable' },
-  notes: [],
-} as const
+/** Without Python, the checks that a task states are its automated part: those of new sessions where it has any. */
+function automatedScoreOf({ gradingType }: Task, { automated, answerScore, sameSessionScore }: Parts): number | null {
+  if (automated.state === 'scored') return automated.score
+  if (automated.state !== 'not_applicable' || gradingType === 'llm_judge') return null
+  return answerScore ?? sameSessionScore
+}
 
-/** What an agent failed at is graded as far as it got; what it was never asked is not. */
-async function whyUngradable(
-  evidence: Evidence,
-  folder: string,
-): Promise<{ readonly state: TaskState; readonly reason: string } | null> {
+/** Why evidence cannot be graded; null when it can. An agent that failed is graded as far as it got. */
+async function whyUngradable(evidence: Evidence, folder: string): Promise<Ending | null> {
   const { outcome, reason, isComplete } = evidence
   if (outcome === 'skipped') return { state: 'skipped', reason: reason ?? 'The task was skipped.' }
   if (outcome === 'infra_error') return { state: 'infra_error', reason: reason ?? 'The agent was never reached.' }
   if (!isComplete) return { state: 'infra_error', reason: 'The work was cut short.' }
   const changed = await changedFiles(folder, evidence)
   if (changed.length === 0) return null
-  return { state: 'infra_error', reason: `The evidence is not what it was: ${changed.slice(0, 5).join(', ')}.` }
+  return { state: 'infra_error', reason: `The evidence was changed: ${changed.slice(0, 5).join(', ')}.` }
 }
 
-const workStates: Readonly<Partial<Record<Evidence['outcome'], TaskState>>> = {
-  agent_failed: 'agent_failed',
-  agent_timeout: 'agent_timeout',
-}
-
-function stateOf({
-  evidence,
-  automated,
-  judge,
-  isMeasured,
-}: {
-  readonly evidence: Evidence
-  readonly automated: AutomatedGrade
-  readonly judge: JudgeGrade
-  /** Whether there is any figure at all. */
-  readonly isMeasured: boolean
-}): { readonly state: TaskState; readonly reason: string | null } {
+function endingOf({ outcome, reason }: Evidence, { automated, judge }: Parts, isMeasured: boolean): Ending {
   if (automated.state === 'grader_error') return { state: 'grader_error', reason: automated.reason }
   if (judge.state === 'judge_error') return { state: 'judge_error', reason: judge.reason }
-  const failed = workStates[evidence.outcome]
-  if (failed !== undefined) return { state: failed, reason: evidence.reason }
+  if (outcome === 'agent_failed' || outcome === 'agent_timeout') return { state: outcome, reason }
   if (isMeasured) return { state: 'scored', reason: null }
   const reasons = [automated, judge].flatMap((part) => ('reason' in part ? [part.reason] : []))
   return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
 }
 
-/** A part that could not be graded is left out of the score, which then says that it is not complete. */
+/** A part that could not be graded is left out of the score, which is then marked as incomplete. */
 function combined(
   { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
   automated: number | null,
   judge: number | null,
-): { readonly score: number | null; readonly isComplete: boolean } {
+): Pick<TaskGrade, 'score' | 'isComplete'> {
   if (gradingType === 'automated') return { score: automated, isComplete: automated !== null }
   if (gradingType === 'llm_judge') return { score: judge, isComplete: judge !== null }
   if (automated === null || judge === null) return { score: automated ?? judge, isComplete: false }
   const { automated: ours, judge: theirs } = gradingWeights
-  const total = ours + theirs
-  return total > 0
-    ? { score: (automated * ours + judge * theirs) / total, isComplete: true }
-    : { score: null, isComplete: false }
+  if (ours + theirs <= 0) return { score: null, isComplete: false }
+  return { score: (automated * ours + judge * theirs) / (ours + theirs), isComplete: true }
 }
 
-const criteriaOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly CriterionScore[] => [
-  ...(automated.state === 'scored'
-    ? Object.entries(automated.scores).map(([name, score]) => ({
-        part: 'automated' as const,
-        name,
-        score,
-        weight: null,
-        reason: '',
-      }))
-    : []),
-  ...(judge.state === 'scored'
-    ? judge.criteria.map(({ name, score, weight, reason }) => ({ part: 'judge' as const, name, score, weight, reason }))
-    : []),
-]
-
-const notesOf = (automated: AutomatedGrade, judge: JudgeGrade): readonly string[] => [
-  ...(automated.state === 'skipped' ? [`Automated checks not run: ${automated.reason}`] : []),
-  ...(automated.state === 'scored' && automated.isolation === 'none'
-    ? ['The automated checks ran without a sandbox.']
-    : []),
-  ...(judge.state === 'unjudged' ? [`Unjudged: ${judge.reason}`] : []),
-  ...(judge.state === 'scored' ? judge.notes : []),
-]
+function criteriaOf({ automated, judge }: Parts): readonly CriterionScore[] {
+  const checked = automated.state === 'scored' ? Object.entries(automated.scores) : []
+  const judged = judge.state === 'scored' ? judge.criteria : []
+  return [
+    ...checked.map(([name, score]) => ({ part: 'automated' as const, name, score, weight: null, reason: '' })),
+    ...judged.map(({ id: _, ...criterion }) => ({ part: 'judge' as const, ...criterion })),
+  ]
+}

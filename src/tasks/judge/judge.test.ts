@@ -1,12 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel, ChatRequest } from '../../models/chat-model.ts'
 import type { Task } from '../task.ts'
-import { gradeByJudge, type Judge } from './judge.ts'
+import { openJudge } from './judge.ts'
+import type { MaterialLimits } from './judge-prompt.ts'
 
 const rubric = `### Criterion 1: Memory Storage (Weight: 15%)
 **Score 1.0**: stored
@@ -50,11 +49,11 @@ const scores = (...values: readonly unknown[]): string =>
 type Given = {
   readonly task?: Task
   readonly answer?: string
-  readonly judge?: Partial<Judge>
+  readonly limits?: MaterialLimits
   readonly files?: object
 }
 
-async function judged(model: ChatModel | null, given: Given = {}) {
+async function judged(model: ChatModel, given: Given = {}) {
   using directory = temporaryDirectory()
   const evidence = keptEvidence(directory.path, {
     sessions: [
@@ -67,12 +66,12 @@ async function judged(model: ChatModel | null, given: Given = {}) {
     ],
     files: { 'memory/MEMORY.md': 'dog: Bo', ...given.files },
   })
-  return await gradeByJudge({
+  return await openJudge(model).grade({
     task: given.task ?? task,
     evidence,
     folder: directory.path,
-    judge: model === null ? null : { model, endpoint: null, votes: 1, cacheFolder: null, ...given.judge },
     signal: new AbortController().signal,
+    ...(given.limits === undefined ? {} : { limits: given.limits }),
   })
 }
 
@@ -85,7 +84,6 @@ describe('a judge', () => {
       basis: 'weighted',
       mean: 0.8,
       judgedBy: 'openai:judge-1-exact',
-      votes: { asked: 1, valid: 1, fromCache: 0 },
       cuts: [],
     })
     if (grade.state !== 'scored') throw new Error('unreachable')
@@ -129,29 +127,17 @@ describe('a judge', () => {
 
   it('is told what was left out', async () => {
     const model = saying(scores(1, 1, 1, 1, 1))
-    const limits = { message: 1_000, file: 10, total: 100_000 }
-    const grade = await judged(model, { files: { 'long.txt': 'x'.repeat(500) }, judge: { limits } })
+    const limits = { each: 100, total: 100_000 }
+    const grade = await judged(model, { files: { 'long.txt': 'x'.repeat(500) }, limits })
 
-    expect(grade).toMatchObject({ cuts: ['file long.txt: 10 of 500 characters are shown'] })
-    expect(model.asked[0]?.messages[0]?.text).toContain('[cut here: file long.txt: 10 of 500 characters are shown]')
+    expect(grade).toMatchObject({ cuts: ['file long.txt: 100 of 500 characters are shown'] })
+    expect(model.asked[0]?.messages[0]?.text).toContain('[cut here: file long.txt: 100 of 500 characters are shown]')
   })
 
   it.each([
     ['a fence', `Here you are:\n\`\`\`json\n${scores(1, 1, 1, 1, 1)}\n\`\`\``],
     ['talk around it', `I think {this} is it: ${scores(1, 1, 1, 1, 1)} Thanks!`],
     ['plain numbers', '{"scores": {"c1": 1, "c2": "1.0", "c3": 1, "c4": 1, "c5": 1.001}}'],
-    [
-      'a list by name',
-      JSON.stringify({
-        criteria_scores: [
-          'Memory Storage',
-          'Same-Session Recall',
-          'Retrieval',
-          'Accuracy of Recalled Facts',
-          'Quality',
-        ].map((name) => ({ name, score: 1 })),
-      }),
-    ],
   ])('is understood through %s', async (_, reply) => {
     expect(await judged(saying(reply))).toMatchObject({ state: 'scored', score: 1 })
   })
@@ -180,83 +166,6 @@ describe('a judge', () => {
     })
   })
 
-  it('votes several times, and the spread is kept', async () => {
-    const model = saying(scores(1, 1, 1, 1, 1), scores(0, 0, 0, 0, 0), scores(1, 1, 1, 0.5, 1))
-    const grade = await judged(model, { judge: { votes: 3 } })
-
-    expect(grade).toMatchObject({ state: 'scored', votes: { asked: 3, valid: 3 } })
-    if (grade.state !== 'scored') throw new Error('unreachable')
-    expect(grade.spread).toEqual([0, 1])
-    expect(grade.criteria[3]).toMatchObject({ score: 0.5, low: 0, high: 1 })
-    const firstNamed = model.asked.map(({ messages }) => /^- (c\d): /mu.exec(messages[0]?.text ?? '')?.[1])
-    expect(firstNamed).toEqual(['c1', 'c2', 'c3'])
-  })
-
-  it('needs more than half of its votes', async () => {
-    const broken = await judged(saying(scores(1, 1, 1, 1, 1), 'x'), { judge: { votes: 2 } })
-    const enough = await judged(saying(scores(1, 1, 1, 1, 1), scores(1, 1, 1, 1, 1), 'x'), { judge: { votes: 3 } })
-
-    expect(broken).toMatchObject({ state: 'judge_error' })
-    expect(enough).toMatchObject({ state: 'scored', votes: { asked: 3, valid: 2 } })
-  })
-
-  it('is not asked twice about the same thing, and again about another', async () => {
-    using directory = temporaryDirectory()
-    const judge = { cacheFolder: join(directory.path, 'votes') }
-    const model = saying(scores(1, 1, 1, 1, 1))
-    await judged(model, { judge })
-
-    const again = await judged(model, { judge })
-    await judged(model, { judge, answer: 'Rex.' })
-    await judged(model, { judge, files: { 'more.md': '' } })
-    await judged(model, { judge, task: { ...task, rubric: `${rubric}\nBe strict.` } })
-    await judged({ ...model, model: 'judge-2' }, { judge })
-
-    expect(again).toMatchObject({ state: 'scored', score: 1, votes: { fromCache: 1 } })
-    expect(model.asked).toHaveLength(5)
-  })
-
-  it('asks a model of the same name at another endpoint', async () => {
-    using directory = temporaryDirectory()
-    const cacheFolder = directory.path
-    const [here, there] = [saying(scores(1, 1, 1, 1, 1)), saying(scores(0, 0, 0, 0, 0))]
-
-    await judged(here, { judge: { cacheFolder, endpoint: 'http://127.0.0.1:1/v1' } })
-    const second = await judged(there, { judge: { cacheFolder, endpoint: 'http://127.0.0.1:2/v1' } })
-
-    expect(there.asked).toHaveLength(1)
-    expect(second).toMatchObject({ state: 'scored', score: 0, votes: { fromCache: 0 } })
-  })
-
-  it('does not believe a cache that was changed, and keeps no failure', async () => {
-    using directory = temporaryDirectory()
-    const judge = { cacheFolder: directory.path }
-    await judged(saying('x'), { judge })
-    expect(readdirSync(directory.path)).toEqual([])
-
-    const model = saying(scores(0, 0, 0, 0, 0))
-    await judged(model, { judge })
-    const [file = ''] = readdirSync(directory.path)
-    writeFileSync(join(directory.path, file), '{"score": 1}')
-    await judged(model, { judge })
-
-    expect(model.asked).toHaveLength(2)
-  })
-
-  it('asks again where a kept vote lacks a criterion, which would count as a zero', async () => {
-    using directory = temporaryDirectory()
-    const judge = { cacheFolder: directory.path }
-    const model = saying(scores(1, 1, 1, 1, 1))
-    await judged(model, { judge })
-    const [file = ''] = readdirSync(directory.path)
-    const path = join(directory.path, file)
-    const kept = JSON.parse(readFileSync(path, 'utf8'))
-    writeFileSync(path, JSON.stringify({ ...kept, reply: scores(1, 1, 1, 1) }))
-
-    expect(await judged(model, { judge })).toMatchObject({ state: 'scored', score: 1 })
-    expect(model.asked).toHaveLength(2)
-  })
-
   it('goes by the checklist where there is no rubric, and by equal parts where it has no weights', async () => {
     const checklist = await judged(saying(scores(1, 0)), { task: { ...task, rubric: null, criteria: ['One', 'Two'] } })
     const equal = await judged(saying(scores(1, 0)), {
@@ -272,10 +181,5 @@ describe('a judge', () => {
     const grade = await judged(saying(scores(1, 0)), { task: { ...task, rubric: uneven } })
 
     expect(grade).toMatchObject({ score: 0.5, notes: ['The weights of the rubric sum to 60 %, not 100 %.', 'seen'] })
-  })
-
-  it('that is not there leaves a task unjudged', async () => {
-    expect(await judged(null)).toEqual({ state: 'unjudged', reason: 'No judge was named.' })
-    expect(await judged(null, { task: { ...task, gradingType: 'automated' } })).toEqual({ state: 'not_applicable' })
   })
 })

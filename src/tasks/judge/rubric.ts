@@ -10,7 +10,6 @@ export type JudgedCriterion = {
 
 export type JudgedRubric = {
   readonly criteria: readonly JudgedCriterion[]
-  /** What the judge reads. */
   readonly text: string
   /** `weighted`: by the rubric's own percentages. `equal`: it gives none. `checklist`: there is no rubric at all. */
   readonly basis: 'weighted' | 'equal' | 'checklist'
@@ -22,7 +21,7 @@ const weighted =
   /^\s*(?:#{1,6}\s*|[-*]\s+)?(?:\*\*|__)?\s*(?:criterion\s*\d*\s*[:.–—-]\s*)?(?<name>.+?)\s*[([]\s*weight(?:ing)?\s*[:=]?\s*(?<percent>\d+(?:\.\d+)?)\s*%\s*[)\]]/iu
 const titled = /^\s*(?:#{1,6}\s*|(?:\*\*|__))\s*criterion\s*\d*\s*[:.–—-]\s*(?<name>.+?)\s*(?:\*\*|__)?\s*:?\s*$/iu
 
-/** What a judge scores, and what each part weighs; null when the task says nothing a judge could go by. */
+/** The criteria that a judge scores, with their weights; null when the task has neither a rubric nor criteria. */
 export function rubricOf({ rubric, criteria }: Pick<Task, 'rubric' | 'criteria'>): JudgedRubric | null {
   if (rubric !== null && rubric.trim() !== '') {
     const lines = outsideFences(rubric)
@@ -50,7 +49,7 @@ const equally = (names: readonly string[]): readonly JudgedCriterion[] =>
 
 const clean = (name: string): string => name.replaceAll(/\*\*|__/gu, '').trim()
 
-/** A rubric may show an example of itself. */
+/** The lines outside of code fences: a rubric may hold an example of a rubric. */
 function outsideFences(text: string): readonly string[] {
   let fence: string | null = null
   return text.split(/\r?\n/u).filter((line) => {

@@ -8,22 +8,16 @@ const drawing = () =>
     frontMatter: `credence:
   draw:
     language: { one_of: [Rust, Zig, Elixir, OCaml] }
-    former: { one_of: [Rust, Zig, Elixir, OCaml], unlike: language }
     project: { one_of: [{ name: Tidepool, about: job queue }, { name: Quarry, about: "it's \\"odd\\"" }] }
-    phrase: { words: 3 }
-    token: { code: 12 }
-    port: { number: { from: 1024, to: 1030 } }
-    start: { date: { from: 2024-02-27, to: 2024-03-01 } }
-    mentor: { person: true }
+    port: { one_of: [1024, 1025, 1026, 1027, 1028] }
   answer_checks:
-    - { id: language, session: later, expect: [["{{language}}"]], forbid: ["{{former}}"] }
-    - { id: start, session: later, expect: [["{{start}}", "{{start.iso}}"]] }`,
+    - { id: language, session: later, expect: [["{{language}}"]], forbid: ["not {{language}}"] }`,
     sessions: `sessions:
   - id: tell
-    prompt: "I use {{language}}, once {{former}}; {{project.name}} is {{project.about}}; say {{phrase}}; {{ mentor }} is {{mentor.first}}."
+    prompt: "I use {{ language }}; {{project.name}} is {{project.about}}."
   - id: later
     new_session: true
-    prompt: "Since {{start}}? Port {{port}}, token {{token}}."`,
+    prompt: "Port {{port}}?"`,
     body: '## Prompt\nx\n## Automated Checks\n```python\nwanted = "{{project.about}}"\nbraces = f"{{x}}"\n```\n',
   })
 
@@ -42,22 +36,16 @@ describe('drawing', () => {
     )
   })
 
-  it('draws different things for different seeds, and never what it must be unlike', () => {
+  it('draws different things for different seeds, every value in time', () => {
     const tasks = Array.from({ length: 40 }, (_, seed) => instantiate(drawing(), seed))
     const languages = tasks.map(({ answerChecks }) => answerChecks[0]?.expect[0]?.[0])
 
     expect(new Set(languages).size).toBe(4)
-    expect(new Set(tasks.map(({ sessions }) => sessions[0]?.prompt)).size).toBe(40)
-    for (const { answerChecks } of tasks) expect(answerChecks[0]?.forbid[0]).not.toBe(answerChecks[0]?.expect[0]?.[0])
-  })
-
-  it('draws days of a real calendar', () => {
-    const days = Array.from({ length: 60 }, (_, seed) => instantiate(drawing(), seed).answerChecks[1]?.expect[0])
-
-    expect(new Set(days.map((ways) => ways?.[1]))).toEqual(
-      new Set(['2024-02-27', '2024-02-28', '2024-02-29', '2024-03-01']),
-    )
-    expect(days.find((ways) => ways?.[1] === '2024-02-29')?.[0]).toBe('February 29, 2024')
+    expect(new Set(tasks.map(({ sessions }) => sessions[1]?.prompt)).size).toBe(5)
+    for (const { answerChecks, sessions } of tasks) {
+      expect(sessions[0]?.prompt).toContain(`I use ${answerChecks[0]?.expect[0]?.[0]};`)
+      expect(answerChecks[0]?.forbid).toEqual([`not ${answerChecks[0]?.expect[0]?.[0]}`])
+    }
   })
 
   it('writes values into Python so that its strings stay strings, and leaves its own braces alone', () => {
@@ -67,13 +55,17 @@ describe('drawing', () => {
   })
 
   it('does not change a variable when another one is added', () => {
-    const one = sampleTask({ frontMatter: 'credence: { draw: { a: { words: 2 } } }', sessions: 'sessions: ["{{a}}"]' })
-    const two = sampleTask({
-      frontMatter: 'credence: { draw: { z: { words: 5 }, a: { words: 2 } } }',
-      sessions: 'sessions: ["{{a}}"]',
-    })
+    const drawnOf = (rules: string) =>
+      sampleTask({ frontMatter: `credence: { draw: { ${rules} } }`, sessions: 'sessions: ["{{a}}"]' })
+    const one = drawnOf('a: { one_of: [1, 2, 3, 4] }')
+    const two = drawnOf('z: { one_of: [1, 2] }, a: { one_of: [1, 2, 3, 4] }')
 
-    expect(instantiate(one, 7).sessions).toEqual(instantiate(two, 7).sessions)
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        expect(instantiate(one, seed).sessions).toEqual(instantiate(two, seed).sessions)
+      }),
+      { numRuns: 30 },
+    )
   })
 
   it('leaves a task that draws nothing as it is', () => {

@@ -2,13 +2,10 @@ import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../../did-you-mean.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { gradingTypes, type Task, type TaskSession, type WorkspaceFile } from '../task.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { type AnswerCheck, gradingTypes, type TaskSession, type WorkspaceFile } from '../task.ts'
+import { Draw, type DrawRules } from './draw.ts'
 import { type Findings, shown } from './problem.ts'
-
-type FrontMatter = Readonly<Record<string, unknown>>
-
-const isMapping = (value: unknown): value is FrontMatter =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** A path that stays below the folder it is meant for, with forward slashes; null for any other value. */
 export function containedPath(value: unknown): string | null {
@@ -24,7 +21,7 @@ const or = <Value, Default>(schema: z.ZodType<Value>, otherwise: Default) =>
   schema.nullish().transform((value): Value | Default => value ?? otherwise)
 
 const Text = z
-  .union([z.string(), z.number(), z.boolean()], { error: 'must be text' })
+  .union([z.string(), z.number(), z.boolean()], 'must be text')
   .nullish()
   .transform((value) => String(value ?? ''))
 
@@ -43,7 +40,7 @@ const Path = z.unknown().transform((value, context) => {
 })
 
 const Workspace = z.preprocess(
-  (item) => (isMapping(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
+  (item) => (isObject(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
   z.discriminatedUnion(
     'kind',
     [
@@ -52,61 +49,43 @@ const Workspace = z.preprocess(
         .object({ kind: z.literal('asset'), source: Path, dest: Path.optional() })
         .transform(({ kind, source, dest }) => ({ kind, asset: source, path: dest ?? source })),
     ],
-    { error: 'must be { path, content } or { source, dest }' },
+    'must be { path, content } or { source, dest }',
   ),
 ) satisfies z.ZodType<WorkspaceFile>
 
 const weightRule = 'must be a number of 0 or more'
-const Weight = or(z.number({ error: weightRule }).min(0, { error: weightRule }), 0.5)
+const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
 const longestTimeoutSeconds = 24 * 60 * 60
 const timeoutRule = `must be a number above 0 and at most ${longestTimeoutSeconds}`
 const prerequisiteRule = 'must be text such as cli:git'
 
 const Fields = z.object({
-  id: z.union([z.string(), z.number()], { error: idRule }).transform(String).refine(isSafeId, { error: idRule }),
+  id: z.union([z.string(), z.number()], idRule).transform(String).refine(isSafeId, idRule),
   name: Text,
   category: Text,
-  grading_type: or(z.enum(gradingTypes, { error: `must be one of ${gradingTypes.join(', ')}` }), 'automated' as const),
+  grading_type: or(z.enum(gradingTypes, `must be one of ${gradingTypes.join(', ')}`), 'automated' as const),
   timeout_seconds: or(
-    z
-      .number({ error: timeoutRule })
-      .refine((seconds) => seconds > 0 && seconds <= longestTimeoutSeconds, { error: timeoutRule }),
+    z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= longestTimeoutSeconds, timeoutRule),
     120,
   ),
-  workspace_files: or(z.array(Workspace, { error: 'must be a list' }), []),
+  workspace_files: or(z.array(Workspace, 'must be a list'), []),
   grading_weights: or(
     z
-      .looseObject(
-        { automated: Weight, llm_judge: Weight },
-        { error: 'must be a mapping with automated and llm_judge' },
-      )
-      .refine(({ automated, llm_judge }) => automated + llm_judge > 0, { error: 'are both 0; one must be more' }),
+      .looseObject({ automated: Weight, llm_judge: Weight }, 'must be a mapping with automated and llm_judge')
+      .refine(({ automated, llm_judge }) => automated + llm_judge > 0, 'are both 0; one must be more'),
     { automated: 0.5, llm_judge: 0.5 },
   ),
   prerequisites: z.preprocess(
     (value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]),
-    z.array(z.string({ error: prerequisiteRule }).trim().min(1, { error: prerequisiteRule })),
+    z.array(z.string(prerequisiteRule).trim().min(1, prerequisiteRule)),
   ),
 })
 
 const knownKeys = [...Object.keys(Fields.shape), 'sessions', 'credence']
 
-type TaskFields = Pick<
-  Task,
-  | 'id'
-  | 'name'
-  | 'category'
-  | 'gradingType'
-  | 'timeoutSeconds'
-  | 'workspaceFiles'
-  | 'gradingWeights'
-  | 'prerequisites'
-  | 'sessions'
->
-
 /** The fields of the front matter. Where `findings` gets problems, they are not those of a task. */
-export function readFields(frontMatter: FrontMatter, findings: Findings): TaskFields {
+export function readFields(frontMatter: JsonObject, findings: Findings) {
   warnOfUnknown(frontMatter, findings)
   const result = Fields.safeParse(frontMatter, { reportInput: true })
   if (!result.success) findings.invalid(result.error, [], () => '')
@@ -125,14 +104,14 @@ export function readFields(frontMatter: FrontMatter, findings: Findings): TaskFi
 }
 
 /** Unknown keys are kept. One that is nearly a known key, which is missing, may be a mistake. */
-function warnOfUnknown(frontMatter: FrontMatter, findings: Findings): void {
+function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
     const meant = didYouMean(key, missing)
     if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
   const { grading_weights: weights } = frontMatter
-  for (const name of isMapping(weights) ? Object.keys(weights) : []) {
+  for (const name of isObject(weights) ? Object.keys(weights) : []) {
     if (name !== 'automated' && name !== 'llm_judge') {
       findings.warn(`grading_weights.${name} is not known and counts for nothing.`)
     }
@@ -148,11 +127,30 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
   }
   const sessions: TaskSession[] = []
   for (const [index, item] of value.entries()) {
-    const session = readSession(item, index, findings)
-    if (session === null) continue
-    const id = unused(session.id, sessions)
-    if (id !== session.id) findings.warn(`sessions[${index}].id "${session.id}" is there twice; it is called "${id}".`)
-    sessions.push({ ...session, id, isFresh: session.isFresh || sessions.length === 0 })
+    const field = `sessions[${index}]`
+    if (typeof item !== 'string' && !isObject(item)) {
+      findings.warn(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
+      continue
+    }
+    const { id: written, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
+    const text = prompt ?? message
+    if (typeof text !== 'string' || text.trim() === '') {
+      findings.warn(`${field} has no prompt; it is left out.`)
+      continue
+    }
+    if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
+      findings.wrong(`${field}.new_session`, `is ${shown(fresh)}; it must be true or false`)
+    }
+    const isNamed = (typeof written === 'string' && written.trim() !== '') || typeof written === 'number'
+    if (written !== undefined && written !== null && !isNamed) {
+      findings.wrong(`${field}.id`, `is ${shown(written)}; it must be text`)
+    }
+    const wanted = isNamed ? String(written).trim() : `session_${index + 1}`
+    const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
+    let id = wanted
+    for (let number = 2; isTaken(id); number += 1) id = `${wanted}_${number}`
+    if (id !== wanted) findings.warn(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
+    sessions.push({ id, prompt: text, isFresh: fresh === true || sessions.length === 0 })
   }
   if (value.length > 0 && sessions.length === 0) {
     findings.wrong('sessions', 'has no entry with a prompt; each must be text or have a prompt')
@@ -160,28 +158,69 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
   return sessions
 }
 
-function readSession(item: unknown, index: number, findings: Findings): TaskSession | null {
-  const field = `sessions[${index}]`
-  const skip = (message: string): null => {
-    findings.warn(`${field} ${message}; it is left out.`)
-    return null
-  }
-  if (typeof item !== 'string' && !isMapping(item)) return skip(`is ${shown(item)} and neither text nor a mapping`)
-  const { id, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
-  const text = prompt ?? message
-  if (typeof text !== 'string' || text.trim() === '') return skip('has no prompt')
-  if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
-    findings.wrong(`${field}.new_session`, `is ${shown(fresh)}; it must be true or false`)
-  }
-  const isNamed = (typeof id === 'string' && id.trim() !== '') || typeof id === 'number'
-  if (id !== undefined && id !== null && !isNamed) findings.wrong(`${field}.id`, `is ${shown(id)}; it must be text`)
-  return { id: isNamed ? String(id).trim() : `session_${index + 1}`, prompt: text, isFresh: fresh === true }
-}
+/** A text to look for in an answer. YAML reads some as numbers or booleans. */
+const Sought = z
+  .union([z.string(), z.number(), z.boolean()], 'must be text')
+  .transform(String)
+  .refine((value) => value.trim() !== '', 'must not be blank')
 
-function unused(id: string, sessions: readonly TaskSession[]): string {
-  const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
-  if (!isTaken(id)) return id
-  let number = 2
-  while (isTaken(`${id}_${number}`)) number += 1
-  return `${id}_${number}`
+const conditions = 'expect, forbid, must_not_know or memory_read'
+
+const Check = z
+  .strictObject({
+    id: z.string().min(1),
+    session: Sought,
+    expect: z.array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])])).default([]),
+    exact: z.boolean().default(false),
+    recall: z.boolean().default(true),
+    forbid: z.array(Sought).default([]),
+    must_not_know: z.boolean().default(false),
+    memory_read: z.boolean().default(false),
+  })
+  .refine(
+    ({ expect, forbid, must_not_know, memory_read }) =>
+      expect.length > 0 || forbid.length > 0 || must_not_know || memory_read,
+    `must have ${conditions}`,
+  )
+  .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
+  .transform(
+    ({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }): AnswerCheck => ({
+      ...check,
+      mustNotKnow,
+      memoryRead,
+    }),
+  )
+
+/** The key `credence` of the front matter: additions to the format that other runners ignore. See docs/tasks.md. */
+const OwnAdditions = z.strictObject({ answer_checks: z.array(Check).default([]), draw: Draw.default({}) })
+
+/** Reads the value of the key `credence`. Problems go into `findings`. */
+export function readOwnAdditions(
+  value: unknown,
+  sessions: readonly TaskSession[],
+  findings: Findings,
+): { readonly answerChecks: readonly AnswerCheck[]; readonly draw: DrawRules } {
+  const result = OwnAdditions.safeParse(value ?? {}, { reportInput: true })
+  if (!result.success) {
+    findings.invalid(result.error, ['credence'], ([key]) =>
+      key === undefined
+        ? 'it may have answer_checks and draw'
+        : key === 'draw'
+          ? 'it may have one_of'
+          : `it may have id, session, exact, recall, ${conditions}`,
+    )
+    return { answerChecks: [], draw: {} }
+  }
+  const { answer_checks: answerChecks, draw } = result.data
+  const ids = sessions.map(({ id }) => id)
+  for (const [index, { id, session }] of answerChecks.entries()) {
+    const field = `credence.answer_checks[${index}]`
+    if (answerChecks.slice(0, index).some((earlier) => earlier.id === id && earlier.session === session)) {
+      findings.wrong(`${field}.id`, `is ${shown(id)}, which is there twice in that session`)
+    }
+    if (!ids.includes(session)) {
+      findings.wrong(`${field}.session`, `is ${shown(session)}; it must be one of ${ids.join(', ')}`)
+    }
+  }
+  return { answerChecks, draw }
 }

@@ -4,7 +4,7 @@ import { sampleTask, taskText } from '../../../test/tasks/sample-task.ts'
 import { MemoryError } from '../../errors.ts'
 import { checkTask, largestTaskFile, parseTask } from './parse-task.ts'
 
-const parse = (text: string, options = {}) => parseTask(Buffer.from(text), 'boat.md', options)
+const parse = (text: string) => parseTask(Buffer.from(text), 'boat.md')
 const problemsOf = (text: string) =>
   checkTask(Buffer.from(text), 'boat.md').problems.map(({ field, message }) => `${field} ${message}`)
 
@@ -120,14 +120,6 @@ describe('sections', () => {
 
     expect(task.prompt).toContain('And send it.')
     expect(task.automatedChecks).toContain('in transcript)}')
-    expect(task.warnings.filter((warning) => warning.includes('original runner'))).toHaveLength(2)
-  })
-
-  it('are split as the original does when asked to', () => {
-    const task = parse(fenced, { strictUpstream: true })
-
-    expect(task.prompt).not.toContain('And send it.')
-    expect(task.automatedChecks).not.toContain('in transcript)}')
   })
 
   it('do not begin at a line that dashes underline', () => {
@@ -158,7 +150,7 @@ describe('an invalid task file', () => {
     ],
     [
       'credence: { answer_checks: [{ id: a, session: later }] }',
-      'must have expect, forbid, must_not_know, memory_read or nothing_invented',
+      'must have expect, forbid, must_not_know or memory_read',
     ],
     [
       'credence: { answer_checks: [{ id: a, session: later, exact: true, memory_read: true }] }',
@@ -166,22 +158,15 @@ describe('an invalid task file', () => {
     ],
     [
       'credence: { answer_checks: [{ id: a, session: later, expects: [b] }] }',
-      'has "expects"; it may have id, session, question',
+      'has "expects"; it may have id, session, exact',
     ],
     [
       'credence: { answer_checks: [{ id: a, session: later, expect: [b] }, { id: a, session: later, expect: [c] }] }',
       'credence.answer_checks[1].id is "a", which is there twice in that session',
     ],
-    [
-      'credence: { answer_checks: [{ id: a, session: later, question: 2, expect: [b] }] }',
-      'credence.answer_checks[0].question is 2; that prompt has no numbered questions',
-    ],
-    [
-      'credence: { answer_checks: [{ id: a, session: later, question: first, expect: [b] }] }',
-      'credence.answer_checks[0].question is "first"; it must be the number of a question',
-    ],
-    ['credence: { draw: { word: { words: 99 } } }', 'credence.draw.word'],
-    ['credence: { draw: { a: { one_of: [x], unlike: b } } }', 'credence.draw.a.unlike is "b"'],
+    ['credence: { draw: { word: { words: 99 } } }', 'credence.draw.word has "words"; it may have one_of'],
+    ['credence: { draw: { a: { one_of: [] } } }', 'credence.draw.a.one_of'],
+    ['credence: { draw: { a: { one_of: ["{{b}}"] } } }', 'credence.draw.a.one_of'],
     ['id: boat\nid: boot', '(front matter) is not YAML'],
     ['name: [', '(front matter) is not YAML'],
   ])('says what is wrong with %s', (frontMatter, message) => {
@@ -192,7 +177,7 @@ describe('an invalid task file', () => {
     const checks = [
       '{ id: name, session: later, expect: [[Petrel, petrel]], forbid: [Heron], exact: true }',
       '{ id: name, session: same, expect: [12], recall: false }',
-      '{ id: looked-up, session: later, memory_read: true, nothing_invented: true, must_not_know: true }',
+      '{ id: looked-up, session: later, memory_read: true, must_not_know: true }',
     ]
     const { answerChecks } = sampleTask({ frontMatter: `credence: { answer_checks: [${checks.join(', ')}] }` })
 
@@ -206,15 +191,15 @@ describe('an invalid task file', () => {
           recall: true,
           forbid: ['Heron'],
         },
-        ...{ mustNotKnow: false, memoryRead: false, nothingInvented: false, source: 'task' },
+        ...{ mustNotKnow: false, memoryRead: false },
       },
       {
         ...{ id: 'name', session: 'same', expect: [['12']], exact: false, recall: false, forbid: [] },
-        ...{ mustNotKnow: false, memoryRead: false, nothingInvented: false, source: 'task' },
+        ...{ mustNotKnow: false, memoryRead: false },
       },
       {
         ...{ id: 'looked-up', session: 'later', expect: [], exact: false, recall: true, forbid: [] },
-        ...{ mustNotKnow: true, memoryRead: true, nothingInvented: true, source: 'task' },
+        ...{ mustNotKnow: true, memoryRead: true },
       },
     ])
   })
@@ -228,18 +213,6 @@ describe('an invalid task file', () => {
     expect(sampleTask({ body, frontMatter: 'grading_type: automated' }).warnings).toEqual([
       'grading_type is automated, but the task has neither Python in "Automated Checks" nor answer_checks.',
     ])
-  })
-
-  it('knows which numbered question a check may be about', () => {
-    const sessions = 'sessions:\n  - id: later\n    prompt: "Tell me: 1. Which boat? 2. Which harbor?"'
-    const withQuestion = (question: number): string =>
-      taskText({
-        sessions,
-        frontMatter: `credence: { answer_checks: [{ id: a, session: later, question: ${question}, expect: [b] }] }`,
-      })
-
-    expect(parseTask(Buffer.from(withQuestion(2)), 'boat.md').answerChecks).toMatchObject([{ question: 2 }])
-    expect(problemsOf(withQuestion(3)).join('\n')).toContain('question is 3; it must be 1, 2')
   })
 
   it('says all that is wrong at once, with the file', () => {
@@ -291,7 +264,7 @@ describe('the parser', () => {
           '```\n',
           '> ',
           '- [ ] x\n',
-          'credence: {draw: {a: {words: 2}}}\n',
+          'credence: {draw: {a: {one_of: [x, {b: y}]}}}\n',
           '{{a}}',
           '{{b.c}}',
           '&a [*a]',
@@ -305,12 +278,12 @@ describe('the parser', () => {
       .map((parts) => parts.join('')),
   )
 
-  it('gives a task or a MemoryError for any text, whichever way it splits', () => {
+  it('gives a task or a MemoryError for any text, with and without front matter', () => {
     fc.assert(
-      fc.property(anything, fc.boolean(), fc.boolean(), (text, strictUpstream, hasHead) => {
+      fc.property(anything, fc.boolean(), (text, hasHead) => {
         const bytes = Buffer.from(hasHead ? `---\nid: a\n---\n${text}` : text)
         try {
-          const task = parseTask(bytes, 'any.md', { strictUpstream })
+          const task = parseTask(bytes, 'any.md')
           expect(task.sessions.length).toBeGreaterThan(0)
         } catch (error) {
           expect(error).toBeInstanceOf(MemoryError)

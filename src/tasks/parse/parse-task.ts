@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto'
 import { parseDocument, type YAMLError } from 'yaml'
 import type { Problem } from '../../eval/store/parse-artifact.ts'
+import { isObject } from '../json.ts'
 import type { Task } from '../task.ts'
 import { undeclared } from './draw.ts'
-import { readFields } from './fields.ts'
-import { readOwnAdditions } from './own-additions.ts'
+import { readFields, readOwnAdditions } from './fields.ts'
 import { Findings, invalidTask, shown } from './problem.ts'
-import { checklist, differences, readSections, readSectionsAsUpstream, type SectionName } from './sections.ts'
-
-export type ParseOptions = {
-  /** Splits the body and finds the code as the original runner does. */
-  readonly strictUpstream?: boolean
-}
+import { checklist, readSections, type SectionName } from './sections.ts'
 
 /** A task file that was looked at: the task where it is sound, and all that is to be said about it. */
 export type CheckedTask = {
@@ -21,23 +16,20 @@ export type CheckedTask = {
 }
 
 /** Reads a task file. Throws a MemoryError `invalid` that names file, field and value, and never anything else. */
-export function parseTask(bytes: Uint8Array, file: string, options: ParseOptions = {}): Task {
-  const { task, problems } = checkTask(bytes, file, options)
+export function parseTask(bytes: Uint8Array, file: string): Task {
+  const { task, problems } = checkTask(bytes, file)
   if (task === null) throw invalidTask(problems)
   return task
 }
 
 /** The same, with every problem instead of an error. Never throws. */
-export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = false }: ParseOptions = {}): CheckedTask {
+export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
   const findings = new Findings(file)
   const text = readTaskText(bytes, findings)
   if (text === null) return { task: null, problems: findings.problems, warnings: findings.warnings }
 
   const fields = readFields(text.frontMatter, findings)
-  const aware = readSections(text.body)
-  const blind = readSectionsAsUpstream(text.body)
-  for (const difference of differences(aware, blind)) findings.warn(difference)
-  const { byName, repeated } = strictUpstream ? blind : aware
+  const { byName, repeated } = readSections(text.body)
   for (const name of repeated) findings.warn(`The section "${name}" is there more than once; the last one counts.`)
 
   const textOf = (name: SectionName): string => byName.get(name)?.text ?? ''
@@ -67,20 +59,15 @@ export function checkTask(bytes: Uint8Array, file: string, { strictUpstream = fa
     criteria,
     automatedChecks,
     rubric: rubric === '' ? null : rubric,
-    answerChecks: own.answerChecks,
+    ...own,
     frontMatter: text.frontMatter,
     file,
     sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
-  for (const { field, name, known } of undeclared(task, own.draw)) {
-    findings.wrong(field, `has {{${name}}}, but credence.draw knows only ${known.join(', ')}`)
-  }
-  return {
-    task: findings.problems.length === 0 ? task : null,
-    problems: findings.problems,
-    warnings: findings.warnings,
-  }
+  for (const { field, message } of undeclared(task)) findings.wrong(field, message)
+  const { problems, warnings } = findings
+  return { task: problems.length === 0 ? task : null, problems, warnings }
 }
 
 /** Larger files are refused unread. */
@@ -88,38 +75,37 @@ export const largestTaskFile = 1024 * 1024
 
 const deepestYaml = 32
 
-/** A task file in its two parts. */
 type TaskText = { readonly frontMatter: Readonly<Record<string, unknown>>; readonly body: string }
 
 /** Splits a file into front matter and body. Null when that cannot be done; `findings` then says why. */
 function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
-  const whole = '(file)'
-  if (bytes.length === 0) return refuse(findings, whole, 'is empty')
+  const refuse = (field: string, message: string): null => {
+    findings.wrong(field, message)
+    return null
+  }
+  if (bytes.length === 0) return refuse('(file)', 'is empty')
   if (bytes.length > largestTaskFile) {
-    return refuse(findings, whole, `has ${bytes.length} bytes; at most ${largestTaskFile} are read`)
+    return refuse('(file)', `has ${bytes.length} bytes; at most ${largestTaskFile} are read`)
   }
   let text: string
   try {
     // The decoder drops a byte order mark.
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n')
   } catch {
-    return refuse(findings, whole, 'is not UTF-8 text')
+    return refuse('(file)', 'is not UTF-8 text')
   }
-  if (text.includes('\0')) return refuse(findings, whole, 'holds a NUL character, so it is not text')
-  if (!/^---[ \t]*\n/u.test(text)) {
-    return refuse(findings, '(front matter)', 'is missing; the file must begin with a line ---')
-  }
+  if (text.includes('\0')) return refuse('(file)', 'holds a NUL character, so it is not text')
+  const field = '(front matter)'
+  if (!/^---[ \t]*\n/u.test(text)) return refuse(field, 'is missing; the file must begin with a line ---')
   const start = text.indexOf('\n') + 1
   const end = /^---[ \t]*$/mu.exec(text.slice(start))
-  if (end === null) return refuse(findings, '(front matter)', 'has no end; a second line --- must close it')
-  const field = '(front matter)'
+  if (end === null) return refuse(field, 'has no end; a second line --- must close it')
   const frontMatter = readYaml(text.slice(start, start + end.index), field, findings)
   if (frontMatter === undefined) return null
-  if (frontMatter === null || typeof frontMatter !== 'object' || Array.isArray(frontMatter)) {
-    return refuse(findings, field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
+  if (!isObject(frontMatter)) {
+    return refuse(field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
   }
-  const body = text.slice(start + end.index + end[0].length + 1)
-  return { frontMatter: frontMatter as TaskText['frontMatter'], body }
+  return { frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
 }
 
 /** Reads YAML of a bounded depth. Undefined when that cannot be done; `findings` then says why, about `field`. */
@@ -153,10 +139,5 @@ function problemIn(value: unknown, depth: number): string | null {
     const problem = problemIn(inner, depth - 1)
     if (problem !== null) return problem
   }
-  return null
-}
-
-function refuse(findings: Findings, field: string, message: string): null {
-  findings.wrong(field, message)
   return null
 }

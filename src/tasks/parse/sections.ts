@@ -14,7 +14,7 @@ const sectionNames = [
 ] as const
 export type SectionName = (typeof sectionNames)[number]
 
-type Section = { readonly name: string; readonly text: string; readonly python: string | null }
+type Section = { readonly text: string; readonly python: string | null }
 
 /** Sections by name. Of two with the same name the last counts, as in the original; `repeated` names them. */
 type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
@@ -31,14 +31,17 @@ export function readSections(body: string): Sections {
     const isOwn = written.startsWith('##') && (start === 0 || body[start - 1] === '\n')
     return isOwn ? [{ name: headingText(written), start, end, index }] : []
   })
-  return gather(
-    starts.map(({ name, end, index }, place) => {
-      const next = starts[place + 1]
-      const nodes = tree.children.slice(index + 1, next?.index)
-      return { name, text: body.slice(end, next?.start).trim(), python: firstPython(nodes) }
-    }),
-    (name) => name.toLowerCase(),
-  )
+  const byName = new Map<string, Section>()
+  const repeated: string[] = []
+  for (const [place, { name, end, index }] of starts.entries()) {
+    const known = sectionNames.find((one) => one.toLowerCase() === name.toLowerCase())
+    if (known === undefined) continue
+    if (byName.has(known)) repeated.push(known)
+    const next = starts[place + 1]
+    const nodes = tree.children.slice(index + 1, next?.index)
+    byName.set(known, { text: body.slice(end, next?.start).trim(), python: firstPython(nodes) })
+  }
+  return { byName, repeated }
 }
 
 const headingText = (written: string): string =>
@@ -55,58 +58,6 @@ function firstPython(nodes: readonly Block[]): string | null {
     if ('children' in node) waiting.push(...[...node.children].reverse())
   }
   return null
-}
-
-/**
- * Reads the body as the original runner does: any line that begins with `## ` opens a section, in a fence or not, and
- * the code ends at the next three backticks, wherever they stand.
- */
-export function readSectionsAsUpstream(body: string): Sections {
-  const found: { readonly name: string; readonly lines: string[] }[] = []
-  for (const line of body.split('\n')) {
-    if (line.startsWith('## ')) found.push({ name: line.slice(3).trim(), lines: [] })
-    else found.at(-1)?.lines.push(line)
-  }
-  return gather(
-    found.map(({ name, lines }) => {
-      const text = lines.join('\n').trim()
-      return { name, text, python: upToBackticks(text) }
-    }),
-    (name) => name,
-  )
-}
-
-function upToBackticks(text: string): string | null {
-  const fence = '```python'
-  const start = text.indexOf(fence)
-  const end = start === -1 ? -1 : text.indexOf('```', start + fence.length)
-  return end === -1 ? null : text.slice(start + fence.length, end).trim()
-}
-
-function gather(sections: readonly Section[], keyOf: (name: string) => string): Sections {
-  const byName = new Map<string, Section>()
-  const repeated: string[] = []
-  for (const section of sections) {
-    const known = sectionNames.find((name) => keyOf(name) === keyOf(section.name))
-    if (known === undefined) continue
-    if (byName.has(known)) repeated.push(known)
-    byName.set(known, section)
-  }
-  return { byName, repeated }
-}
-
-/** Where the two ways of reading disagree, for the author to see. */
-export function differences(ours: Sections, upstream: Sections): readonly string[] {
-  return sectionNames.flatMap((name) => {
-    const one = ours.byName.get(name)
-    const other = upstream.byName.get(name)
-    const texts = name === 'Automated Checks' ? [one?.python?.trim(), other?.python?.trim()] : [one?.text, other?.text]
-    const [mine, theirs] = texts.map((text) => text ?? '')
-    if (mine === undefined || theirs === undefined || mine === theirs) return []
-    return [
-      `The section "${name}" has ${mine.length} characters, but the original runner reads ${theirs.length}: it does not know fences. --strict-upstream reads it so too.`,
-    ]
-  })
 }
 
 /** The items of a checklist, ticked or not. What is broken onto an indented line belongs to its item. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { keptEvidence, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
-import { pinchbenchResult, type TaskRuns } from './pinchbench-result.ts'
+import { pinchbenchResult } from './pinchbench-result.ts'
 
 const run = {
   schemaVersion: 1 as const,
@@ -18,25 +18,23 @@ const run = {
   repeats: 2,
 }
 
-function runsOf(id: string, scores: readonly (number | null)[]): TaskRuns {
+function runsOf(id: string, scores: readonly (number | null)[]) {
   using directory = temporaryDirectory()
   const evidence = keptEvidence(directory.path, {})
-  return {
+  return scores.map((score, index) => ({
     task: { ...taskWith([]), id, category: 'Memory' },
-    repeats: scores.map((score, index) => ({
-      evidence: { ...evidence, usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 } },
-      transcript: [{}, {}],
-      grade: {
-        taskId: id,
-        repeat: index + 1,
-        score,
-        state: 'scored',
-        criteria: [],
-        notes: [],
-        evidence: 'e',
-      } as unknown as TaskGrade,
-    })),
-  }
+    evidence: { ...evidence, usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 } },
+    transcript: [{}, {}],
+    grade: {
+      taskId: id,
+      repeat: index + 1,
+      score,
+      state: 'scored',
+      criteria: [],
+      notes: [],
+      evidence: 'e',
+    } as unknown as TaskGrade,
+  }))
 }
 
 type Result = {
@@ -50,7 +48,7 @@ type Result = {
 
 describe('the result in the form of the original', () => {
   it('has one entry for a task however often it was repeated', () => {
-    const result = pinchbenchResult(run, [runsOf('a', [1, 0.5]), runsOf('b', [0, 0])]) as Result
+    const result = pinchbenchResult({ run, tasks: [...runsOf('a', [1, 0.5]), ...runsOf('b', [0, 0])] }) as Result
 
     expect(result.tasks.map(({ grading }) => grading.mean)).toEqual([0.75, 0])
     expect(result.tasks[0]).toMatchObject({ transcript_length: 4, grading: { min: 0.5, max: 1 } })
@@ -60,7 +58,7 @@ describe('the result in the form of the original', () => {
   })
 
   it('leaves out of every mean what was not graded', () => {
-    const result = pinchbenchResult(run, [runsOf('a', [1, null]), runsOf('b', [null, null])]) as Result
+    const result = pinchbenchResult({ run, tasks: [...runsOf('a', [1, null]), ...runsOf('b', [null, null])] }) as Result
 
     expect(result.tasks.map(({ grading }) => grading.mean)).toEqual([1, null])
     expect(result.category_scores).toEqual({ MEMORY: { score: 1, max_score: 1, pct: 100, task_count: 2 } })

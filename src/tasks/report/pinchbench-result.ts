@@ -1,28 +1,32 @@
+import { join } from 'node:path'
 import { mean } from '../../eval/score/statistics.ts'
-import type { RunSummary } from '../../eval/store/schemas/run.ts'
+import { runFolder } from '../../eval/store/documents.ts'
+import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { addUsage, noUsage } from '../../models/chat-model.ts'
 import type { Evidence } from '../evidence.ts'
-import type { TaskGrade } from '../grade/task-grade.ts'
-import type { Task } from '../task.ts'
+import { durationOf, type ReadTaskRun, type TaskRun } from './read-task-run.ts'
 
-/** A task with all that its repeats came to. */
-export type TaskRuns = {
-  readonly task: Task
-  readonly repeats: readonly {
-    readonly evidence: Evidence
-    readonly grade: TaskGrade
-    readonly transcript: readonly unknown[]
-  }[]
+type Result = Pick<TaskRun, 'task' | 'evidence' | 'grade'> & { readonly transcript: readonly unknown[] }
+
+/** Writes the result in the form of the original runner into the folder of the run, and returns the path. */
+export async function writeResult(root: string, whole: ReadTaskRun): Promise<string> {
+  const file = join(runFolder(root, whole.run.runId), 'pinchbench.json')
+  await writeAtomically(file, asJson(pinchbenchResult(whole)), { existing: 'replace' })
+  return file
 }
 
 /**
  * The result in the form of the original runner. It has one entry for a task whatever the number of repeats, so that
  * sums over tasks are right, and leaves out of means what was not graded.
  */
-export function pinchbenchResult(run: RunSummary, tasks: readonly TaskRuns[]): object {
-  const entries = tasks.map(entryOf)
+export function pinchbenchResult({
+  run,
+  tasks,
+}: Pick<ReadTaskRun, 'run'> & { readonly tasks: readonly Result[] }): object {
+  const entries = [...Map.groupBy(tasks, ({ task }) => task.id).values()].map(entryOf)
   const scored = entries.filter(({ grading }) => grading.mean !== null)
   return {
-    model: tasks[0]?.repeats[0]?.evidence.agent.model ?? run.system?.name ?? 'unknown',
+    model: tasks[0]?.evidence.agent.model ?? run.system?.name ?? 'unknown',
     benchmark_version: `${run.benchmarkId} ${(run.packHash ?? '').slice('sha256:'.length, 19)}`,
     run_id: run.runId,
     timestamp: Date.parse(run.startedAt) / 1000,
@@ -33,15 +37,17 @@ export function pinchbenchResult(run: RunSummary, tasks: readonly TaskRuns[]): o
       : { in_progress: true, completed_tasks: entries.length, total_tasks: run.totalCases }),
     coverage: { graded: scored.length, tasks: entries.length },
     tasks: entries,
-    category_scores: categoryScores(tasks, entries),
+    category_scores: categoryScores(entries),
     efficiency: efficiencyOf(entries),
   }
 }
 
 type Entry = ReturnType<typeof entryOf>
 
-function entryOf({ task, repeats }: TaskRuns) {
+function entryOf(repeats: readonly Result[]) {
   const [first] = repeats
+  if (first === undefined) throw new Error('A task has at least one result.')
+  const { task } = first
   const runs = repeats.map(({ grade }) => ({
     task_id: task.id,
     state: grade.state,
@@ -57,12 +63,12 @@ function entryOf({ task, repeats }: TaskRuns) {
   const average = mean(scores)
   return {
     task_id: task.id,
-    status: first === undefined ? 'error' : statuses[first.evidence.outcome],
+    status: statuses[first.evidence.outcome],
     timed_out: repeats.some(({ evidence }) => evidence.outcome === 'agent_timeout'),
-    execution_time: repeats.reduce((sum, { evidence }) => sum + secondsOf(evidence), 0),
+    execution_time: repeats.reduce((sum, { evidence }) => sum + durationOf(evidence) / 1000, 0),
     transcript_length: repeats.reduce((sum, { transcript }) => sum + transcript.length, 0),
     usage: usageOf(repeats.map(({ evidence }) => evidence)),
-    workspace: first?.grade.evidence ?? '',
+    workspace: first.grade.evidence,
     grading: {
       runs,
       mean: average,
@@ -86,35 +92,29 @@ const statuses = {
 const squares = (values: readonly number[], mean: number): number =>
   values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
 
-const secondsOf = ({ startedAt, endedAt }: Evidence): number =>
-  Math.max(0, (Date.parse(endedAt) - Date.parse(startedAt)) / 1000)
-
 function usageOf(all: readonly Evidence[]) {
-  const total = (name: keyof Evidence['usage']): number => all.reduce((sum, { usage }) => sum + usage[name], 0)
-  const [input, output, read, write] = [total('input'), total('output'), total('cacheRead'), total('cacheWrite')]
+  const { input, output, cacheRead, cacheWrite } = all.reduce((sum, { usage }) => addUsage(sum, usage), noUsage)
   return {
     input_tokens: input,
     output_tokens: output,
-    cache_read_tokens: read,
-    cache_write_tokens: write,
-    total_tokens: input + output + read + write,
-    // What a token costs is not known here.
+    cache_read_tokens: cacheRead,
+    cache_write_tokens: cacheWrite,
+    total_tokens: input + output + cacheRead + cacheWrite,
+    // The price of a token is not known here.
     cost_usd: null,
     request_count: all.reduce((sum, { sessions }) => sum + sessions.filter(({ answer }) => answer !== null).length, 0),
   }
 }
 
-function categoryScores(tasks: readonly TaskRuns[], entries: readonly Entry[]): object {
-  const named = entries.map((entry, index) => ({ category: (tasks[index]?.task.category ?? '').toUpperCase(), entry }))
-  return Object.fromEntries(
-    [...Map.groupBy(named, ({ category }) => category)].map(([category, own]) => {
-      const means = own.flatMap(({ entry }) => entry.grading.mean ?? [])
-      const score = means.reduce((sum, mean) => sum + mean, 0)
+const categoryScores = (entries: readonly Entry[]): object =>
+  Object.fromEntries(
+    [...Map.groupBy(entries, ({ category }) => category.toUpperCase())].map(([category, own]) => {
+      const means = own.flatMap(({ grading }) => grading.mean ?? [])
+      const score = means.reduce((sum, value) => sum + value, 0)
       const pct = means.length === 0 ? null : (100 * score) / means.length
       return [category, { score, max_score: means.length, pct, task_count: own.length }]
     }),
   )
-}
 
 function efficiencyOf(entries: readonly Entry[]): object {
   const sum = (pick: (entry: Entry) => number): number => entries.reduce((total, entry) => total + pick(entry), 0)

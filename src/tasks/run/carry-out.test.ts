@@ -5,14 +5,12 @@ import { isAlive, program, startsStubbornChild } from '../../../test/tasks/progr
 import { sampleTask, taskText } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { noUsage } from '../../models/chat-model.ts'
-import { type Agent, AgentFailure, type Turn } from '../agent.ts'
+import { type Agent, AgentFailure, noneAgent, type Turn } from '../agent.ts'
 import { commandAgent } from '../agents/command/command-agent.ts'
 import { anyCommand } from '../agents/command/profiles.ts'
-import { noneAgent } from '../agents/in-process.ts'
-import { scriptedAgent } from '../agents/scripted.ts'
 import { parseTask } from '../parse/parse-task.ts'
 import { type Assignment, carryOut } from './carry-out.ts'
-import { changedFiles, readEvidence, readTranscript } from './read-evidence.ts'
+import { changedFiles, readEvidence, readTranscript } from './evidence-folder.ts'
 
 type Step = (place: {
   readonly workspace: string
@@ -98,7 +96,7 @@ describe('carrying out a task', () => {
     expect(evidence.usage.output).toBe(3)
     expect(evidence.workspace.map(({ path }) => path)).toEqual(['workspace/memory/MEMORY.md'])
     expect(evidence.events).toMatchObject([
-      { kind: 'files_changed', session: 'tell', written: [{ path: 'memory/MEMORY.md' }], removed: [] },
+      { kind: 'files_changed', session: 'tell', written: ['memory/MEMORY.md'], removed: [] },
     ])
     expect(await readEvidence(directory.path)).toEqual(evidence)
     expect(await changedFiles(directory.path, evidence)).toEqual([])
@@ -239,8 +237,8 @@ describe('carrying out a task', () => {
 
   it.each([
     ['prerequisites: ["cli:no-such-program-anywhere"]', 'the program "no-such-program-anywhere"'],
-    ['prerequisites: ["npm:no-such-package-anywhere"]', 'the package "no-such-package-anywhere"'],
-    ['prerequisites: ["moon:full"]', '"moon:full", which nobody here can check'],
+    ['prerequisites: ["npm:some-package"]', '"npm:some-package", which cannot be checked here'],
+    ['prerequisites: ["moon:full"]', '"moon:full", which cannot be checked here'],
   ])('skips a task when there is no %s', async (frontMatter, reason) => {
     using directory = temporaryDirectory()
 
@@ -253,10 +251,9 @@ describe('carrying out a task', () => {
   it('goes on when the prerequisites are there', async () => {
     using directory = temporaryDirectory()
     program(directory.path, 'my-tool', '')
-    const task = sampleTask({ frontMatter: 'prerequisites: ["cli:my-tool", "npm:vitest"]' })
-    const places = { searchPath: directory.path, workingDirectory: process.cwd() }
+    const task = sampleTask({ frontMatter: 'prerequisites: ["cli:my-tool"]' })
 
-    const evidence = await carryOut(assignment(join(directory.path, 'e'), { task, places }))
+    const evidence = await carryOut(assignment(join(directory.path, 'e'), { task, searchPath: directory.path }))
 
     expect(evidence.outcome).toBe('done')
   })
@@ -286,9 +283,6 @@ describe('the time of a task', () => {
       isComplete: true,
     })
     expect(evidence.sessions.map(({ outcome }) => outcome)).toEqual(['answered', 'timeout', 'not_reached'])
-    const [first, second] = evidence.sessions
-    expect(first?.deadlineMs).toBeLessThanOrEqual(600)
-    expect(second?.deadlineMs).toBeLessThanOrEqual(first?.deadlineMs ?? 0)
   })
 
   it.skipIf(process.platform === 'win32')('ends every process of a program that does not stop', async () => {
@@ -342,8 +336,8 @@ describe('an interrupt', () => {
   })
 })
 
-describe('the controls', () => {
-  it('none answers nothing and leaves nothing', async () => {
+describe('the control none', () => {
+  it('answers nothing and leaves nothing', async () => {
     using directory = temporaryDirectory()
 
     const evidence = await carryOut(assignment(directory.path, { agent: noneAgent }))
@@ -351,30 +345,5 @@ describe('the controls', () => {
     expect(evidence.outcome).toBe('done')
     expect(evidence.sessions.map(({ answer }) => answer)).toEqual(['', '', ''])
     expect(evidence.workspace).toEqual([])
-  })
-
-  it('scripted says and writes what the record says was said and written', async () => {
-    using directory = temporaryDirectory()
-    const recorded = await carryOut(assignment(join(directory.path, 'one')))
-
-    const agent = scriptedAgent(join(directory.path, 'one'))
-    const replayed = await carryOut(assignment(join(directory.path, 'two'), { agent }))
-
-    const told = (evidence: typeof recorded) => evidence.sessions.map(({ answer, usage }) => [answer, usage])
-    expect(told(replayed)).toEqual(told(recorded))
-    expect(replayed.workspace).toEqual(recorded.workspace)
-    const changes = ({ events }: typeof recorded) => events.map((event) => ({ ...event, at: '' }))
-    expect(changes(replayed)).toEqual(changes(recorded))
-  })
-
-  it('scripted refuses to answer what the record was not asked', async () => {
-    using directory = temporaryDirectory()
-    await carryOut(assignment(join(directory.path, 'one')))
-    const task = sampleTask({ sessions: 'sessions: ["Something else?"]' })
-
-    const agent = scriptedAgent(join(directory.path, 'one'))
-    const replayed = await carryOut(assignment(join(directory.path, 'two'), { agent, task }))
-
-    expect(replayed).toMatchObject({ outcome: 'infra_error', reason: expect.stringContaining('another prompt') })
   })
 })

@@ -1,34 +1,40 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { constants } from 'node:fs'
+import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
-import type { Evidence, EvidenceEvent, KeptFile } from '../evidence.ts'
+import { Evidence, type KeptFile } from '../evidence.ts'
 import type { Task } from '../task.ts'
-import { changesBetween, keepFile, type Listing, mostBytesKept } from './keep-files.ts'
-import { asJsonLines, type TranscribedSession, transcriptOf } from './transcript-of.ts'
+import type { Boundary, TranscriptEntry, TranscriptMessage } from '../transcript.ts'
+import type { Listing } from './workspace.ts'
 
-/** What lies in an evidence folder. */
+/** The files and folders of an evidence folder. */
 export const evidenceNames = {
   evidence: 'evidence.json',
   task: 'task.md',
   transcript: 'transcript.jsonl',
   sessions: 'sessions',
-  changes: 'changes',
   workspace: 'workspace',
 } as const
 
+const mostBytesKept = 512 * 1024 * 1024
+const hint = 'Name a folder that `credence task run` wrote.'
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
 /**
- * Makes the folder ready. What an attempt left that did not come to its end is cleared; anything else that is there
- * already, finished evidence or files of somebody's own, is left alone.
+ * Creates the folder, or clears what an interrupted attempt left in it. Finished evidence and files of other programs
+ * are left alone, with an error.
  */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const ours = Object.values(evidenceNames)
-  const there = (await readdir(folder)).filter((name) => ours.some((own) => own === name))
+  const ours: readonly string[] = Object.values(evidenceNames)
+  const there = (await readdir(folder)).filter((name) => ours.includes(name))
   if (there.length === 0) return
-  if (!(await isUnfinished(join(folder, evidenceNames.evidence)))) {
+  const found = await readEvidence(folder).catch(() => null)
+  if (found === null || found.isComplete) {
     throw new MemoryError('conflict', `${folder} already holds ${there.toSorted().join(', ')}.`, {
       hint: 'Name another folder for the evidence.',
     })
@@ -36,117 +42,149 @@ export async function prepareFolder(folder: string): Promise<void> {
   for (const name of there) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-async function isUnfinished(file: string): Promise<boolean> {
-  try {
-    const found = JSON.parse(await readFile(file, 'utf8')) as Partial<Evidence> | null
-    return found?.schemaVersion === 1 && found.isComplete === false
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return false
-    throw error
-  }
-}
-
-/** Keeps the file that the task was read from, so that the evidence can be graded again without it. */
+/** Copies the task file, so that the evidence can be graded again without the original. */
 export async function keepTaskFile(task: Task, folder: string): Promise<string> {
   const bytes = await readFile(task.file).catch(() => null)
-  const isSame = bytes !== null && createHash('sha256').update(bytes).digest('hex') === task.sha256
-  if (bytes === null || !isSame) return basename(task.file)
+  if (bytes === null || digestOf(bytes) !== task.sha256) return basename(task.file)
   await writeAtomically(join(folder, evidenceNames.task), bytes, { existing: 'replace' })
   return evidenceNames.task
 }
 
-/** Written after every session, so that even a process that is killed leaves what there was. */
+/** Written after every session, so that a killed process leaves the sessions so far. */
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
   writeAtomically(join(folder, evidenceNames.evidence), asJson(evidence), { existing: 'replace' })
 
-/** A session's own transcript. */
-export const writeSessionTranscript = (folder: string, session: TranscribedSession): Promise<KeptFile> => {
-  const { header, entries } = transcriptOf(session)
-  const name = `${String(session.index + 1).padStart(2, '0')}-${fileNameFor(session.boundary.session)}.jsonl`
-  return writeText(folder, `${evidenceNames.sessions}/${name}`, asJsonLines([header, ...entries]))
+export type TranscribedSession = {
+  readonly index: number
+  readonly boundary: Boundary
+  readonly startedAt: string
+  readonly endedAt: string
+  readonly messages: readonly TranscriptMessage[]
 }
 
-/** All sessions one after the other. */
-export const writeMergedTranscript = (folder: string, sessions: readonly TranscribedSession[]): Promise<KeptFile> => {
-  const entries = sessions.flatMap((session) => {
-    const { header, entries } = transcriptOf(session)
-    return session.boundary.isFresh ? [header, ...entries] : entries
-  })
-  return writeText(folder, evidenceNames.transcript, asJsonLines(entries))
+/** The header of a conversation, then the boundary of the session and its messages. */
+function entriesOf({ index, boundary, startedAt, endedAt, messages }: TranscribedSession): readonly TranscriptEntry[] {
+  const id = (place: number): string => `s${index + 1}-${String(place).padStart(4, '0')}`
+  return [
+    // The real path of the workspace means nothing on another machine.
+    { type: 'session', version: 3, id: boundary.conversationId, timestamp: startedAt, cwd: 'workspace' },
+    { type: 'custom', id: id(0), parentId: null, timestamp: startedAt, customType: 'boundary', data: boundary },
+    ...messages.map((message, place) => ({
+      type: 'message' as const,
+      id: id(place + 1),
+      parentId: id(place),
+      // Only the times of the first and the last message are known.
+      timestamp: place === 0 ? startedAt : endedAt,
+      message,
+    })),
+  ]
 }
 
-async function writeText(folder: string, path: string, text: string): Promise<KeptFile> {
-  const bytes = Buffer.from(text)
+export function writeSessionTranscript(folder: string, session: TranscribedSession): Promise<KeptFile> {
+  // Session ids are any text; file names are not.
+  const name = session.boundary.session.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
+  const path = `${evidenceNames.sessions}/${String(session.index + 1).padStart(2, '0')}-${name}.jsonl`
+  return writeLines(folder, path, entriesOf(session))
+}
+
+/** Writes all sessions one after the other, with a header where a conversation begins. */
+export const writeMergedTranscript = (folder: string, sessions: readonly TranscribedSession[]): Promise<KeptFile> =>
+  writeLines(
+    folder,
+    evidenceNames.transcript,
+    sessions.flatMap((session) => entriesOf(session).slice(session.boundary.isFresh ? 0 : 1)),
+  )
+
+async function writeLines(folder: string, path: string, entries: readonly TranscriptEntry[]): Promise<KeptFile> {
+  const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
   await writeAtomically(join(folder, path), bytes, { existing: 'replace' })
-  return { path, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+  return { path, sha256: digestOf(bytes), bytes: bytes.length }
 }
 
-/** Session ids are any text; file names are not. */
-const fileNameFor = (id: string): string => id.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
-
-/** Copies files of the workspace into a folder of the evidence, as many as there is room for. */
-async function keepAll(
-  paths: readonly string[],
-  place: { readonly listing: Listing; readonly workspace: string; readonly folder: string; readonly below: string },
-): Promise<{
-  readonly kept: readonly { readonly path: string; readonly kept: KeptFile }[]
-  readonly left: readonly { readonly path: string; readonly reason: string }[]
-}> {
-  const kept: { readonly path: string; readonly kept: KeptFile }[] = []
-  const left: { readonly path: string; readonly reason: string }[] = []
+/** Copies the files of the workspace into the evidence, and says which were left out and why. */
+export async function keepWorkspace(
+  { workspace, folder }: { readonly workspace: string; readonly folder: string },
+  { files, others }: Listing,
+): Promise<{ readonly kept: readonly KeptFile[]; readonly left: Listing['others'] }> {
+  const kept: KeptFile[] = []
+  const left = [...others]
   let total = 0
-  for (const path of paths) {
-    const bytes = place.listing.files.get(path)?.bytes ?? 0
-    if (total + bytes > mostBytesKept) {
-      left.push({ path, reason: `has ${bytes} bytes, and only ${mostBytesKept} in all are kept` })
+  await mkdir(join(folder, evidenceNames.workspace), { recursive: true, mode: 0o700 })
+  for (const [path, { bytes: size }] of files) {
+    if (total + size > mostBytesKept) {
+      left.push({ path, reason: `has ${size} bytes, and only ${mostBytesKept} in all are kept` })
       continue
     }
-    const file = await keepFile(join(place.workspace, path), place.folder, `${place.below}/${path}`)
-    if (typeof file === 'string') {
-      left.push({ path, reason: file })
+    let bytes: Buffer
+    try {
+      bytes = await readPlain(join(workspace, path))
+    } catch (error) {
+      // A file that cannot be read is no reason to lose the others.
+      left.push({ path, reason: `cannot be read (${codeOf(error) ?? error})` })
       continue
     }
-    total += file.bytes
-    kept.push({ path, kept: file })
+    const target = `${evidenceNames.workspace}/${path}`
+    await mkdir(dirname(join(folder, target)), { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, target), bytes, { mode: 0o600 })
+    kept.push({ path: target, sha256: digestOf(bytes), bytes: bytes.length })
+    total += bytes.length
   }
   return { kept, left }
 }
 
-export type Noticed = {
-  readonly at: string
-  readonly session: string
-  /** The folder below `changes/` where what was written is kept. */
-  readonly below: string
+/** Between being listed and being read a file may have become a link or a pipe. */
+async function readPlain(source: string): Promise<Buffer> {
+  const file = await open(source, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  try {
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
 }
 
-/** What a session changed in the workspace, as events; what it wrote is kept. */
-export async function keepChanges(
-  place: { readonly workspace: string; readonly folder: string },
-  { before, after }: { readonly before: Listing; readonly after: Listing },
-  { at, session, below: name }: Noticed,
-): Promise<readonly EvidenceEvent[]> {
-  const { written, removed } = changesBetween(before, after)
-  if (written.length === 0 && removed.length === 0) return []
-  const below = `${evidenceNames.changes}/${name}`
-  const { kept, left } = await keepAll(written, { ...place, listing: after, below })
-  return [
-    { kind: 'files_changed', at, session, written: kept, removed },
-    ...left.map(({ path, reason }) => ({ kind: 'not_kept' as const, at, session, path, reason })),
-  ]
-}
-
-/** The workspace as it was in the end. */
-export async function keepWorkspace(
-  place: { readonly workspace: string; readonly folder: string },
-  listing: Listing,
-  { at, session }: Omit<Noticed, 'below'>,
-): Promise<{ readonly files: readonly KeptFile[]; readonly events: readonly EvidenceEvent[] }> {
-  const { kept, left } = await keepAll([...listing.files.keys()], {
-    ...place,
-    listing,
-    below: evidenceNames.workspace,
+/** Reads the evidence in a folder. Throws a MemoryError when there is none, or when it is invalid. */
+export async function readEvidence(folder: string): Promise<Evidence> {
+  const file = join(folder, evidenceNames.evidence)
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new MemoryError('not_found', `There is no evidence in ${folder}.`, { hint, cause })
   })
-  await mkdir(join(place.folder, evidenceNames.workspace), { recursive: true, mode: 0o700 })
-  const events = [...listing.others, ...left].map((other) => ({ kind: 'not_kept' as const, at, session, ...other }))
-  return { files: kept.map(({ kept: file }) => file), events }
+  const parsed = parseJson(bytes, file)
+  if (!parsed.ok) throw new MemoryError('invalid', `${problemText(parsed.problems[0])}.`, { hint })
+  const checked = Evidence.safeParse(parsed.value)
+  if (checked.success) return checked.data
+  const [issue] = checked.error.issues
+  throw new MemoryError('invalid', `${file}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}.`, {
+    hint,
+  })
 }
+
+export async function changedFiles(folder: string, evidence: Evidence): Promise<readonly string[]> {
+  const kept = [
+    ...evidence.sessions.flatMap(({ transcript }) => transcript ?? []),
+    ...(evidence.transcript === null ? [] : [evidence.transcript]),
+    ...evidence.workspace,
+  ]
+  const changed: string[] = []
+  for (const file of kept) if ((await readKept(folder, file).catch(() => null)) === null) changed.push(file.path)
+  return changed
+}
+
+/** The bytes of a kept file. Throws when they are not those that were written. */
+export async function readKept(folder: string, { path, sha256 }: KeptFile): Promise<Buffer> {
+  const bytes = await readFile(join(folder, path)).catch((cause: unknown) => {
+    throw new MemoryError('invalid', `${path} is missing from the evidence in ${folder}.`, { hint, cause })
+  })
+  if (digestOf(bytes) === sha256) return bytes
+  throw new MemoryError('invalid', `${path} in ${folder} was changed since the evidence was written.`, { hint })
+}
+
+export async function readTranscript(folder: string, kept: KeptFile): Promise<readonly TranscriptEntry[]> {
+  const text = (await readKept(folder, kept)).toString('utf8')
+  // The hash proves that these are the lines that were written.
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as TranscriptEntry)
+}
+
+export const pathInWorkspace = ({ path }: KeptFile): string => path.slice(`${evidenceNames.workspace}/`.length)

@@ -20,7 +20,7 @@ describe.skipIf(process.platform === 'win32')('a process group', () => {
     const ending = await nodeWith(source, directory.path, { env: { A: 'b' }, input: 'hello' })
 
     expect(ending.stdout.toString()).toBe('hello b undefined\n')
-    expect(ending).toMatchObject({ stderr: 'no\n', exitCode: 3, killedBy: null, isCut: false })
+    expect(ending).toMatchObject({ stderr: 'no\n', exitCode: 3, killedBy: null, exceeded: null })
   })
 
   it('is gone when its program ends, also what ignores being asked', async () => {
@@ -99,7 +99,7 @@ await running`
 
     const ending = await nodeWith('for (;;) console.log("x".repeat(1000))', directory.path, { mostOutput: 10_000 })
 
-    expect(ending.isCut).toBe(true)
+    expect(ending.exceeded).toBe('output')
     expect(ending.stdout.length).toBeLessThanOrEqual(10_000)
   })
 

@@ -1,21 +1,26 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { constants, readdirSync, readFileSync } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf } from '../../files/leftovers.ts'
-import { livingGroup, processIds } from './linux-processes.ts'
 
 export type Program = {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
-  /** All of its environment; nothing is inherited. */
+  /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
-  /** What it reads on standard input. */
   readonly input?: string | Uint8Array
-  /** When it is raised, the whole group is ended. */
+  /** Aborting it ends the whole group. */
   readonly signal: AbortSignal
-  /** More output than this ends the group. Default 16 MiB. */
+  /** Most bytes on standard output and standard error together; more end the group. Default 16 MiB. */
   readonly mostOutput?: number
+  /** Opens descriptor 3 for a result of at most this many bytes; more end the group. */
+  readonly mostResult?: number
   readonly onStart?: (pid: number) => void
-  /** How long the group has between being asked to end and being ended. Default 2 s. */
+  /** Time between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number
 }
 
@@ -24,55 +29,68 @@ export type Ending = {
   readonly exitCode: number | null
   readonly killedBy: string | null
   readonly stdout: Buffer
-  /** The end of it, which is where the reason stands. */
+  /** The last part of standard error, which holds the reason of a failure. */
   readonly stderr: string
-  /** Whether it wrote more than it may, and was ended for it. */
-  readonly isCut: boolean
+  /** What came over descriptor 3. */
+  readonly result: Buffer
+  /** The stream that was longer than allowed. */
+  readonly exceeded: 'output' | 'result' | null
 }
 
-const longestComplaint = 1024 * 1024
+const longestStderr = 1024 * 1024
 const defaultGraceMs = 2_000
-/** How long output may still come after every process of the group is gone, from one that left the group. */
+/** How long output may still arrive after the group is gone, from a process that left the group. */
 const drainMs = 1_000
 const isWindows = process.platform === 'win32'
 
 /**
- * Runs a program in a process group of its own, and ends the whole group when the program ends or `signal` is raised:
- * what it left behind would write into the next session. Rejects only when it cannot be started.
+ * Runs a program in a process group of its own and ends the whole group when the program exits or `signal` is aborted:
+ * a process left behind would write into the next session. Rejects only when the program cannot be started.
  */
 export async function runInGroup(given: Program): Promise<Ending> {
-  const { program, args, cwd, env, input, signal, mostOutput = 16 * 1024 * 1024, graceMs = defaultGraceMs } = given
+  const { program, args, cwd, env, input, signal, mostOutput = 16 * 1024 * 1024, mostResult, graceMs } = given
   signal.throwIfAborted()
-  const child = spawn(program, [...args], { cwd, env, detached: !isWindows, stdio: 'pipe', windowsHide: true })
+  const stdio = ['pipe', 'pipe', 'pipe', ...(mostResult === undefined ? [] : ['pipe' as const])] as 'pipe'[]
+  const child = spawn(program, [...args], { cwd, env, detached: !isWindows, stdio, windowsHide: true })
   const { pid } = child
-  if (pid === undefined) {
-    throw await new Promise<Error>((resolve) => child.once('error', resolve))
-  }
+  if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve))
   liveGroups.add(pid)
   given.onStart?.(pid)
 
-  const chunks: Buffer[] = []
-  let size = 0
-  let isCut = false
-  let complaint = ''
+  const [stdout, result]: [Buffer[], Buffer[]] = [[], []]
+  let [stderr, outputBytes, resultBytes] = ['', 0, 0]
+  let exceeded: Ending['exceeded'] = null
   let ending: Promise<void> | null = null
   const end = (): void => {
     ending ??= endGroup(pid, graceMs)
   }
-  child.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size <= mostOutput) chunks.push(chunk)
-    else if (!isCut) {
-      isCut = true
-      end()
-    }
+  const refuse = (stream: NonNullable<Ending['exceeded']>): void => {
+    exceeded ??= stream
+    end()
+  }
+  const listen = (stream: Readable | null, take: (chunk: Buffer) => void): void => {
+    // A stream breaks when its process is killed, which the exit reports.
+    stream?.on('data', take).on('error', () => {})
+  }
+  const isTooMuch = (chunk: Buffer): boolean => {
+    outputBytes += chunk.length
+    if (outputBytes > mostOutput) refuse('output')
+    return outputBytes > mostOutput
+  }
+  listen(child.stdout, (chunk) => {
+    if (!isTooMuch(chunk)) stdout.push(chunk)
   })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    complaint = (complaint + chunk).slice(-longestComplaint)
+  listen(child.stderr, (chunk) => {
+    if (!isTooMuch(chunk)) stderr = (stderr + chunk.toString('utf8')).slice(-longestStderr)
   })
-  // A program that does not read to the end is no failure of ours.
-  child.stdin.on('error', () => {})
-  child.stdin.end(input ?? '')
+  listen((child.stdio[3] ?? null) as Readable | null, (chunk) => {
+    resultBytes += chunk.length
+    if (resultBytes > (mostResult ?? 0)) refuse('result')
+    else result.push(chunk)
+  })
+  // A program may end without reading its input.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(input ?? '')
 
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   signal.addEventListener('abort', end, { once: true })
@@ -84,54 +102,73 @@ export async function runInGroup(given: Program): Promise<Ending> {
     })
     end()
     await ending
-    await withinMs(closed, drainMs)
-    return { pid, exitCode, killedBy, stdout: Buffer.concat(chunks), stderr: complaint, isCut }
+    const drained = new AbortController()
+    await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
+    drained.abort()
+    return {
+      ...{ pid, exitCode, killedBy, stderr, exceeded },
+      stdout: Buffer.concat(stdout),
+      result: Buffer.concat(result),
+    }
   } finally {
     signal.removeEventListener('abort', end)
-    for (const stream of [child.stdout, child.stderr, child.stdin]) stream.destroy()
+    for (const stream of child.stdio) stream?.destroy()
     liveGroups.delete(pid)
   }
 }
 
-/** Asks every process of a group to end, and ends those that do not. */
-export async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {
+/** Asks every process of a group to end, and kills those that do not. */
+async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {
   if (isWindows) {
     spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true })
     return
   }
   if (!signalGroup(pid, 'SIGTERM')) return
-  // A second Ctrl-C ends this process at once; what ignores the first must not outlive it.
+  // A second Ctrl-C ends this process at once; processes that ignored the first must not outlive it.
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const isOthers = signals.some((name) => process.listenerCount(name) > 0)
+  const isHandled = signals.some((name) => process.listenerCount(name) > 0)
   const atOnce = (name: NodeJS.Signals): void => {
     signalGroup(pid, 'SIGKILL')
     for (const each of signals) process.off(each, atOnce)
-    // Where somebody else listens, ending this process is theirs to decide.
-    if (!isOthers) process.kill(process.pid, name)
+    // Another listener decides itself whether this process ends.
+    if (!isHandled) process.kill(process.pid, name)
   }
   for (const each of signals) process.on(each, atOnce)
   try {
     if (await isGone(pid, graceMs)) return
     signalGroup(pid, 'SIGKILL')
-    // Nothing survives this; it is waited for so that nothing is still writing when the next session begins.
+    // Waited for, so that nothing is still writing when the next session begins.
     await isGone(pid, 1_000)
   } finally {
     for (const each of signals) process.off(each, atOnce)
   }
 }
 
-async function isGone(pid: number, withinTimeMs: number): Promise<boolean> {
-  const end = performance.now() + withinTimeMs
+async function isGone(pid: number, withinMs: number): Promise<boolean> {
+  const end = performance.now() + withinMs
   while (signalGroup(pid, 0) && hasLiving(pid)) {
     if (performance.now() >= end) return false
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await pause(10)
   }
   return true
 }
 
-/** Whether a process of the group does anything any more. The system counts the dead as members too; Linux says which they are. */
-const hasLiving = (group: number): boolean =>
-  process.platform !== 'linux' || processIds().some((pid) => livingGroup(pid) === group)
+/** Whether a process of the group is alive. The kernel counts zombies as members too; only Linux tells them apart. */
+function hasLiving(group: number): boolean {
+  if (process.platform !== 'linux') return true
+  return readdirSync('/proc').some((name) => {
+    if (!/^\d+$/u.test(name)) return false
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
+      // "pid (name) state parent group …": the name may hold anything, but ends at the last parenthesis.
+      const [state = '', , its] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return Number(its) === group && !'ZX'.includes(state)
+    } catch {
+      // It ended after the folder was listed.
+      return false
+    }
+  })
+}
 
 /** False when no process of the group is left. */
 function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
@@ -139,7 +176,7 @@ function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
     process.kill(-pid, name)
     return true
   } catch (error) {
-    // Some systems answer EPERM where only dead processes are left to be collected.
+    // Some systems answer EPERM where only zombies are left.
     if (codeOf(error) === 'ESRCH' || codeOf(error) === 'EPERM') return false
     throw error
   }
@@ -147,22 +184,38 @@ function signalGroup(pid: number, name: NodeJS.Signals | 0): boolean {
 
 const liveGroups = new Set<number>()
 
-// However this process ends, what it started ends with it.
+// However this process ends, the groups it started end with it.
 process.on('exit', () => {
   for (const pid of liveGroups) {
     if (!isWindows) signalGroup(pid, 'SIGKILL')
   }
 })
 
-/** Whether a promise settled in time. */
-async function withinMs(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), limitMs)
-  })
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
+/** Why a task cannot be carried out here, in one sentence; null when it can. Only programs can be checked. */
+export async function missingPrerequisite(
+  prerequisites: readonly string[],
+  searchPath: string,
+): Promise<string | null> {
+  for (const prerequisite of prerequisites) {
+    const [, name] = /^cli:(\S+)$/u.exec(prerequisite) ?? []
+    if (name === undefined) return `It needs "${prerequisite}", which cannot be checked here; use cli:NAME.`
+    if ((await findProgram(name, searchPath)) === null)
+      return `It needs the program "${name}", which is not on the path.`
   }
+  return null
+}
+
+/** The file of a program, or null. */
+export async function findProgram(name: string, searchPath: string): Promise<string | null> {
+  const isPath = name.includes('/') || name.includes('\\')
+  const folders = isPath ? [''] : searchPath.split(delimiter).filter((folder) => folder !== '')
+  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : ['']
+  for (const file of folders.flatMap((folder) => endings.map((ending) => join(folder, name + ending)))) {
+    const isProgram = await access(file, constants.X_OK).then(
+      async () => (await stat(file)).isFile(),
+      () => false,
+    )
+    if (isProgram) return file
+  }
+  return null
 }

@@ -1,35 +1,34 @@
-import { copyFile, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { MemoryError } from '../../errors.ts'
-import type { Task, WorkspaceFile } from '../task.ts'
+import { codeOf } from '../../files/leftovers.ts'
+import type { Task } from '../task.ts'
 
 export type Workspace = { readonly path: string; readonly remove: () => Promise<void> }
 
 /**
- * A new directory with the files that the task puts there. It lies apart from the evidence, so that an agent that looks
- * around does not find the record of what it said before.
+ * Makes a new directory with the files that the task puts there. It is apart from the evidence, so that an agent that
+ * looks around does not find the record of its earlier sessions.
  */
 export async function makeWorkspace(task: Task, temporary: string = tmpdir()): Promise<Workspace> {
   const place = await realpath(await mkdtemp(join(temporary, 'credence-task-')))
   const path = join(place, 'workspace')
-  // An agent may leave folders that cannot be emptied; a leftover is no reason to lose what it did.
+  // An agent may leave folders that cannot be emptied; a leftover is no reason to lose the run.
   const remove = (): Promise<void> => rm(place, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   try {
     await mkdir(path)
-    for (const file of task.workspaceFiles) await putFile(file, task, path)
+    for (const file of task.workspaceFiles) {
+      const target = join(path, file.path)
+      await mkdir(dirname(target), { recursive: true })
+      if (file.kind === 'inline') await writeFile(target, file.content)
+      else await copyFile(await findAsset(task.file, file.asset), target)
+    }
     return { path, remove }
   } catch (error) {
     await remove()
     throw error
   }
-}
-
-async function putFile(file: WorkspaceFile, task: Task, workspace: string): Promise<void> {
-  const target = join(workspace, file.path)
-  await mkdir(dirname(target), { recursive: true })
-  if (file.kind === 'inline') await writeFile(target, file.content)
-  else await copyFile(await findAsset(task.file, file.asset), target)
 }
 
 /** The assets of a task lie beside it, or beside the folder it is in. */
@@ -45,7 +44,7 @@ export async function findAsset(taskFile: string, asset: string): Promise<string
   })
 }
 
-/** Null when there is none, or when a link leads it out of the folder. */
+/** Null when there is none, or when a link leads out of the folder. */
 async function plainFileBelow(folder: string, path: string): Promise<string | null> {
   try {
     const [root, file] = [await realpath(folder), await realpath(join(folder, path))]
@@ -55,4 +54,50 @@ async function plainFileBelow(folder: string, path: string): Promise<string | nu
   } catch {
     return null
   }
+}
+
+/** Of larger workspaces only a part is kept, and the evidence says so. */
+const mostFiles = 10_000
+
+/** The contents of a folder: plain files by path with forward slashes, and entries that are not plain files. */
+export type Listing = {
+  /** `mark` changes when the file is written. */
+  readonly files: ReadonlyMap<string, { readonly bytes: number; readonly mark: string }>
+  readonly others: readonly { readonly path: string; readonly reason: string }[]
+}
+
+/** Lists a folder without following links. A folder that does not exist is empty. */
+export async function listFiles(root: string): Promise<Listing> {
+  const files = new Map<string, { readonly bytes: number; readonly mark: string }>()
+  const others: { readonly path: string; readonly reason: string }[] = []
+  const waiting = ['']
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const names = await readdir(join(root, folder)).catch((error: unknown) => {
+      if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error) ?? '')) return []
+      throw error
+    })
+    for (const name of names.toSorted()) {
+      const path = folder === '' ? name : `${folder}/${name}`
+      const found = await lstat(join(root, path)).catch(() => null)
+      // Removed since it was listed, by an agent that is still working.
+      if (found === null) continue
+      if (found.isDirectory()) waiting.push(path)
+      else if (found.isSymbolicLink()) others.push({ path, reason: 'is a link' })
+      else if (!found.isFile()) others.push({ path, reason: 'is not a plain file' })
+      else if (files.size >= mostFiles) others.push({ path, reason: `is beyond the first ${mostFiles} files` })
+      else files.set(path, { bytes: found.size, mark: `${found.size} ${found.mtimeMs} ${found.ctimeMs} ${found.ino}` })
+    }
+  }
+  return { files, others }
+}
+
+/** Removes `memory/`, MEMORY.md and every store of Credence, and returns their paths. */
+export async function removeMemory(workspace: string): Promise<readonly string[]> {
+  const atTop = (await readdir(workspace)).filter((name) => /^(?:memory|memory\.md|\.credence)$/iu.test(name))
+  const { files } = await listFiles(workspace)
+  const stores = [...files.keys()].filter((path) => /^credence\.db(?:-wal|-shm|-journal)?$/u.test(basename(path)))
+  const below = stores.filter((path) => !atTop.includes(path.split('/')[0] ?? ''))
+  const paths = [...atTop, ...below].toSorted()
+  for (const path of paths) await rm(join(workspace, path), { recursive: true, force: true })
+  return paths
 }

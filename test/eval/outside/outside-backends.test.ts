@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { isOutsideName, openOutside } from '../../../src/eval/system/outside/outside.ts'
+import { isOutsideName, openOutside } from '../../../src/eval/system/backends.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
 import { workplace } from '../../cli/workplace.ts'
@@ -93,7 +93,7 @@ describe('a system outside of Credence', () => {
   it.each([
     ['htp:x', 2, '"htp:x" is not one of'],
     ['http:nowhere', 3, '"nowhere" is not the address of a system'],
-    ['mcp:none.json', 3, 'none.json: no such file'],
+    ['mcp:none.json', 3, 'There is no file'],
   ])('is not %s', async (name, code, reason) => {
     using work = place()
 

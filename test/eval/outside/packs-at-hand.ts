@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
-import { loadPack } from '../../../src/eval/kinds/retrieval/read-folder.ts'
+import { loadPack, type Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
 import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
 import { Backends } from '../../../src/eval/system/backends.ts'
 import type { System } from '../../../src/eval/system/system.ts'

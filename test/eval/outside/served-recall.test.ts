@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PackRun } from '../../../src/eval/kinds/retrieval/run-pack.ts'
-import { summarise } from '../../../src/eval/score/summary.ts'
+import { summarise } from '../../../src/eval/report/retrieval-report.ts'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'

@@ -4,41 +4,38 @@ import type { Finding } from '../../../beliefs/store-care.ts'
 import { MemoryError } from '../../../errors.ts'
 import { examine, rebuild } from '../../../memory/explain/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
-import type { Store } from '../../../memory/store.ts'
+import type { Store } from '../../../memory/ports.ts'
 import { isDamage } from '../../../store/sqlite/sqlite-errors.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
-import { defineCommand, flag, text } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
+import { flag, memoryOptions, text } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import type { Style } from '../../output.ts'
-import type { Session } from '../../session.ts'
-import { columns, counted } from '../../text-layout.ts'
+import type { MemoryLocation, Session } from '../../session.ts'
+import { counted, type Style, table } from '../../text/output.ts'
+
+const maintenance = {
+  rebuild: flag('Derive everything again from the journal first.'),
+  backup: text('<file>', 'Write a complete copy to a new file first.'),
+  setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
+}
 
 export const doctor = defineCommand({
   args: {},
-  options: {
-    rebuild: flag('Derive everything again from the journal first.'),
-    backup: text('<file>', 'Write a complete copy to a new file first.'),
-    setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
-    ...placeOptions,
-  },
+  options: { ...maintenance, ...memoryOptions },
   description:
-    'Checks the file, the journal, every belief, every index and the mirror, and really remembers, recalls and forgets something.',
+    'Checks the file, the journal, every belief, every index and the mirror, and remembers, recalls and forgets a test belief.',
   exitCodes: [exitCodes.degraded],
-  examples: [
-    { command: 'credence doctor', effect: 'Says for each check whether it is well.' },
-    {
-      command: 'credence doctor --backup ~/memory.db --rebuild',
-      effect: 'Copies the store, derives it again from its journal and checks it.',
-    },
-  ],
+  examples: {
+    'credence doctor': 'Shows the result of every check.',
+    'credence doctor --backup ~/memory.db --rebuild':
+      'Copies the store, derives it again from its journal and checks it.',
+  },
   async run({ options }, session) {
-    const { dir, user } = session.place(options)
+    const location = session.locate(options)
+    const { dir, user } = location
     const store = await session.storeFile(dir)
-    const { findings, hints } = existsSync(store)
-      ? await lookAfter(session, { dir, user, store }, options)
-      : nothingThere(store)
+    const exists = existsSync(store)
+    const { findings, hints } = exists ? await checkStore(session, store, location, options) : nothingThere(store)
     const ok = findings.every((finding) => finding.ok)
     return {
       document: { ok, dir, store, user, findings },
@@ -50,40 +47,38 @@ export const doctor = defineCommand({
 })
 
 type Report = { readonly findings: readonly Finding[]; readonly hints: readonly string[] }
-type Care = { readonly rebuild: boolean; readonly backup?: string | undefined; readonly setAside: boolean }
 
 const nothingThere = (store: string): Report => ({
   findings: [{ check: 'store', ok: true, detail: `there is none at ${store} yet` }],
   hints: ['`credence init` makes a memory; so does `credence remember`.'],
 })
 
-type Subject = { readonly dir: string; readonly user: string; readonly store: string }
-
-async function lookAfter(session: Session, { dir, user, store }: Subject, care: Care): Promise<Report> {
+async function checkStore(
+  session: Session,
+  store: string,
+  location: MemoryLocation,
+  options: ValuesOf<typeof maintenance>,
+): Promise<Report> {
   const privacy = privacyOf(store)
   try {
-    const { store: examined, mirror } = await treat(session, { dir, user }, care)
-    const findings = [privacy, ...examined]
+    const { found, mirror } = await examined(session, location, options)
+    const findings = [privacy, ...found]
     const isSound = findings.every(({ ok }) => ok)
     const hints = [...(isSound ? [] : [remedy]), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
-    if (!care.setAside) return { findings: [...findings, ...mirror, ...queueFindings(dir)], hints }
-    if (isSound) {
+    if (!options.setAside) return { findings: [...findings, ...mirror, ...queueFindings(location.dir)], hints }
+    if (isSound)
       throw new MemoryError('conflict', `The store ${store} is sound.`, {
         hint: 'Only a damaged store is set aside. To have a copy, use --backup.',
       })
-    }
   } catch (error) {
     if (!(error instanceof MemoryError && error.code === 'unavailable')) throw error
     const broken = { check: 'store', ok: false, detail: error.message }
-    if (!care.setAside) return { findings: [privacy, broken], hints: [error.hint ?? remedy] }
+    if (!options.setAside) return { findings: [privacy, broken], hints: [error.hint ?? remedy] }
     if (!isDamage(error.cause)) throw error
   }
-  const moved = setAsideCorruptStore(store)
-  const detail = `moved to ${moved}; the next command begins a new store`
-  return {
-    findings: [{ check: 'set aside', ok: true, detail }],
-    hints: ['Take beliefs back in from an export or a backup.'],
-  }
+  const detail = `moved to ${setAsideCorruptStore(store)}; the next command begins a new store`
+  const hints = ['Take beliefs back in from an export or a backup.']
+  return { findings: [{ check: 'set aside', ok: true, detail }], hints }
 }
 
 const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the store itself is not concerned.'
@@ -91,30 +86,19 @@ const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the st
 const remedy =
   '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged, `credence doctor --set-aside` renames the store so that a new one is made.'
 
-/** What is wrong with the file beside a store is no reason to touch the store. */
-type Examination = { readonly store: readonly Finding[]; readonly mirror: readonly Finding[] }
-
-async function treat(
-  session: Session,
-  { dir, user }: Omit<Subject, 'store'>,
-  { backup, rebuild: isRebuild }: Care,
-): Promise<Examination> {
-  const ports = await session.ports(dir)
-  try {
+/** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
+const examined = (session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) =>
+  session.withPorts(dir, async (ports) => {
     const done: Finding[] = []
-    if (backup !== undefined) {
-      const file = resolve(session.workingDirectory(), backup)
+    if (options.backup !== undefined) {
+      const file = resolve(session.workingDirectory(), options.backup)
       await ports.store.backup(file)
       done.push({ check: 'backup', ok: true, detail: `a complete copy is in ${file}` })
     }
-    if (isRebuild) done.push(await rebuild(ports))
+    if (options.rebuild) done.push(await rebuild(ports))
     const mirror = mirrorFindings(await mirrorStatus(ports, dir))
-    const found = [...done, ...(await examine(ports)), await contentsOf(ports.store, user)]
-    return { store: found, mirror }
-  } finally {
-    await ports.store.close()
-  }
-}
+    return { mirror, found: [...done, ...(await examine(ports)), await contentsOf(ports.store, user)] }
+  })
 
 async function contentsOf(store: Store, user: string): Promise<Finding> {
   const only = { limit: 1, offset: 0 }
@@ -136,7 +120,7 @@ function queueFindings(dir: string): readonly Finding[] {
   return [{ check: 'hooks', ok: failed === 0, detail }]
 }
 
-/** A file that is held, or says something else than the store, is something a doctor should tell. */
+/** Whether MEMORY.md is held, or differs from the store. */
 function mirrorFindings(status: MirrorStatus): readonly Finding[] {
   if (!status.exists) return []
   const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
@@ -151,24 +135,17 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }
 
-/** A memory is nobody else's business. Windows has no such permissions. */
+/** Whether only the owner may read the store. Windows has no such permissions. */
 function privacyOf(store: string): Finding {
   const mode = statSync(store).mode & 0o777
   const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0
-  const octal = mode.toString(8)
-  return {
-    check: 'privacy',
-    ok: isPrivate,
-    detail: isPrivate
-      ? 'only you may read the store'
-      : `others may read or write the store (mode ${octal}); run: chmod 600 ${store}`,
-  }
+  const risk = `others may read or write the store (mode ${mode.toString(8)}); run: chmod 600 ${store}`
+  return { check: 'privacy', ok: isPrivate, detail: isPrivate ? 'only you may read the store' : risk }
 }
 
 const findingsText = (findings: readonly Finding[], style: Style): string => {
-  const text = columns(
-    findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail]),
-    { indent: 0, width: style.width },
-  )
-  return text.replace(/^ok(?= )/gm, style.green('ok')).replace(/^FAIL(?= )/gm, style.red('FAIL'))
+  const rows = findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail])
+  return table(rows, style.width)
+    .replace(/^ok(?= )/gm, style.green('ok'))
+    .replace(/^FAIL(?= )/gm, style.red('FAIL'))
 }

@@ -1,11 +1,9 @@
-import type { Argument } from '../../command.ts'
-import { choice, defineCommand } from '../../command.ts'
-import { placeOptions, viewOptions } from '../../common-options.ts'
-import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/hook-event.ts'
+import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { choice, memoryOptions, viewOptions } from '../../command/options.ts'
 import { logHook } from '../../hooks/hook-log.ts'
+import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
 import { failureOf, hookDeadlineMs, runHook } from '../../hooks/run-hook.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
 
 const event: Argument<ReturnType<typeof readEvent>> = {
   help: `What happened: ${hookEvents.join(', ')}, or the host's own name for it.`,
@@ -19,20 +17,15 @@ export const hook = defineCommand({
   options: {
     host: { ...choice('<host>', hookHosts, 'Which program the hook belongs to.'), default: 'claude-code' },
     ...viewOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
-  description: `Reads the host's JSON on standard input, puts what was said into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A process of its own (\`hear\`), which no host waits for, keeps what was said and learns from it. Whatever goes wrong, it prints nothing, ends with 0 and leaves a line in state/hook.log.`,
+  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A background process (\`hear\`) keeps the message and learns from it. On any error it prints nothing, ends with 0 and adds a line to state/hook.log.`,
   isForPrograms: true,
-  examples: [
-    {
-      command: 'credence hook prompt-submit --host codex',
-      effect: 'Prints the context for the prompt on standard input, and keeps the prompt.',
-    },
-    {
-      command: 'credence hook SessionStart',
-      effect: 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
-    },
-  ],
+  examples: {
+    'credence hook prompt-submit --host codex':
+      'Prints the context for the prompt on standard input, and keeps the prompt.',
+    'credence hook SessionStart': 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
+  },
   async run({ args, options: { host = 'claude-code', ...options } }, session) {
     const { dir, ...numbers } = await runHook({ host, event: args.event, options }, session)
     logHook(dir, { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) })

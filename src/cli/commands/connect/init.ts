@@ -1,69 +1,46 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
-import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
-import { defineCommand } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import type { Session } from '../../session.ts'
-import { leftAloneText } from '../memory/mirror-status.ts'
+import { syncMirror } from '../../../memory/mirror/sync.ts'
+import { defineCommand } from '../../command/command.ts'
+import { memoryOptions } from '../../command/options.ts'
+import { lines } from '../../text/output.ts'
+import { leftAloneText } from '../memory/mirror.ts'
 
 export const init = defineCommand({
   args: {},
-  options: placeOptions,
+  options: memoryOptions,
   description:
     'Not needed before remembering, which makes a memory too; but only this and `mirror sync` make MEMORY.md, the readable face of it. Harmless where there is one.',
-  examples: [
-    { command: 'credence init', effect: 'Makes your own memory and says where it is.' },
-    {
-      command: 'credence init --dir ./memory',
-      effect: 'Makes a memory that every command run in this directory uses.',
-    },
-  ],
+  examples: {
+    'credence init': 'Makes your own memory and says where it is.',
+    'credence init --dir ./memory': 'Makes a memory that every command run in this directory uses.',
+  },
   async run({ options }, session) {
-    const { dir, user, homeScopes } = session.place(options)
+    const { dir, user, homeScopes } = session.locate(options)
     const store = await session.storeFile(dir)
     const isNew = !existsSync(store)
     makePrivateDirectory(dir)
     await session.memory(options)
-    const mirror = await makeMirror(session, dir, user)
+    // Text that is in the file already stays, and beliefs are added behind it.
+    const { file, leftAlone, held } = await session.withPorts(dir, (ports) => syncMirror(ports, { dir, user }))
     return {
-      document: {
-        dir,
-        store,
-        created: isNew,
-        user,
-        scopes: homeScopes,
-        mirror: mirror.file,
-        leftAlone: mirror.leftAlone,
-      },
+      document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone },
       text: (style) =>
-        [
+        lines(
           isNew
             ? `Made a memory in ${style.bold(dir)}.`
             : `There is a memory in ${style.bold(dir)} already; nothing was changed.`,
-          `What it holds stands in ${style.bold(mirror.file)} too, for reading and editing.`,
-          ...(mirror.leftAlone === 0 ? [] : [leftAloneText(mirror.leftAlone, mirror.file)]),
+          `Its beliefs are in ${style.bold(file)} too, for reading and editing.`,
+          leftAlone > 0 && leftAloneText(leftAlone, file),
           '',
           'Next:',
           '  credence remember "Invoices are due after 14 days." --name "payment terms"',
           '  credence recall "What are our payment terms?" --explain',
-        ].join('\n'),
-      notes:
-        mirror.held === null
-          ? []
-          : [`warning: the file is held: ${mirror.held.reason}. See \`credence mirror status\`.`],
+        ),
+      notes: held === null ? [] : [`warning: the file is held: ${held.reason}. See \`credence mirror status\`.`],
     }
   },
 })
-
-/** What stands in a file of that name already stays, and what is remembered is added behind it. */
-async function makeMirror(session: Session, dir: string, user: string): Promise<Synced> {
-  const ports = await session.ports(dir)
-  try {
-    return await syncMirror(ports, { dir, user })
-  } finally {
-    await ports.store.close()
-  }
-}
 
 function makePrivateDirectory(dir: string): void {
   try {

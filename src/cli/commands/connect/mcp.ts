@@ -1,40 +1,34 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
 import type { McpSetup } from '../../../mcp/memory-mcp.ts'
-import type { Author } from '../../../memory/change/transaction.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { defineCommand, flag } from '../../command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../common-options.ts'
+import type { Author } from '../../../memory/ports.ts'
+import { defineCommand } from '../../command/command.ts'
+import { flag, readOptions } from '../../command/options.ts'
 import type { Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
   args: {},
   options: {
     fixedScopes: flag('Refuse calls that name a scope which is not in view already.'),
-    ...viewOptions,
-    ...readerOptions,
-    ...placeOptions,
+    ...readOptions,
   },
   description:
     'Speaks MCP on standard input and output until its input ends, for a host that starts it. `credence connect` writes the configuration.',
   isForPrograms: true,
-  examples: [
-    { command: 'credence mcp', effect: 'Serves the memory of the working directory; a host starts it like this.' },
-    {
-      command: 'credence mcp --scope project:ledger --fixed-scopes',
-      effect: 'Serves one project and nothing else, whatever the agent asks for.',
-    },
-  ],
+  examples: {
+    'credence mcp': 'Serves the memory of the working directory; a host starts it like this.',
+    'credence mcp --scope project:ledger --fixed-scopes':
+      'Serves one project and nothing else, whatever the agent asks for.',
+  },
   async run({ options }, session) {
     const { memoryMcp } = await import('../../../mcp/memory-mcp.ts')
     const { stdin, stdout, stderr } = session.streams()
     const release = keepStdoutClean(stderr)
     try {
       const serving = memoryMcp(mcpSetup(session, options)).serveStreams({ input: stdin, output: stdout })
-      const interruption = session.interruption()
-      interruption.signal.addEventListener('abort', () => void serving.close(), { once: true })
+      session.interruption().signal.addEventListener('abort', () => void serving.close(), { once: true })
       await serving.closed
-      interruption.release()
     } finally {
       release()
     }
@@ -42,15 +36,15 @@ export const mcp = defineCommand({
   },
 })
 
-/** So many programs are told apart in what they write; more share one name. */
+/** More programs than this share one name as authors. */
 const mostAuthors = 32
 
-/** What an MCP server of this session works with. Each program that connects writes under its own name. */
-export function mcpSetup(
+/** The setup of the MCP server. Each program that connects writes under its own name. */
+function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean },
 ): McpSetup {
-  const { user, scopes, homeScopes } = session.place(options)
+  const { user, scopes, homeScopes } = session.locate(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
     const known = memories.get(author.origin)
@@ -58,25 +52,19 @@ export function mcpSetup(
     if (memories.size >= mostAuthors && author.origin !== 'mcp') return opened({ ...author, origin: 'mcp' })
     const memory = session.memory({ ...options, scope: scopes, as: author })
     memories.set(author.origin, memory)
-    // A store that could not be opened now may be there the next time.
+    // Opening is tried again at the next call.
     memory.catch(() => memories.delete(author.origin))
     return memory
   }
   return {
     version: session.machine.version(),
-    standing: {
-      user,
-      scopes,
-      homeScopes,
-      agent: options.agent ?? null,
-      hasFixedScopes: options.fixedScopes ?? false,
-    },
+    standing: { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false },
     memoryAs: opened,
     onBug: (error) => console.error(error),
   }
 }
 
-/** Standard output is the protocol's. Whatever a library prints goes to standard error. */
+/** Standard output belongs to the protocol, so console.log goes to standard error. */
 function keepStdoutClean(stderr: Writable): () => void {
   const usual = globalThis.console
   globalThis.console = new Console({ stdout: stderr, stderr })

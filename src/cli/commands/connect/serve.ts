@@ -1,65 +1,83 @@
-import { rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { MemoryError } from '../../../errors.ts'
+import { writeAtomically } from '../../../files/atomic-write.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { serverApp } from '../../../http/server-app.ts'
 import { memoryMcp } from '../../../mcp/memory-mcp.ts'
 import { defaultUser } from '../../../open-memory.ts'
-import { defineCommand, flag, text, wholeNumber } from '../../command.ts'
-import { placeOptions, viewOptions } from '../../common-options.ts'
-import { forgetOldTurns } from '../../old-turns.ts'
+import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
+import { flag, memoryOptions, text, viewOptions, wholeNumber } from '../../command/options.ts'
+import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { fillDemo } from '../../serve/demo-memory.ts'
-import { type OpenDesk, openDesk, type ServedPlace } from '../../serve/open-desk.ts'
-import { installationToken } from '../../serve/token.ts'
-import type { Session } from '../../session.ts'
-import { tourScopes } from '../../tour-scenes.ts'
-import { UsageError } from '../../usage-error.ts'
+import { openDesk, type ServedMemory, type ServedStore } from '../../serve/open-desk.ts'
+import type { LocationOptions, Session } from '../../session.ts'
+import { lines } from '../../text/output.ts'
+import { tourScopes } from './tour.ts'
+
+const wellFormed = /^[A-Za-z0-9_-]{43}$/u
+
+/** The token of an installation; made when there is none, and readable by its owner alone. */
+async function installationToken(file: string): Promise<string> {
+  await writeAtomically(file, `${randomBytes(32).toString('base64url')}\n`, { existing: 'keep' })
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
+  const token = readFileSync(file, 'utf8').trim()
+  if (wellFormed.test(token)) return token
+  throw new MemoryError('unavailable', `${file} does not hold a token.`, {
+    hint: 'Remove it; the next start makes a new one, and everybody has to log in again.',
+  })
+}
 
 const usualPort = 4777
 const loopback = '127.0.0.1'
 
-/** What `--evaluate` runs: small, and the figures that recall stands for. */
+/** The packs of `--evaluate`. */
 const packsToEvaluate = ['retrieval-precision', 'session-drift']
 
 export const serve = defineCommand({
   args: {},
   options: {
-    port: wholeNumber('The port; 0 is any that is free.', { min: 0, max: 65_535, default: usualPort }),
+    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
     host: { ...text('<address>', 'The address to listen on.'), default: loopback },
     allowRemote: flag(
-      'Needed for another address than this machine: whoever has the token can read and change everything.',
+      'Needed for another address than this machine: everyone who has the token can read and change everything.',
     ),
     demo: flag('Serve a demo memory that is gone afterwards, even if there is one of your own.'),
     evaluate: flag('Run the retrieval packs once, in the background, so that there is something to see.'),
     ...viewOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
   description:
     'Answers until it is interrupted: the dashboard at /, the HTTP API under /api/v1 (described at /api/openapi.json), MCP at /mcp. Only with the token of the memory directory, which the link brings along. Where there is no memory yet, a demo memory is served.',
-  examples: [
-    { command: 'credence serve', effect: `Prints a link to the dashboard on http://${loopback}:${usualPort}.` },
-    {
-      command: 'credence serve --demo --port 0 --json',
-      effect: 'Serves a demo on a free port, and says where as JSON.',
-    },
-  ],
+  examples: {
+    'credence serve': `Prints a link to the dashboard on http://${loopback}:${usualPort}.`,
+    'credence serve --demo --port 0 --json': 'Serves a demo on a free port, and says where as JSON.',
+  },
   async run({ options }, session) {
     const { port = usualPort, host = loopback } = options
     const hosts = hostNames(host, options.allowRemote)
     const isDemo = options.demo || !(await session.hasMemory(options))
-    const place = isDemo ? demoPlace(session) : ownPlace(session, options)
-    const open = await opened(session, place)
-    try {
-      return await served(session, open, { host, port, hosts, place, isEvaluating: options.evaluate, options })
-    } catch (error) {
+    const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
+    const vectors = session.settings({ dir: served.dir }).sentenceVectors
+    const ports = await session.ports(served.dir, { thread: true, vectors })
+    if (isDemo) await fillDemo(ports, served.dir)
+    const open = await openDesk(session, ports, served, (line) => console.error(line))
+    const close = async (): Promise<void> => {
       await open.close()
-      if (isDemo) rmSync(place.dir, { recursive: true, force: true })
+      if (isDemo) rmSync(served.dir, { recursive: true, force: true })
+    }
+    try {
+      return await answerRequests(session, { ...open, close }, { host, port, hosts, served, options })
+    } catch (error) {
+      await close()
       throw error
     }
   },
 })
 
-/** Listening to other machines is only for who says so twice. */
+/** Listening to other machines needs --allow-remote too. */
 function hostNames(host: string, allowRemote: boolean): HostNames {
   if (host === loopback || host === 'localhost' || host === '::1') return loopbackNames
   if (!allowRemote) {
@@ -72,12 +90,7 @@ function hostNames(host: string, allowRemote: boolean): HostNames {
   return { names: [...loopbackNames.names, ...(isEverywhere ? [] : [host.toLowerCase()])], anyAddress: isEverywhere }
 }
 
-function ownPlace(session: Session, options: Parameters<Session['place']>[0]): ServedPlace {
-  const { dir, user, scopes, homeScopes } = session.place(options)
-  return { dir, user, scopes, homeScopes, isDemo: false }
-}
-
-const demoPlace = (session: Session): ServedPlace => ({
+const demoMemory = (session: Session): ServedMemory => ({
   dir: session.temporaryDirectory(),
   user: defaultUser,
   scopes: tourScopes,
@@ -85,26 +98,24 @@ const demoPlace = (session: Session): ServedPlace => ({
   isDemo: true,
 })
 
-async function opened(session: Session, place: ServedPlace): Promise<OpenDesk> {
-  const vectors = session.settings({ dir: place.dir }).sentenceVectors
-  const ports = await session.ports(place.dir, { thread: true, vectors })
-  if (place.isDemo) await fillDemo(ports, place.dir)
-  return openDesk(session, ports, place, (line) => console.error(line))
-}
-
-type Serving = {
+type ServeRequest = {
   readonly host: string
   readonly port: number
   readonly hosts: HostNames
-  readonly place: ServedPlace
-  readonly isEvaluating: boolean
-  readonly options: Parameters<Session['place']>[0]
+  readonly served: ServedMemory
+  readonly options: LocationOptions & { readonly evaluate: boolean }
 }
 
-async function served(session: Session, open: OpenDesk, { host, port, hosts, place, isEvaluating, options }: Serving) {
-  const { dir, user, scopes, homeScopes, isDemo } = place
-  const { token } = await installationToken(dir)
-  // Standard error of its own accord: whoever sent the request learns only that there is a bug.
+/** Listens until the process is interrupted. */
+async function answerRequests(
+  session: Session,
+  open: ServedStore,
+  { host, port, hosts, served, options }: ServeRequest,
+): Promise<Answer> {
+  const { dir, user, scopes, homeScopes, isDemo } = served
+  const tokenFile = join(dir, 'state', 'token')
+  const token = await installationToken(tokenFile)
+  // The sender of the request learns only that there is a bug.
   const onBug = (error: unknown): void => console.error(error)
   const mcp = memoryMcp({
     version: open.desk.version,
@@ -125,45 +136,43 @@ async function served(session: Session, open: OpenDesk, { host, port, hosts, pla
   })
   const listening = await listen((request) => app.fetch(request), { host, port })
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
-  // The command is done when it listens; the process then lives for as long as it does.
-  onceInterrupted(async () => {
+  session.onInterrupt(async () => {
     await stopForgetting()
     close()
     await listening.close()
     await mcp.close()
     await open.close()
-    if (isDemo) rmSync(dir, { recursive: true, force: true })
   })
-  if (isEvaluating) void open.work.runAll(packsToEvaluate)
-  // In the fragment, which no server ever sees and no log keeps.
+  if (options.evaluate) void open.work.runAll(packsToEvaluate)
+  // Browsers do not send the fragment, so the token is in no log.
   const link = `${listening.url}/#token=${token}`
   return {
     document: { url: listening.url, port: listening.port, link, dir, user, isDemo },
     text: () =>
-      [
+      lines(
         isDemo
-          ? 'There is a demo memory here, which is gone when this ends; nothing of yours is read or changed.'
+          ? 'A demo memory is served, which is deleted when this ends; nothing of yours is read or changed.'
           : `The memory in ${dir} is served.`,
         `  dashboard  ${link}`,
-        `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${join(dir, 'state', 'token')})`,
+        `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${tokenFile})`,
         `  MCP        ${listening.url}/mcp`,
-        ...(isEvaluating ? [`Evaluating ${packsToEvaluate.join(' and ')} meanwhile.`] : []),
+        options.evaluate && `Evaluating ${packsToEvaluate.join(' and ')} meanwhile.`,
         'Interrupt to end.',
-      ].join('\n'),
+      ),
     notes: isDemo ? ['`credence init` makes a memory of your own.'] : [],
   }
 }
 
 const hourMs = 3_600_000
 
-/** Looks after turns, now and every hour: forgets old ones, and has sentences of new ones worked out. Returns what ends that. */
-function lookingAfterTurns(session: Session, open: OpenDesk, options: Serving['options']): () => Promise<void> {
+/** Forgets old turns and computes vectors of new ones, now and every hour, until the function it returns is called. */
+function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
   const { keepTurnsDays, sentenceVectors } = session.settings(options)
-  const { dir, user } = session.place(options)
+  const { dir, user } = session.locate(options)
   const memory = open.memoryAs({ actor: 'person', origin: 'retention' })
   let underWay = Promise.resolve()
   const look = (): void => {
-    // In a process of its own: working out what sentences mean takes all of a processor.
+    // In another process: computing vectors takes all of a processor.
     if (sentenceVectors) void session.startDetached(['vectors', '--dir', dir, '--user', user])
     underWay = forgetOldTurns(memory, keepTurnsDays, new Date()).then(
       () => {},
@@ -176,14 +185,4 @@ function lookingAfterTurns(session: Session, open: OpenDesk, options: Serving['o
     clearInterval(timer)
     await underWay
   }
-}
-
-/** The first signal ends the service and with it the process; a second one ends the process at once. */
-function onceInterrupted(end: () => Promise<void>): void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const stop = (): void => {
-    for (const signal of signals) process.off(signal, stop)
-    void end()
-  }
-  for (const signal of signals) process.on(signal, stop)
 }

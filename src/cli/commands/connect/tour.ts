@@ -1,20 +1,213 @@
-import { defineCommand } from '../../command.ts'
-import type { Style } from '../../output.ts'
+import { universalScope } from '../../../beliefs/scope.ts'
+import type { BeliefDraft } from '../../../memory/change/draft.ts'
+import type { Memory } from '../../../memory/memory.ts'
+import type { Context } from '../../../memory/recall/context.ts'
+import { defineCommand } from '../../command/command.ts'
 import type { Session } from '../../session.ts'
-import { indented } from '../../text-layout.ts'
-import { playTour, type Scene, tourScopes } from '../../tour-scenes.ts'
+import { chainText, editedText } from '../../text/beliefs.ts'
+import { columns, counted, indented, type Style } from '../../text/output.ts'
+import { contextText } from '../../text/recall.ts'
+import { rememberedText } from '../memory/remember.ts'
+import { verdictText } from '../memory/why.ts'
+
+/** A command that was run, and its result. */
+type Step = { readonly command: string | null; readonly result: unknown; readonly text: (style: Style) => string }
+
+/** A part of the tour. */
+export type Scene = { readonly title: string; readonly told: string; readonly steps: readonly Step[] }
+
+const ledger = 'project:ledger'
+const website = 'project:website'
+export const tourScopes = [ledger, universalScope]
+
+const draft = (scope: string, name: string, content: string, more: Partial<BeliefDraft> = {}): BeliefDraft => ({
+  name,
+  content,
+  type: 'decision',
+  scopes: [scope],
+  ...more,
+})
+
+const drafts: readonly BeliefDraft[] = [
+  draft(universalScope, 'answer style', 'Prefers short answers with the command first', {
+    type: 'preference',
+    subtype: 'style',
+  }),
+  draft(universalScope, 'TypeScript', 'Knows TypeScript deeply', {
+    why: 'Skip the basics',
+    type: 'preference',
+    subtype: 'expertise',
+    expertise: { domain: 'typescript', depth: 'deep' },
+  }),
+  draft(ledger, 'money', 'Amounts are whole cents, never floating point numbers.', { pinned: true }),
+  draft(ledger, 'payment terms', 'Invoices are due in 14 days.', { aliases: ['due date', 'invoice due'] }),
+  draft(ledger, 'Redis', 'Sessions are cached in Redis on port 6380.', {
+    aliases: ['session cache'],
+    why: 'Use port 6380 in every example; 6379 is taken.',
+  }),
+  draft(ledger, 'Postgres', 'The ledger is kept in Postgres 17.', { aliases: ['PostgreSQL', 'the database'] }),
+  draft(ledger, 'Ada Okafor', 'Ada runs payroll and signs off releases.', { aliases: ['Ada'], type: 'entity' }),
+  draft(ledger, 'release day', 'Releases go out on Tuesdays.', { aliases: ['deploy day'] }),
+  draft(ledger, 'node.js version', 'Production runs Node 24.', { aliases: ['Node'] }),
+  draft(ledger, 'audit trail', 'Who changed an entry is kept for ten years.', {
+    type: 'entity',
+    status: 'inferred',
+    confidence: 0.6,
+  }),
+  draft(ledger, 'which queue', 'Do we use NATS or Postgres for the job queue?', {
+    type: 'open_question',
+    pinned: true,
+  }),
+  draft(website, 'colour palette', 'The website is green and off-white.', {
+    aliases: ['brand colours', 'the palette'],
+  }),
+]
+
+/** Plays the whole tour in an empty memory. */
+export async function* playTour(memory: Memory): AsyncGenerator<Scene> {
+  for (const play of [remembering, recalling, leavingOut, correcting, explaining, closing]) yield await play(memory)
+}
+
+async function remembering(memory: Memory): Promise<Scene> {
+  const remembered = []
+  for (const draft of drafts) remembered.push(await memory.remember(draft))
+  const beliefs = remembered.map(({ belief }) => belief)
+  const rows = beliefs.map(({ name, scopes: own, pinned, content }) => [
+    name,
+    own.join(' '),
+    pinned ? 'pinned' : '',
+    content,
+  ])
+  const scopes = await memory.scopes()
+  return {
+    title: 'Remembering',
+    told: `A belief is one statement with a name that people call it by, in the scope where it holds. Here are ${counted(beliefs.length, 'belief')} in ${counted(scopes.length, 'scope')}, in a memory that exists only for this tour.`,
+    steps: [
+      {
+        command: 'credence remember "Invoices are due in 14 days." --name "payment terms" …',
+        result: remembered,
+        text: (style) => columns(rows, { width: style.width }),
+      },
+    ],
+  }
+}
+
+async function recalling(memory: Memory): Promise<Scene> {
+  return {
+    title: 'Recalling',
+    told: 'For every message, Credence picks what belongs in the context of an agent: what is known about the person, what is pinned, and what the message names. How the second one was written does not matter; why it was taken is shown as arithmetic.',
+    steps: [
+      await recallStep(memory, 'What are our payment terms?', 'everything'),
+      await recallStep(memory, 'Is the session cache in reedis safe?', 'explained'),
+    ],
+  }
+}
+
+async function leavingOut(memory: Memory): Promise<Scene> {
+  return {
+    title: 'Leaving out',
+    told: 'What the message does not name is not recalled, however similar it sounds: a database that has nothing to do with the question only distracts. Other scopes are a boundary, but you are told what lies behind it.',
+    steps: [
+      await recallStep(memory, 'Good morning! Did you have a nice weekend?', 'relevant'),
+      await recallStep(memory, 'Ask Ada about the brand colours.', 'near misses'),
+    ],
+  }
+}
+
+async function correcting(memory: Memory): Promise<Scene> {
+  const corrected = await memory.correct('payment terms', { content: 'Invoices are due in 30 days.' })
+  const after = await recallStep(memory, 'When is the invoice due?', 'relevant')
+  const history = await memory.history('payment terms')
+  return {
+    title: 'Changing your mind',
+    told: 'A correction replaces a belief. The old one is kept for the record and can never come back into a context; every change can be undone.',
+    steps: [
+      {
+        command: 'credence correct "payment terms" "Invoices are due in 30 days."',
+        result: corrected,
+        text: (style) => indented(rememberedText(corrected, style), 2),
+      },
+      after,
+      {
+        command: 'credence history "payment terms"',
+        result: history,
+        text: (style) => chainText(history.chain, history.belief.id, style),
+      },
+    ],
+  }
+}
+
+async function explaining(memory: Memory): Promise<Scene> {
+  const message = 'Can we ship the release on a Friday?'
+  const before = await memory.why(message, 'release day')
+  const edited = await memory.addAliases('release day', ['ship the release'])
+  return {
+    title: 'Asking why not',
+    told: 'A belief that you expected and did not get has a reason, and a remedy.',
+    steps: [
+      {
+        command: `credence why "${message}" "release day"`,
+        result: before,
+        text: (style) => indented(verdictText(before, tourScopes, style), 2, style.width),
+      },
+      {
+        command: 'credence alias "release day" add "ship the release"',
+        result: edited,
+        text: (style) =>
+          indented(editedText(edited, 'The aliases are changed', 'Nothing had to be changed', style), 2, style.width),
+      },
+      await recallStep(memory, message, 'relevant'),
+    ],
+  }
+}
+
+async function closing(memory: Memory): Promise<Scene> {
+  const events = await memory.events({ limit: 1 })
+  const next = {
+    'credence init': 'make a memory of your own',
+    'credence remember "…" --name "…"': 'and remember something',
+    'credence recall "…" --explain': 'see what an agent would get, and why',
+    'credence recall --render -': 'the block to put into a prompt',
+    'credence --help': 'everything else',
+  }
+  return {
+    title: 'Now you',
+    told: `${counted(events[0]?.number ?? 0, 'change')} were made and journalled just now, in a memory that is gone when this line has been printed. Try next:`,
+    steps: [
+      {
+        command: null,
+        result: Object.keys(next),
+        text: (style) => columns(Object.entries(next), { width: style.width }),
+      },
+    ],
+  }
+}
+
+type RecallView = 'everything' | 'relevant' | 'explained' | 'near misses'
+
+/** One recall. Only `everything` also shows the tiers that are the same for every message. */
+async function recallStep(memory: Memory, message: string, showing: RecallView): Promise<Step> {
+  const context = await memory.recall(message, { nearMisses: showing === 'near misses' })
+  const shown: Context = showing === 'everything' ? context : { ...context, prelude: null, pinned: [], questions: [] }
+  const explain = showing === 'explained'
+  return {
+    command: `credence recall "${message}"${explain ? ' --explain' : ''}${showing === 'near misses' ? ' --near-misses' : ''}`,
+    result: context,
+    text: (style) => {
+      const text = contextText(shown, { explain }, { ...style, width: style.width - 2 })
+      return indented(text === '' ? 'Nothing is relevant to this message.' : text, 2)
+    },
+  }
+}
 
 export const tour = defineCommand({
   args: {},
   options: {},
   description: 'Nothing of yours is read or changed.',
-  examples: [
-    {
-      command: 'credence tour',
-      effect: 'Remembers a dozen things, recalls for six messages, and explains what it did.',
-    },
-    { command: 'credence tour --json', effect: 'The same as one JSON array, a scene each.' },
-  ],
+  examples: {
+    'credence tour': 'Remembers a dozen beliefs, recalls for six messages, and explains the results.',
+    'credence tour --json': 'The same as one JSON array, a scene each.',
+  },
   async run(_input, session) {
     return {
       document: inTemporaryMemory(session, documentOf),

@@ -1,13 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import { beginPause, type Pause, pauseFor, realPath } from '../../../memory/conversation/pause.ts'
-import { defineCommand, flag, option, text } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { minuteOf } from '../../describe-belief.ts'
-import { harmless } from '../../output.ts'
+import { beginPause, endPause, type Pause, pauseFor, pausesIn, realPath } from '../../../memory/conversation/pause.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, memoryOptions, option, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { harmless } from '../../text/output.ts'
 
 /** Where a pause holds. */
 export const pausePlaceOptions = {
@@ -20,17 +19,17 @@ export const pause = defineCommand({
   options: {
     for: { ...option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration), default: 'until resumed' },
     ...pausePlaceOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
   description:
     'Hooks then keep no prompts and learn nothing. Recall goes on, and what you tell `credence hear` and `credence remember` yourself is still kept.',
-  examples: [
-    { command: 'credence pause --for 2h', effect: 'Keeps nothing of what is said in the next two hours.' },
-    { command: 'credence pause --here', effect: 'Keeps nothing of what is said in this directory, until resumed.' },
-  ],
+  examples: {
+    'credence pause --for 2h': 'Hooks keep no messages for two hours.',
+    'credence pause --here': 'Hooks keep no messages of this directory, until resumed.',
+  },
   async run({ options }, session) {
     const directory = pausedDirectory(options, session)
-    const { dir } = (directory === null ? session : session.inDirectory(directory)).place(options)
+    const { dir } = (directory === null ? session : session.inDirectory(directory)).locate(options)
     if (directory !== null && existsSync(directory) && !statSync(directory).isDirectory())
       throw new MemoryError('invalid', `${directory} is not a directory.`, { hint: 'Give a directory with --in.' })
     const now = new Date()
@@ -81,3 +80,27 @@ function readDuration(given: string): number {
     'Write a number and m, h, d or w, such as 30m or 2h; at most ten years.',
   )
 }
+
+export const resume = defineCommand({
+  args: {},
+  options: { ...pausePlaceOptions, ...memoryOptions },
+  description: 'Without --in and --here it ends the pause that holds everywhere.',
+  examples: {
+    'credence resume': 'Lets hooks keep messages again.',
+    'credence resume --in ~/clients/secret': 'Ends the pause of one directory.',
+  },
+  async run({ options }, session) {
+    const directory = pausedDirectory(options, session)
+    const { dir } = (directory === null ? session : session.inDirectory(directory)).locate(options)
+    const now = new Date()
+    const wasPaused = await endPause(dir, directory, now)
+    const left = pausesIn(dir, now)
+    const where = directory === null ? '' : ` in ${harmless(directory)}`
+    return {
+      document: { resumed: wasPaused, directory, pauses: left, dir },
+      text: (style) =>
+        wasPaused ? `${style.green('Resumed')}${where}. Hooks keep what is said.` : `There was no pause${where}.`,
+      notes: left.map((pause) => `Still paused ${pauseText(pause)}.`),
+    }
+  },
+})

@@ -1,24 +1,22 @@
 import { pausesIn } from '../../../memory/conversation/pause.ts'
-import { defineCommand } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
-import { minuteOf } from '../../describe-belief.ts'
+import { defineCommand } from '../../command/command.ts'
+import { memoryOptions } from '../../command/options.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import { harmless } from '../../output.ts'
-import { columns, counted } from '../../text-layout.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { counted, harmless, table } from '../../text/output.ts'
 import { pauseText } from './pause.ts'
 
 export const status = defineCommand({
   args: {},
-  options: placeOptions,
-  description:
-    'Shows where the memory is, how much it holds, what waits for you, whether keeping is paused, and the last hook.',
-  examples: [
-    { command: 'credence status', effect: 'Shows the state of your memory.' },
-    { command: 'credence status --json', effect: 'Prints the same as one JSON document.' },
-  ],
+  options: memoryOptions,
+  description: 'Also shows the decisions that wait for you, and the last hook.',
+  examples: {
+    'credence status': 'Shows the state of your memory.',
+    'credence status --json': 'Prints the same as one JSON document.',
+  },
   async run({ options }, session) {
-    const { dir, user, scopes, hooksEnabled } = session.place(options)
+    const { dir, user, scopes, hooksEnabled } = session.locate(options)
     const exists = await session.hasMemory(options)
     const memory = await session.reading(options)
     const only = { limit: 1 }
@@ -33,38 +31,23 @@ export const status = defineCommand({
     const hook = lastHook(dir)
     const queue = { waiting: queuedNames(dir).length, failed: failedNames(dir).length }
     const { beliefs, turns, conversations, candidates, proposals } = counts
+    const last = hook === null ? 'none yet' : `${minuteOf(hook.at)} UTC, ${hook.host} ${hook.event}: ${hook.outcome}`
+    const unheard = `${counted(queue.failed, 'message')} that could not be heard, in ${queueIn(dir)}/failed`
+    const facts = {
+      memory: dir,
+      user,
+      scopes: scopes.join(' '),
+      holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
+      'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
+      keeping: keepingText(pauses.map(pauseText), hooksEnabled),
+      'last hook': last,
+      queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not heard yet`,
+      'set aside': queue.failed > 0 && unheard,
+    }
+    const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, harmless(fact)]]))
     return {
       document: { dir, exists, user, scopes, ...counts, pauses, hooksEnabled, lastHook: hook, queue },
-      text: (style) =>
-        columns(
-          [
-            ['memory', harmless(dir)],
-            ['user', harmless(user)],
-            ['scopes', harmless(scopes.join(' '))],
-            [
-              'holds',
-              `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
-            ],
-            ['to review', `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`],
-            ['keeping', keepingText(pauses.map(pauseText), hooksEnabled)],
-            [
-              'last hook',
-              hook === null
-                ? 'none yet'
-                : harmless(`${minuteOf(hook.at)} UTC, ${hook.host} ${hook.event}: ${hook.outcome}`),
-            ],
-            ...(queue.waiting === 0 ? [] : [['queue', `${counted(queue.waiting, 'message')} not heard yet`]]),
-            ...(queue.failed === 0
-              ? []
-              : [
-                  [
-                    'set aside',
-                    `${counted(queue.failed, 'message')} that could not be heard, in ${harmless(queueIn(dir))}/failed`,
-                  ],
-                ]),
-          ],
-          { indent: 0, width: style.width },
-        ),
+      text: (style) => table(rows, style.width),
       notes: candidates + proposals === 0 ? [] : ['Review with `credence proposals`.'],
     }
   },

@@ -1,9 +1,8 @@
-import { type Captured, captureCase } from '../../../eval/pack/capture/capture.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, flag, text, texts, words } from '../../command.ts'
-import { placeOptions, readerOptions, viewOptions } from '../../common-options.ts'
-import { harmless, type Style } from '../../output.ts'
-import { UsageError } from '../../usage-error.ts'
+import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, readOptions, text, texts, words } from '../../command/options.ts'
+import { harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkCapture = defineCommand({
@@ -14,20 +13,16 @@ export const benchmarkCapture = defineCommand({
     exactly: flag('With --expect: nothing else may be found for the message.'),
     asIs: flag('What is recalled now is right: it must stay like that.'),
     note: text('<text>', 'Why; kept with the case.'),
-    ...viewOptions,
-    ...readerOptions,
-    ...placeOptions,
+    ...readOptions,
     store: storeOptions.store,
   },
   description:
     'Makes a recall that was wrong, or right and precious, a case of your own pack my-cases. The beliefs it needs are copied in as they are now, so that the case stays the same whatever becomes of them.',
-  examples: [
-    {
-      command: 'credence benchmark capture "Is the boat ready?" --expect Albatross --reject "Sunday race"',
-      effect: 'Keeps what should have been recalled, and what should not.',
-    },
-    { command: 'credence benchmark capture "Is the boat ready?" --as-is', effect: 'Keeps an answer that was right.' },
-  ],
+  examples: {
+    'credence benchmark capture "Is the boat ready?" --expect Albatross --reject "Sunday race"':
+      'Keeps what should have been recalled, and what should not.',
+    'credence benchmark capture "Is the boat ready?" --as-is': 'Keeps an answer that was right.',
+  },
   async run({ args: { message }, options }, session) {
     const { expect, reject, exactly, asIs, note } = options
     const isJudged = expect.length + reject.length > 0
@@ -42,7 +37,7 @@ export const benchmarkCapture = defineCommand({
     const { packsDirectory } = evaluation
     const subject = await evaluation.backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
     try {
-      const { scopes } = session.place(options)
+      const { scopes } = session.locate(options)
       const captured = await captureCase(
         memory,
         { message, scopes, expect, reject, exactly, asIs, note: note ?? null },

@@ -1,24 +1,24 @@
 import { type CaseDiff, diffRuns, type RunDiff } from '../../../eval/compare/diff.ts'
-import { defineCommand, one } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { one } from '../../command/options.ts'
+import { harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkDiff = defineCommand({
   args: { base: one('A run.'), candidate: one('The run to compare it with.') },
   options: storeOptions,
   description:
-    'Names the cases that were fixed, broke, still fail, came, went or are flaky; of each broken one what it returned instead, and the first stage that differs.',
+    'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken one its changed results, and the first stage that differs.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    { command: 'credence benchmark diff run-1 run-2', effect: 'Shows what changed from the first to the second.' },
-    { command: 'credence benchmark diff run-1 run-2 --json', effect: 'Prints the same as JSON.' },
-  ],
+  examples: {
+    'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
+    'credence benchmark diff run-1 run-2 --json': 'Prints the same as JSON.',
+  },
   async run({ args, options }, session) {
     const { root } = evalStore(session, options)
     const diff = await diffRuns(root, args.base, args.candidate)
-    const shared =
-      diff.fixed.length + diff.broken.length + diff.stillFailing.length + diff.changed.length + diff.unchanged
+    const { fixed, broken, stillFailing, changed, unchanged } = diff
+    const shared = fixed.length + broken.length + stillFailing.length + changed.length + unchanged
     return {
       document: { ok: shared > 0 && diff.broken.length === 0, ...diff },
       text: (style) => diffText(diff, style),
@@ -31,15 +31,10 @@ export const benchmarkDiff = defineCommand({
 function diffText(diff: RunDiff, style: Style): string {
   const list = (title: string, items: readonly string[]): readonly string[] =>
     items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${item}`)]
+  const fixed = diff.fixed.map(({ id }) => id)
   const lines = [
-    ...list(
-      style.red('broken'),
-      diff.broken.flatMap((one) => detailed(one)),
-    ),
-    ...list(
-      style.green('fixed'),
-      diff.fixed.map(({ id }) => id),
-    ),
+    ...list(style.red('broken'), diff.broken.map(detailed)),
+    ...list(style.green('fixed'), fixed),
     ...list('still failing', diff.stillFailing.map(brief)),
     ...list('passes with another answer', diff.changed.map(brief)),
     ...list('flaky', diff.flaky),

@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import { reportData } from '../../../eval/report/html/report-data.ts'
 import { reportPage } from '../../../eval/report/html/report-page.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
-import { defineCommand, rest, text } from '../../command.ts'
+import { defineCommand } from '../../command/command.ts'
+import { rest, text } from '../../command/options.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
@@ -16,14 +17,11 @@ export const benchmarkHtml = defineCommand({
     ...storeOptions,
   },
   description:
-    'One file that needs nothing but itself: verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
-  examples: [
-    { command: 'credence benchmark html', effect: `Writes ${defaultOut} about the latest runs.` },
-    {
-      command: 'credence benchmark html run-2 --snapshot-id main --out report.html',
-      effect: 'Compares a run with a baseline.',
-    },
-  ],
+    'The page contains verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
+  examples: {
+    'credence benchmark html': `Writes ${defaultOut} about the latest runs.`,
+    'credence benchmark html run-2 --snapshot-id main --out report.html': 'Compares a run with a baseline.',
+  },
   async run({ args: { runs }, options }, session) {
     const { root } = evalStore(session, options)
     const file = resolve(session.workingDirectory(), options.out ?? defaultOut)

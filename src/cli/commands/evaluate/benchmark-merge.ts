@@ -1,10 +1,9 @@
 import { resolve } from 'node:path'
 import { mergeShards } from '../../../eval/run/merge-shards.ts'
-import { newRunId } from '../../../eval/run/run-id.ts'
-import { defineCommand, rest, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless } from '../../output.ts'
-import { UsageError } from '../../usage-error.ts'
+import { newRunId } from '../../../eval/run/run.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { rest, text } from '../../command/options.ts'
+import { harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkMerge = defineCommand({
@@ -16,16 +15,10 @@ export const benchmarkMerge = defineCommand({
   description:
     'Joins what `benchmark run --shard` made on several machines into one run, the same as one machine would have made. A shard that is missing, there twice, unfinished or of another run ends the command with 4, and nothing is written.',
   exitCodes: [exitCodes.nothingCompared],
-  examples: [
-    {
-      command: 'credence benchmark merge shard-1 shard-2 shard-3 --store evals',
-      effect: 'Joins three shards into one run in evals.',
-    },
-    {
-      command: 'credence benchmark merge shards/* --store evals --run-id nightly --json',
-      effect: 'Names the run, and prints it as JSON.',
-    },
-  ],
+  examples: {
+    'credence benchmark merge shard-1 shard-2 shard-3 --store evals': 'Joins three shards into one run in evals.',
+    'credence benchmark merge shards/* --store evals --run-id nightly --json': 'Names the run, and prints it as JSON.',
+  },
   async run({ args: { directories }, options }, session) {
     if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders that hold the shards.')
     const { root } = evalStore(session, options)

@@ -1,24 +1,42 @@
-import { reportAgainstBaseline } from '../../../eval/gate/ci-gate.ts'
-import { defineCommand } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { UsageError } from '../../usage-error.ts'
-import { acceptChangedOption, acceptedChanges, formatOption, reportAnswer } from './benchmark-report-format.ts'
+import { resolve } from 'node:path'
+import { gateStores, reportAgainstBaseline, requiredSnapshot } from '../../../eval/gate/ci-gate.ts'
+import { shown } from '../../../eval/gate/gate.ts'
+import type { DeltaReport } from '../../../eval/report/delta-report.ts'
+import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../../eval/report/delta-report.ts'
+import { type Answer, defineCommand, type ExitCode, exitCodes, UsageError } from '../../command/command.ts'
+import { choice, flag, text, texts } from '../../command/options.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 
+const formats = ['text', 'md', 'junit', 'github'] as const
+type Format = (typeof formats)[number]
+
+const reportOptions = {
+  format: {
+    ...choice(
+      '<format>',
+      formats,
+      'The format: for people, Markdown, JUnit XML, or a step summary with annotations on standard error.',
+    ),
+    default: 'text',
+  },
+  acceptChanged: texts(
+    '<id: reason>',
+    'Compare the cases that both sides have although the pack changed, and say why. May be given several times.',
+  ),
+}
+
 export const benchmarkReport = defineCommand({
   args: {},
-  options: { snapshotId: snapshotIdOption, format: formatOption, acceptChanged: acceptChangedOption, ...storeOptions },
+  options: { snapshotId: snapshotIdOption, ...reportOptions, ...storeOptions },
   description:
     'Fails on a worse figure, a vanished benchmark or an invalid document. Needs the setting benchmarkDeltaReporterEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
-  examples: [
-    {
-      command: 'credence benchmark report --snapshot-id main',
-      effect: 'Compares the latest runs with the baseline "main".',
-    },
-    { command: 'credence benchmark report --snapshot-id main --format md', effect: 'Prints it for a pull request.' },
-  ],
+  examples: {
+    'credence benchmark report --snapshot-id main': 'Compares the latest runs with the baseline "main".',
+    'credence benchmark report --snapshot-id main --format md': 'Prints it for a pull request.',
+  },
   async run({ options }, session) {
     const { snapshotId, format, acceptChanged } = options
     if (snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
@@ -28,3 +46,92 @@ export const benchmarkReport = defineCommand({
     return reportAnswer(report, format)
   },
 })
+
+export const benchmarkGate = defineCommand({
+  args: {},
+  options: {
+    base: text('<directory>', 'The eval store before the change.'),
+    candidate: text('<directory>', 'The eval store with the change.'),
+    snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} where the base has it, else its latest runs` },
+    bootstrap: flag('The base has no eval store yet: begin with the baseline of the candidate.'),
+    requireClean: flag('Refuse runs made with uncommitted changes, or outside of a repository.'),
+    ...reportOptions,
+  },
+  description:
+    'The baseline of the base decides; that of the candidate only where the base has never had one. What cannot be read or compared does not pass.',
+  exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
+  examples: {
+    'credence benchmark gate --base ../main/evals --candidate ./evals': 'Lets a change through, or says why not.',
+    'credence benchmark gate --base base --candidate evals --format github >> "$GITHUB_STEP_SUMMARY"':
+      'The same in GitHub Actions.',
+  },
+  async run({ options }, session) {
+    const { base, candidate, snapshotId, bootstrap, requireClean, acceptChanged, format } = options
+    if (base === undefined || candidate === undefined)
+      throw new UsageError(`--${base === undefined ? 'base' : 'candidate'} is missing.`, 'Give both stores.')
+    const at = (path: string): string => resolve(session.workingDirectory(), path)
+    const report = await gateStores({
+      base: at(base),
+      candidate: at(candidate),
+      snapshotId,
+      bootstrap,
+      requireCleanTree: requireClean,
+      acceptedChanges: acceptedChanges(acceptChanged),
+    })
+    return reportAnswer(report, format)
+  },
+})
+
+/** `retrieval-hard: two cases added` as an entry of a table. */
+function acceptedChanges(given: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    given.map((accepted) => {
+      const [, id, reason] = accepted.match(/^\s*([^:]+?)\s*:\s*(\S.*)$/u) ?? []
+      if (id !== undefined && reason !== undefined) return [id, reason]
+      const hint = 'Write "retrieval-hard: two cases were added".'
+      throw new UsageError(`--accept-changed: "${accepted}" gives no reason.`, hint)
+    }),
+  )
+}
+
+const codes: Readonly<Record<DeltaReport['verdict'], ExitCode>> = {
+  pass: exitCodes.fine,
+  regression: exitCodes.failed,
+  invalid: exitCodes.invalid,
+  'cannot tell': exitCodes.nothingCompared,
+}
+
+/** A comparison as the answer of a command. */
+export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
+  const markdown = deltaMarkdown(report)
+  return {
+    document: { ...report, markdownReport: markdown },
+    text: (style) =>
+      format === 'text' ? reportText(report, style) : format === 'junit' ? deltaJunit(report) : markdown,
+    ...(format === 'github' ? { notes: deltaGithub(report).annotations } : {}),
+    exitCode: codes[report.verdict],
+  }
+}
+
+function reportText(report: DeltaReport, style: Style): string {
+  const paint = report.passed ? style.green : style.red
+  const rows = report.deltas.flatMap(({ benchmarkId, system, figures }) =>
+    figures.map((one) => [benchmarkId, system ?? '', one.figure, shown(one.base), shown(one.candidate), one.verdict]),
+  )
+  const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']
+  const section = (heading: string, items: readonly string[]): readonly string[] =>
+    items.length === 0 ? [] : ['', heading, ...items.map((item) => `  ${item}`)]
+  const against = report.baselineSnapshotId === null ? 'the base' : `the baseline ${report.baselineSnapshotId}`
+  const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
+  const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
+  return [
+    `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
+    ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
+    ...section('why not', reasons),
+    ...section('runs', report.verdicts.map(takenText)),
+    ...section('better', report.improvements),
+    ...section('notes', report.notes),
+  ]
+    .map(harmless)
+    .join('\n')
+}

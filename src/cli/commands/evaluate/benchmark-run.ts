@@ -1,30 +1,53 @@
-import { existsSync } from 'node:fs'
-import { type Kind, kindOf } from '../../../eval/kinds/kind.ts'
-import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
+import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import { saturated } from '../../../eval/report/comparison.ts'
-import { openBenchmark } from '../../../eval/run/open-benchmark.ts'
-import { optionsOf, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from '../../../eval/run/run.ts'
-import { newRunId } from '../../../eval/run/run-id.ts'
-import { type AblationResult, judgeAblation, type Share } from '../../../eval/score/ablation.ts'
+import {
+  newRunId,
+  optionsOf,
+  type RunContext,
+  type RunOptions,
+  resumeBenchmark,
+  runBenchmark,
+} from '../../../eval/run/run.ts'
+import { type AblationResult, judgeAblation, type Share } from '../../../eval/score/figures.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
+import { manifestName, packPath } from '../../../eval/store/documents.ts'
+import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
-import { isControlName } from '../../../eval/system/backend-names.ts'
 import { backendForms } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { defineCommand, flag, option, rest, text, wholeNumber } from '../../command.ts'
-import type { Evaluation } from '../../evaluation.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { extractorForms } from '../../open-extractor.ts'
-import { harmless, type Style } from '../../output.ts'
-import { packKinds } from '../../pack-kinds.ts'
-import { refuseChanges } from '../../resumed-run.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { isControlName } from '../../../eval/system/system.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'
+import { type Evaluation, packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
-import { packDirectory } from './benchmark-packs.ts'
-import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
-import { machine } from './benchmark-surroundings.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
+import { evalStore, machine, refuseChanges, requireSetting, storeOptions } from './benchmark-store.ts'
 import { embedderOption } from './eval-options.ts'
+
+/** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
+function packDirectory(given: string, { session, root, evaluation }: RunSetup): string {
+  const path = resolve(session.workingDirectory(), given)
+  const shipped = evaluation.packsDirectory
+  const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
+  const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
+  if (found !== undefined) return found
+  if (statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`${given} is a file.`, 'A pack is run from its folder, with the files its manifest names.')
+  throw new UsageError(
+    `There is no pack "${given}".`,
+    `Give a folder with a manifest.json, or one of ${idsIn(root, shipped).join(', ')}.`,
+  )
+}
+
+function idsIn(root: string, shipped: string): readonly string[] {
+  const own = join(root, 'benchmarks')
+  const directories = [...(existsSync(own) ? packFolders(own) : []), ...packFolders(shipped)]
+  return [...new Set(directories.map((path) => path.split(/[\\/]/u).at(-1) ?? path))]
+}
 
 const options = {
   system: {
@@ -32,25 +55,28 @@ const options = {
     default: 'bm25, or reference for tasks',
   },
   extractor: {
-    ...text('<name>', `What listens in packs of messages: ${extractorForms}; none and everything are the controls.`),
+    ...text(
+      '<name>',
+      `What learns from messages in packs of messages: ${extractorForms}; none and everything are the controls.`,
+    ),
     default: 'rules',
   },
   repeats: wholeNumber('How often every case is asked.', { min: 1, max: 1_000, default: 1 }),
-  seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
+  seed: wholeNumber('Orders static cases, and makes the ids that the system sees.', {
     min: 0,
     max: 2 ** 31,
     default: 1,
   }),
   filter: text(
     '<text>',
-    'Only cases that hold this text in their id, prompt, signals, category or description. Such a run is never compared.',
+    'Only cases that contain this text in id, prompt, signals, category or description. Such a run is never compared.',
   ),
   shard: option('<k/n>', 'Only the kth of n equal parts of the cases, to be joined by `benchmark merge`.', readShard),
   jobs: wholeNumber('How many cases are carried out at once. The result is the same.', { min: 1, max: 64, default: 1 }),
   ablations: flag(
     'Also run every pack with the parts switched off that it declares, and fail if that makes no difference.',
   ),
-  explain: flag('Keep with every case what was mentioned but left out; recall is slower then.'),
+  explain: flag('Keep with every case which mentioned beliefs were left out; recall is slower then.'),
   resume: text('<run>', 'Complete this run instead, as it was begun.'),
   runId: text('<id>', 'The name of the run; only for one pack.'),
   notes: text('<text>', 'Kept with the run.'),
@@ -65,21 +91,8 @@ function readShard(given: string): { readonly index: number; readonly count: num
   throw new UsageError(`"${given}" is not a shard.`, 'Write the number of the part and of all parts, such as 2/5.')
 }
 
-/** What is decided when a run begins. */
-const decided = [
-  'system',
-  'extractor',
-  'repeats',
-  'seed',
-  'filter',
-  'shard',
-  'ablations',
-  'explain',
-  'runId',
-  'notes',
-  'gitRef',
-  'embedder',
-] as const satisfies (keyof typeof options)[]
+/** The options that are settled when a run begins: not where it is kept, nor how many cases run at once. */
+const settled = Object.keys(options).filter((name) => !['resume', 'jobs', 'store', 'dir'].includes(name))
 
 export const benchmarkRun = defineCommand({
   args: { packs: rest('Ids of packs in the store or among those that ship, or folders.') },
@@ -87,75 +100,48 @@ export const benchmarkRun = defineCommand({
   description:
     'Keeps a summary, every case and the environment in the store. An interrupted run is partial, and --resume completes it without repeating a case. Needs the setting evalHarnessEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    {
-      command: 'credence benchmark run retrieval-precision session-drift',
-      effect: 'Runs two packs on our own recall.',
-    },
-    {
-      command: 'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080',
-      effect: 'Runs a pack on another memory.',
-    },
-    { command: 'credence benchmark run learning', effect: 'Measures what is learned from messages.' },
-    {
-      command: 'credence benchmark run retrieval-hard --ablations',
-      effect: 'Also shows that the cases fail without recall.',
-    },
-    { command: 'credence benchmark run retrieval-hard --shard 2/5', effect: 'Runs a fifth of the cases.' },
-    { command: 'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b', effect: 'Completes a run.' },
-  ],
+  examples: {
+    'credence benchmark run retrieval-precision session-drift': 'Runs two packs on our own recall.',
+    'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080': 'Runs a pack on another memory.',
+    'credence benchmark run learning': 'Measures what is learned from messages.',
+    'credence benchmark run retrieval-hard --ablations': 'Also shows that the cases fail without recall.',
+    'credence benchmark run retrieval-hard --shard 2/5': 'Runs a fifth of the cases.',
+    'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
+  },
   async run({ args: { packs }, options: given }, session) {
     const { root, settings } = evalStore(session, given)
     requireSetting(settings, 'evalHarnessEnabled', 'Nothing was run,')
     const isResuming = given.resume !== undefined
-    if (isResuming === packs.length > 0) {
-      throw new UsageError(
-        isResuming ? '--resume names the run, and with it the pack.' : 'No pack is given.',
-        isResuming ? 'Leave out the packs.' : 'Give ids or folders, such as retrieval-precision.',
-      )
-    }
-    if (isResuming) refuseChanges(given, decided)
+    if (isResuming && packs.length > 0)
+      throw new UsageError('--resume names the run, and with it the pack.', 'Leave out the packs.')
+    if (!isResuming && packs.length === 0)
+      throw new UsageError('No pack is given.', 'Give ids or folders, such as retrieval-precision.')
+    if (isResuming) refuseChanges(given, settled)
     if (given.runId !== undefined && packs.length > 1) throw new UsageError('--run-id is for one pack.')
     if (given.ablations && given.shard !== undefined)
       throw new UsageError('--ablations needs the whole pack.', 'Leave out --shard.')
     const evaluation = await session.evaluation()
-    const { signal, release } = session.interruption()
+    const { signal } = session.interruption()
     try {
-      const scene = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
-      const jobs = given.resume === undefined ? newJobs(packs, given, scene) : [resumedJob(given.resume, scene)]
+      const setup = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
+      const jobs = given.resume === undefined ? newJobs(packs, given, setup) : [resumedJob(given.resume, setup)]
       const results: Result[] = []
       for (const job of jobs) {
         if (signal.aborted) break
-        const result = await performed(job, scene)
+        const result = await performed(job, setup)
         results.push(result)
         if (given.ablations && result.summary.status === 'completed') {
-          results.push(...(await performedAblations(job, result, scene)))
+          results.push(...(await performedAblations(job, result, setup)))
         }
       }
       return await answerOf(results, { root, isInterrupted: signal.aborted })
     } finally {
       evaluation.progress.clear()
-      release()
     }
   },
 })
 
-type Options = {
-  readonly system: string | undefined
-  readonly extractor: string | undefined
-  readonly repeats: number | undefined
-  readonly seed: number | undefined
-  readonly filter: string | undefined
-  readonly shard: RunOptions['shard']
-  readonly explain: boolean
-  readonly runId: string | undefined
-  readonly notes: string | undefined
-  readonly gitRef: string | undefined
-  readonly embedder: string | undefined
-  readonly ablations: boolean
-}
-
-type Scene = {
+type RunSetup = {
   readonly root: string
   readonly session: Session
   readonly evaluation: Evaluation
@@ -163,19 +149,19 @@ type Scene = {
   readonly jobs: number
 }
 
-/** What came of a run, and what is to be said about it. */
+/** A finished run. */
 type Result = {
   readonly summary: RunSummary
-  /** What the pack says that nothing checks. */
+  /** Claims of the pack that nothing checks. */
   readonly warnings: readonly string[]
-  /** Of a run with a part switched off: what that shows. */
+  /** For a run with a part switched off: whether the cases noticed. */
   readonly ablation: AblationResult | null
 }
 
 /** One pack and how it is run. */
 type Job = {
   readonly directory: string
-  /** Null for what the kind of the pack is run on by default. */
+  /** Null for the default of the pack's kind. */
   readonly system: string | null
   readonly ablation?: string
   readonly embedder: string
@@ -185,34 +171,33 @@ type Job = {
     | { readonly kind: 'resumed'; readonly runId: string }
 }
 
-function newJobs(packs: readonly string[], options: Options, { session, root, evaluation }: Scene): readonly Job[] {
-  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = options
-  // Where the run is kept and how many cases are under way at once decide nothing about it.
-  const given = Object.fromEntries(
-    decided.map((name) => [name, options[name]]).filter(([, value]) => value !== undefined && value !== false),
-  )
+function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
+  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = asked
+  const isGiven = ([name, value]: [string, unknown]): boolean =>
+    settled.includes(name) && value !== undefined && value !== false
+  const given = Object.fromEntries(Object.entries(asked).filter(isGiven))
   return packs.map((pack) => {
-    const directory = packDirectory(pack, { session, root, shipped: evaluation.packsDirectory })
+    const directory = packDirectory(pack, setup)
     const { runner, benchmarkId, ablations = [] } = manifestOf(directory)
-    if (options.ablations && ablations.length === 0) {
+    if (asked.ablations && ablations.length === 0) {
       throw new UsageError(
         `The pack ${benchmarkId} declares no ablations.`,
         'List in its manifest what it must fail without, such as "ablations": ["recall off"].',
       )
     }
-    const system = (runner === 'learning' ? options.extractor : options.system) ?? null
+    const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
     const run = { kind: 'new', runId, options: { repeats, seed, filter, shard, notes, gitRef }, given } as const
     return { directory, system, embedder, explain, run }
   })
 }
 
-/** The pack is found again where it was, and refused if it is no longer the same. */
-function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
-  const { settings } = optionsOf(root, runId)
+/** Finds the pack where it was; the run refuses a pack that has changed. */
+function resumedJob(runId: string, setup: RunSetup): Job {
+  const { settings } = optionsOf(setup.root, runId)
   const { directory, system, ablation, embedder, explain } = settings
   const pack = typeof directory === 'string' && existsSync(directory) ? directory : String(settings.benchmarkId)
   return {
-    directory: packDirectory(pack, { session, root, shipped: evaluation.packsDirectory }),
+    directory: packDirectory(pack, setup),
     system: typeof system === 'string' ? system : null,
     ...(typeof ablation === 'string' ? { ablation } : {}),
     embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
@@ -221,13 +206,13 @@ function resumedJob(runId: string, { session, root, evaluation }: Scene): Job {
   }
 }
 
-const kindsFor = ({ directory, embedder }: Job, { session }: Scene): Promise<readonly Kind[]> =>
+const kindsFor = ({ directory, embedder }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
   packKinds(session, { runner: manifestOf(directory).runner, embedder })
 
-async function performed(job: Job, scene: Scene): Promise<Result> {
+async function performed(job: Job, setup: RunSetup): Promise<Result> {
   const { directory, system, ablation, embedder, explain, run } = job
-  const { root, session, evaluation, signal, jobs } = scene
-  const kinds = await kindsFor(job, scene)
+  const { root, session, evaluation, signal, jobs } = setup
+  const kinds = await kindsFor(job, setup)
   const benchmark = await openBenchmark(directory, kinds, { system: system ?? undefined, explain, ablation })
   try {
     const { benchmarkId } = benchmark.manifest
@@ -241,20 +226,16 @@ async function performed(job: Job, scene: Scene): Promise<Result> {
       jobs,
       surroundings: {
         given: run.kind === 'new' ? { ...run.given } : {},
-        settings: withoutUndefined(settings),
+        settings: omitUndefined(settings),
         ...machine(session.workingDirectory()),
       },
       onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
     }
+    const runId = run.runId ?? newRunId(benchmarkId, benchmark.system.name, new Date())
     const summary =
       run.kind === 'new'
-        ? await runBenchmark(
-            benchmark,
-            run.runId ?? newRunId(benchmarkId, benchmark.system.name, new Date()),
-            { ...run.options, role },
-            context,
-          )
-        : await resumeBenchmark(benchmark, run.runId, context)
+        ? await runBenchmark(benchmark, runId, { ...run.options, role }, context)
+        : await resumeBenchmark(benchmark, runId, context)
     return { summary, warnings: benchmark.warnings, ablation: null }
   } finally {
     evaluation.progress.clear()
@@ -263,24 +244,21 @@ async function performed(job: Job, scene: Scene): Promise<Result> {
 }
 
 /** Runs a pack with each part switched off that it declares, and says whether the cases notice. */
-async function performedAblations(job: Job, whole: Result, scene: Scene): Promise<readonly Result[]> {
-  const { root, signal } = scene
+async function performedAblations(job: Job, whole: Result, setup: RunSetup): Promise<readonly Result[]> {
+  const { root, signal } = setup
   const manifest = manifestOf(job.directory)
   const place = { directory: job.directory, manifest }
-  const { cases } = kindOf(place, await kindsFor(job, scene)).read(place)
+  const { cases } = kindOf(place, await kindsFor(job, setup)).read(place)
   const wholeRecords = (await casesOf(root, whole.summary.runId)).records
   const results: Result[] = []
   for (const ablation of manifest.ablations ?? []) {
     if (signal.aborted || job.run.kind !== 'new') break
-    const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, scene)
+    const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, setup)
     const { records } = await casesOf(root, result.summary.runId)
     results.push({ ...result, ablation: judgeAblation(ablation, cases, { whole: wholeRecords, without: records }) })
   }
   return results
 }
-
-const withoutUndefined = (values: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 async function answerOf(
   results: readonly Result[],
@@ -301,10 +279,7 @@ async function answerOf(
   return {
     document: { ok: isFine && !isInterrupted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
     text: (style: Style) => [runsText(runs, failures, style), ...ablationText(ablations, style)].join('\n'),
-    notes: [
-      ...warnings,
-      ...unfinished.map((runId) => `Complete it with \`credence benchmark run --resume ${runId}\`.`),
-    ],
+    notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
 }
@@ -322,32 +297,25 @@ async function failuresOf(root: string, runId: string): Promise<readonly string[
 const mostFailures = 20
 
 function runsText(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
-  const rows = runs.map((run) => {
-    const { benchmarkId, system, status, passedCases, totalCases, errorCases = 0, latency, runId } = run
-    return [
-      benchmarkId,
-      system?.name ?? '',
-      status,
-      `${passedCases}/${totalCases}${errorCases === 0 ? '' : `, ${errorCases} errors`}`,
-      latency === undefined ? '' : `${latency.p50Ms.toFixed(2)} / ${latency.p95Ms.toFixed(2)} ms`,
-      runId,
-      isSaturated(run) ? saturated : '',
-    ]
-  })
-  const table = columns([['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', ''], ...rows], { indent: 0 })
+  const rows = runs.map((run) => [
+    run.benchmarkId,
+    run.system?.name ?? '',
+    run.status,
+    `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
+    run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
+    run.runId,
+    isSaturated(run) ? saturated : '',
+  ])
+  const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
   const shown = failures.slice(0, mostFailures).map((failure) => style.red(harmless(failure)))
-  const more =
-    failures.length > mostFailures ? [`and ${failures.length - mostFailures} more; see the case records`] : []
-  return [harmless(table), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+  const left = failures.length - shown.length
+  const more = left > 0 ? [`and ${left} more; see the case records`] : []
+  return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
 }
 
 /** A pack that is passed whole can only show that nothing broke. */
 const isSaturated = ({ status, passedCases, totalCases, filter, shard, role }: RunSummary): boolean =>
-  status === 'completed' &&
-  passedCases === totalCases &&
-  filter === undefined &&
-  shard === undefined &&
-  role === undefined
+  status === 'completed' && passedCases === totalCases && (filter ?? shard ?? role) === undefined
 
 function ablationText(
   ablations: readonly (AblationResult & { readonly benchmarkId: string })[],
@@ -355,16 +323,12 @@ function ablationText(
 ): readonly string[] {
   if (ablations.length === 0) return []
   const share = ({ passed, total }: Share): string => `${passed}/${total}`
-  const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => [
-    benchmarkId,
-    ablation,
-    share(whole),
-    share(without),
-    share(silent),
-  ])
+  const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => {
+    return [benchmarkId, ablation, ...[whole, without, silent].map(share)]
+  })
   const title = ['benchmark', 'ablation', 'all on', 'without', 'silence expected']
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
   )
-  return ['', harmless(columns([title, ...rows], { indent: 0 })), ...problems]
+  return ['', harmless(table([title, ...rows])), ...problems]
 }

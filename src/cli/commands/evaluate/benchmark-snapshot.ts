@@ -1,10 +1,10 @@
 import { createSnapshot } from '../../../eval/gate/baselines.ts'
 import { shown } from '../../../eval/gate/gate.ts'
 import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
-import { defineCommand, flag, option, text } from '../../command.ts'
-import { harmless } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
+import { flag, option, text } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
+import { harmless, table } from '../../text/output.ts'
 import { evalStore, portablePath, requireSetting, storeOptions } from './benchmark-store.ts'
 
 /** A name that may become a file. */
@@ -30,35 +30,22 @@ export const benchmarkSnapshot = defineCommand({
   options: { snapshotId: snapshotIdOption, ...snapshotOptions, ...storeOptions },
   description:
     'Takes the latest completed run of every benchmark. Needs the setting benchmarkBaselineSnapshotsEnabled.',
-  examples: [
-    {
-      command: 'credence benchmark snapshot --snapshot-id main',
-      effect: 'Keeps the latest figures as the baseline "main".',
-    },
-    {
-      command: 'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"',
-      effect: 'Replaces it by lower figures, and says why.',
-    },
-  ],
+  examples: {
+    'credence benchmark snapshot --snapshot-id main': 'Keeps the latest figures as the baseline "main".',
+    'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"':
+      'Replaces it by lower figures, and says why.',
+  },
   async run({ options }, session) {
     if (options.snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
     return takeSnapshot({ ...options, snapshotId: options.snapshotId }, session)
   },
 })
 
-type Options = {
-  readonly snapshotId: string
-  readonly system: string | undefined
-  readonly notes: string | undefined
-  readonly gitRef: string | undefined
-  readonly createdAt: string | undefined
-  readonly force: boolean
-  readonly acceptLower: string | undefined
-  readonly store: string | undefined
-  readonly dir: string | undefined
-}
-
-export async function takeSnapshot(options: Options, session: Parameters<typeof evalStore>[0]) {
+/** `options` are those of the command, with a name for the baseline. */
+export async function takeSnapshot(
+  options: ValuesOf<typeof snapshotOptions & typeof storeOptions> & { readonly snapshotId: string },
+  session: Session,
+) {
   const { root, settings } = evalStore(session, options)
   requireSetting(settings, 'benchmarkBaselineSnapshotsEnabled', 'No baseline was kept,')
   const { targetPath, snapshot, overwritten, notes } = await createSnapshot(root, {
@@ -69,7 +56,7 @@ export async function takeSnapshot(options: Options, session: Parameters<typeof 
   const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [benchmarkId, shown(passRate), runId])
   return {
     document: { ok: true, targetPath, overwritten, snapshot, notes },
-    text: () => harmless(columns([['benchmark', 'pass rate', 'run'], ...rows], { indent: 0 })),
+    text: () => harmless(table([['benchmark', 'pass rate', 'run'], ...rows])),
     notes: [`${overwritten ? 'Replaced' : 'Kept as'} ${targetPath}`, ...notes],
   }
 }

@@ -1,21 +1,17 @@
 import type { Settings } from '../../../config.ts'
 import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
-import { defineCommand } from '../../command.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
+import { defineCommand } from '../../command/command.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkStatus = defineCommand({
   args: {},
   options: storeOptions,
   description: 'Reads the whole store once. Works while the harness is off.',
-  examples: [
-    {
-      command: 'credence benchmark status',
-      effect: 'Shows packs, runs, shadow records and baselines, and what is invalid.',
-    },
-    { command: 'credence benchmark status --store ./evals --json', effect: 'Prints the same as JSON.' },
-  ],
+  examples: {
+    'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
+    'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
+  },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
     const status = reported(await storeStatus(root), settings)
@@ -25,7 +21,7 @@ export const benchmarkStatus = defineCommand({
 
 export type ReportedStatus = ReturnType<typeof reported>
 
-/** What is in the store, beside the switches that decide what goes into it. */
+/** The contents of the store and the settings that decide what goes into it. */
 export const reported = ({ baselines, ...status }: StoreStatus, settings: Settings) => ({
   enabled: settings.evalHarnessEnabled,
   shadowModeEnabled: settings.evalHarnessEnabled && settings.evalShadowModeEnabled,
@@ -37,51 +33,34 @@ export const reported = ({ baselines, ...status }: StoreStatus, settings: Settin
 const onOff = (isOn: boolean, setting: string): string => (isOn ? 'on' : `off (${setting})`)
 
 export function statusText(status: ReportedStatus, style: Style): string {
-  const { benchmarks, runs, shadows, baselines, latestRun, latestShadow, latestBaseline } = status
-  const redTeam =
-    benchmarks.redTeam === 0
-      ? ''
-      : `, ${benchmarks.redTeam} red team (${benchmarks.attackClasses.join(', ')} against ${benchmarks.targetSurfaces.join(', ')})`
-  const rows = [
-    ['store', status.rootDir + (status.missingDirs.length === 4 ? ' (nothing there yet)' : '')],
-    ['harness', onOff(status.enabled, 'evalHarnessEnabled')],
-    ['shadow mode', onOff(status.shadowModeEnabled, 'evalHarnessEnabled and evalShadowModeEnabled')],
-    ['packs', `${count(benchmarks)}, ${benchmarks.totalCases} cases${redTeam}`],
-    [
-      'runs',
-      `${count(runs)}: ${runs.completed} completed, ${runs.failed} failed, ${runs.partial} partial, ${runs.running} running`,
-    ],
-    ['latest run', latestRun === null ? 'none' : runText(latestRun)],
-    ['shadow records', count(shadows)],
-    [
-      'latest shadow',
-      latestShadow === null
-        ? 'none'
-        : `${latestShadow.traceId}, ${latestShadow.recordedAt}, ${latestShadow.recalledMemoryCount} memories, ${latestShadow.durationMs} ms`,
-    ],
-    ['baselines', `${count(baselines)}, ${onOff(baselines.enabled, 'benchmarkBaselineSnapshotsEnabled')}`],
-    [
-      'latest baseline',
-      latestBaseline === null
-        ? 'none'
-        : `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
-    ],
-  ]
-  return [columns(rows, { indent: 0, width: style.width }), ...invalidText(status, style)].map(harmless).join('\n')
+  const { benchmarks, runs, shadows, baselines, latestRun: run, latestShadow: shadow, latestBaseline } = status
+  const { redTeam, attackClasses, targetSurfaces } = benchmarks
+  const attacks = `, ${redTeam} red team (${attackClasses.join(', ')} against ${targetSurfaces.join(', ')})`
+  const states = `${runs.completed} completed, ${runs.failed} failed, ${runs.partial} partial, ${runs.running} running`
+  const facts = {
+    store: status.rootDir + (status.missingDirs.length === 4 ? ' (nothing there yet)' : ''),
+    harness: onOff(status.enabled, 'evalHarnessEnabled'),
+    'shadow mode': onOff(status.shadowModeEnabled, 'evalHarnessEnabled and evalShadowModeEnabled'),
+    packs: `${count(benchmarks)}, ${benchmarks.totalCases} cases${redTeam === 0 ? '' : attacks}`,
+    runs: `${count(runs)}: ${states}`,
+    'latest run':
+      run &&
+      `${run.runId} of ${run.benchmarkId}: ${run.status}, ${run.passedCases}/${run.totalCases} passed${run.completedAt === undefined ? '' : `, ${run.completedAt}`}`,
+    'shadow records': count(shadows),
+    'latest shadow':
+      shadow &&
+      `${shadow.traceId}, ${shadow.recordedAt}, ${shadow.recalledMemoryCount} memories, ${shadow.durationMs} ms`,
+    baselines: `${count(baselines)}, ${onOff(baselines.enabled, 'benchmarkBaselineSnapshotsEnabled')}`,
+    'latest baseline':
+      latestBaseline &&
+      `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
+  }
+  const rows = Object.entries(facts).map(([label, fact]) => [label, fact ?? 'none'])
+  return [table(rows, style.width), ...invalidText(status, style)].map(harmless).join('\n')
 }
 
 const count = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
   invalid === 0 ? String(total) : `${total} (${invalid} invalid)`
-
-const runText = ({
-  runId,
-  benchmarkId,
-  status,
-  passedCases,
-  totalCases,
-  completedAt,
-}: NonNullable<ReportedStatus['latestRun']>): string =>
-  `${runId} of ${benchmarkId}: ${status}, ${passedCases}/${totalCases} passed${completedAt === undefined ? '' : `, ${completedAt}`}`
 
 function invalidText(status: ReportedStatus, style: Style): readonly string[] {
   const files = [

@@ -1,9 +1,41 @@
+import { spawnSync } from 'node:child_process'
+import { arch, platform, release } from 'node:os'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
-import { text } from '../../command.ts'
-import { placeOptions } from '../../common-options.ts'
+import type { Environment } from '../../../eval/store/schemas/run.ts'
+import { kebab, UsageError } from '../../command/command.ts'
+import { memoryOptions, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
+
+/** Refuses options that were settled when the run began: a resumed run must go on as it was begun. */
+export function refuseChanges(given: Readonly<Record<string, unknown>>, decided: readonly string[]): void {
+  const isGiven = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+  const changed = decided.find((name) => isGiven(given[name]))
+  if (changed === undefined) return
+  throw new UsageError(
+    `--${kebab(changed)} cannot be given with --resume, which goes on as the run was begun.`,
+    'Leave it out, or begin another run.',
+  )
+}
+
+/** The machine and the sources that a run is made with, as the run records them. */
+export const machine = (directory: string): Pick<Environment, 'git' | 'node' | 'os'> => ({
+  git: gitState(directory),
+  node: process.version,
+  os: { platform: platform(), release: release(), arch: arch() },
+})
+
+/** The commit of the working directory; null outside of a repository, or where git is not installed. */
+function gitState(directory: string): Environment['git'] {
+  const git = (...args: readonly string[]): string | null => {
+    const { status, stdout } = spawnSync('git', args, { cwd: directory, encoding: 'utf8', stdio: 'pipe' })
+    return status === 0 ? stdout.trim() : null
+  }
+  const commit = git('rev-parse', 'HEAD')
+  return commit === null || commit === '' ? null : { commit, dirty: git('status', '--porcelain') !== '' }
+}
 
 /** Which eval store. */
 export const storeOptions = {
@@ -11,25 +43,25 @@ export const storeOptions = {
     ...text('<directory>', 'The eval store.'),
     default: 'the setting evalStoreDir, else state/evals in the memory directory',
   },
-  dir: placeOptions.dir,
+  dir: memoryOptions.dir,
 }
 
 type StoreOptions = { readonly store: string | undefined; readonly dir: string | undefined }
 
-/** The eval store meant, and the settings in force beside it. */
+/** The selected eval store, and the settings in force. */
 export function evalStore(
   session: Session,
   { store, dir }: StoreOptions,
 ): { readonly root: string; readonly settings: Settings } {
   const settings = session.settings({ dir })
   if (store !== undefined) return { root: resolve(session.workingDirectory(), store), settings }
-  const root = settings.evalStoreDir ?? join(session.place({ dir }).dir, 'state', 'evals')
+  const root = settings.evalStoreDir ?? join(session.locate({ dir }).dir, 'state', 'evals')
   return { root, settings }
 }
 
 type Switch = { [Name in SettingName]: Settings[Name] extends boolean ? Name : never }[SettingName]
 
-/** Refuses to go on while a switch is off, and says how to turn it on. */
+/** Fails while a switch is off, and says how to turn it on. */
 export function requireSetting(settings: Settings, name: Switch, what: string): void {
   if (settings[name]) return
   throw new MemoryError('unavailable', `${what} because the setting ${name} is off.`, {
@@ -37,7 +69,7 @@ export function requireSetting(settings: Settings, name: Switch, what: string): 
   })
 }
 
-/** A path as it may be kept in a file that others read: relative where it lies below the working directory. */
+/** A path for a file that is shared: relative where it lies below the working directory. */
 export function portablePath(session: Session, path: string): string {
   const below = relative(session.workingDirectory(), path)
   if (below === '') return '.'

@@ -1,18 +1,19 @@
 import { basename, join, resolve } from 'node:path'
-import { type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
-import { askedIn } from '../../../eval/kinds/retrieval/read-folder.ts'
+import { explainCase } from '../../../eval/kinds/retrieval/explain-case.ts'
+import { askedIn, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { compareBackends } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { comparisonRow, overallTable, tableText } from '../../../eval/report/comparison.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { writeFiles } from '../../../eval/report/write-files.ts'
-import { compareBackends } from '../../../eval/run/compare-backends.ts'
-import { controlBackends } from '../../../eval/system/backend-names.ts'
 import type { BackendName } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { type Answer, defineCommand, flag, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { controlBackends } from '../../../eval/system/system.ts'
+import { asJson } from '../../../files/atomic-write.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
+import { harmless, type Style } from '../../text/output.ts'
 import {
   backendOption,
   editedPinsOption,
@@ -21,46 +22,73 @@ import {
   outDirectory,
   outOption,
 } from './eval-options.ts'
-import { explanationText, failureText } from './eval-text.ts'
+
+const mostFailuresShown = 20
+
+/** The cases that did not pass, and why. */
+export function failureText(runs: readonly PackRun[], style: Style): string {
+  const failed = runs.flatMap(({ subject, pack, records }) =>
+    records.flatMap(({ id, entry }) => {
+      if (entry.passed) return []
+      const reasons = entry.error === null ? entry.failures : [`error: ${entry.error}`]
+      return [
+        `${style.red(`${subject.name} ${pack.id} ${id}`)}\n${reasons.map((reason) => `  ${harmless(reason)}`).join('\n')}`,
+      ]
+    }),
+  )
+  const shown = failed.slice(0, mostFailuresShown)
+  const more = failed.length - shown.length
+  return [...shown, ...(more > 0 ? [`… and ${more} more; the report has them all.`] : [])].join('\n')
+}
+
+/** One case: whole with `explain`, else only how it ended. */
+export function explanationText(
+  run: PackRun,
+  id: string,
+  { style, explain }: { readonly style: Style; readonly explain: boolean },
+): string {
+  // Without colours brackets show which words were matched.
+  const paints = style.bold('x') !== 'x'
+  const whole = explainCase(run, id, (words) => (paints ? style.bold(style.underline(words)) : `[${words}]`))
+  if (explain) return whole === null ? '' : paints ? whole : harmless(whole)
+  const record = run.records.find((one) => one.id === id)
+  if (record === undefined) return ''
+  const { status, failures, error } = record.entry
+  return [
+    `${run.subject.name} ${id}: ${status}`,
+    ...(error === null ? failures : [error]).map((line) => `  ${harmless(line)}`),
+  ].join('\n')
+}
 
 type Kind = Pack['kind']
 
-/** Runs one backend on a corpus and a case file that lie anywhere. */
-export const evalFilesCommand = (kind: Kind) =>
+const optionsFor = (kind: Kind) => ({
+  beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Needed.'),
+  cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Needed.`),
+  backend: backendOption,
+  user: {
+    ...text('<name>', 'Whose beliefs are asked for where a case does not say.'),
+    default: 'the user with most beliefs',
+  },
+  editedPins: editedPinsOption,
+  strict: flag('Take every warning about the files for an error.'),
+  embedder: embedderOption,
+  ...explainOptions,
+  out: outOption,
+})
+
+type Options = ValuesOf<ReturnType<typeof optionsFor>>
+
+/** Runs one backend on a corpus and a case file anywhere on the disk. */
+const evalFilesCommand = (kind: Kind) =>
   defineCommand({
     args: {},
-    options: {
-      beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Needed.'),
-      cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Needed.`),
-      backend: backendOption,
-      user: {
-        ...text('<name>', 'Whose beliefs are asked for where a case does not say.'),
-        default: 'the user with most beliefs',
-      },
-      editedPins: editedPinsOption,
-      strict: flag('Take every warning about the files for an error.'),
-      embedder: embedderOption,
-      ...explainOptions,
-      out: outOption,
-    },
+    options: optionsFor(kind),
     description: `Writes the report when all cases have been asked; docs/evaluation.md describes files and report.`,
     exitCodes: [exitCodes.failed],
     examples: examplesFor(kind),
     run: ({ options }, session) => run(kind, options, session),
   })
-
-type Options = {
-  readonly beliefs: string | undefined
-  readonly cases: string | undefined
-  readonly backend: BackendName | undefined
-  readonly user: string | undefined
-  readonly editedPins: 'in-scope' | 'everywhere' | undefined
-  readonly strict: boolean
-  readonly embedder: string | undefined
-  readonly case: string | undefined
-  readonly explain: boolean
-  readonly out: string | undefined
-}
 
 async function run(kind: Kind, options: Options, session: Session): Promise<Answer> {
   const { backend = 'bm25', embedder = defaultEmbedder } = options
@@ -84,7 +112,7 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
   if (made === undefined) throw new Error('a run without a report')
   const controls = await compare(controlBackends.filter((name) => name !== backend))
   const file = join(outDirectory(session, options.out), made.name)
-  writeFiles([{ file, text: `${JSON.stringify(made.report, null, 2)}\n` }])
+  writeFiles([{ file, text: asJson(made.report) }])
 
   const rows = [{ backend, runs }, ...controls].flatMap((result) =>
     'runs' in result ? [comparisonRow(result.backend, result.runs)] : [],
@@ -118,7 +146,7 @@ function packOf(kind: Kind, options: Options, session: Session): Pack {
   })
 }
 
-/** One case, and no report: a part of a result must not take the place of the whole. */
+/** One case, without a report: a partial report must not replace a whole one. */
 export async function oneCase(
   pack: Pack,
   id: string,
@@ -128,7 +156,10 @@ export async function oneCase(
   if (!askedIn(pack).some((asked) => asked.id === id))
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
   const runs = await runOnly((_, asked) => asked === id)
-  const found = casesOf(runs, id)
+  const found = runs.flatMap(({ subject, records }) => {
+    const record = records.find((one) => one.id === id)
+    return record === undefined ? [] : [{ backend: subject.name, entry: record.entry, answer: record.answer }]
+  })
   return {
     document: found.length === 1 ? found[0] : found,
     text: (style) => runs.map((run) => explanationText(run, id, { style, explain })).join('\n\n'),
@@ -136,25 +167,18 @@ export async function oneCase(
   }
 }
 
-const casesOf = (runs: readonly PackRun[], id: string) =>
-  runs.flatMap(({ subject, records }) => {
-    const record = records.find((one) => one.id === id)
-    return record === undefined ? [] : [{ backend: subject.name, entry: record.entry, answer: record.answer }]
-  })
-
-const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
+export const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
   results.flatMap((result) => ('runs' in result ? result.runs : []))
 
-const examplesFor = (kind: Kind) => {
-  const files = '--beliefs beliefs.json --cases cases.json'
-  return [
-    {
-      command: `credence eval ${kind} ${files}`,
-      effect: 'Runs every case with Credence and shows the controls beside it.',
-    },
-    {
-      command: `credence eval ${kind} ${files} --backend vector --out results --json`,
-      effect: 'The same with similarity search; the report goes to results/ and to standard output.',
-    },
-  ] as const
+const examplesFor = (kind: Kind): Readonly<Record<string, string>> => {
+  const command = `credence eval ${kind} --beliefs beliefs.json --cases cases.json`
+  return {
+    [command]: 'Runs every case with Credence and shows the controls beside it.',
+    [`${command} --backend vector --out results --json`]:
+      'The same with similarity search; the report goes to results/ and to standard output.',
+  }
 }
+
+export const evalRetrieval = evalFilesCommand('retrieval')
+
+export const evalSession = evalFilesCommand('session')

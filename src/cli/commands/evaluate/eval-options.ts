@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
-import { backendNames } from '../../../eval/system/backend-names.ts'
-import { type BackendName, isBackendName } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
-import { outsideForms } from '../../../eval/system/outside/outside.ts'
-import { choice, flag, option, text } from '../../command.ts'
+import { type BackendName, isBackendName, outsideForms } from '../../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { backendNames } from '../../../eval/system/system.ts'
+import { UsageError } from '../../command/command.ts'
+import { choice, flag, option, text } from '../../command/options.ts'
+import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { UsageError } from '../../usage-error.ts'
 
 /** Reports go here unless told otherwise. */
 const defaultOut = 'test-results'
@@ -47,3 +47,12 @@ export const explainOptions = {
 
 export const outDirectory = (session: Session, given: string | undefined): string =>
   resolve(session.workingDirectory(), given ?? defaultOut)
+
+export const packsOption = { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' }
+
+/** The directory of `--packs`. */
+export const packsDirectoryOf = (
+  session: Session,
+  { packsDirectory }: Evaluation,
+  given: string | undefined,
+): string => (given === undefined ? packsDirectory : resolve(session.workingDirectory(), given))

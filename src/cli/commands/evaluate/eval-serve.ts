@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { defaultEmbedder } from '../../../eval/system/embedders/open-embedder.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { listenOnLoopback } from '../../../http/listen.ts'
 import { recallApp } from '../../../http/recall-app.ts'
-import { defineCommand, wholeNumber } from '../../command.ts'
+import { defineCommand } from '../../command/command.ts'
+import { wholeNumber } from '../../command/options.ts'
 
 /** The port that published harnesses ask unless told otherwise. */
 const usualPort = 8080
 
 export const evalServe = defineCommand({
   args: {},
-  options: { port: wholeNumber('The port; 0 is any that is free.', { min: 0, max: 65_535, default: usualPort }) },
+  options: { port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }) },
   description:
     'Answers the HTTP contract of docs/systems.md on this machine only, until it is interrupted. What it is told is kept in its own process and gone with it; no memory of yours is read or changed.',
-  examples: [
-    { command: 'credence eval serve', effect: `Serves on http://127.0.0.1:${usualPort}.` },
-    { command: 'credence eval serve --port 0 --json', effect: 'Serves on a free port, and says which as JSON.' },
-  ],
+  examples: {
+    'credence eval serve': `Serves on http://127.0.0.1:${usualPort}.`,
+    'credence eval serve --port 0 --json': 'Serves on a free port, and says which as JSON.',
+  },
   async run({ options: { port = usualPort } }, session) {
     const { backends, packsDirectory } = await session.evaluation()
     const system = backends({ packsDirectory, embedder: defaultEmbedder }).ours()
@@ -23,12 +24,12 @@ export const evalServe = defineCommand({
       system,
       now: () => new Date(),
       newId: () => `b-${randomUUID()}`,
-      // Standard error of its own accord: whoever sent the request learns only that there is a bug.
+      // The sender of the request learns only that there is a bug.
       onBug: (error) => console.error(error),
     })
     const listening = await listenOnLoopback(app.fetch, port)
-    // The command is done when it listens; the process then lives for as long as it does.
-    onceInterrupted(async () => {
+    // The process lives until it is interrupted.
+    session.onInterrupt(async () => {
       await listening.close()
       await system.close()
     })
@@ -38,13 +39,3 @@ export const evalServe = defineCommand({
     }
   },
 })
-
-/** The first signal ends the service and with it the process; a second one ends the process at once. */
-function onceInterrupted(end: () => Promise<void>): void {
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const stop = (): void => {
-    for (const signal of signals) process.off(signal, stop)
-    void end()
-  }
-  for (const signal of signals) process.on(signal, stop)
-}

@@ -1,50 +1,96 @@
+import type { Belief } from '../../../beliefs/belief.ts'
 import type { BeliefRevision, JournalEntry } from '../../../beliefs/journal.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, optional, wholeNumber } from '../../command.ts'
-import { placeOptions, referenceOptions } from '../../common-options.ts'
-import { called, minuteOf, short } from '../../describe-belief.ts'
-import { harmless } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
-import { chainText } from './show.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { belief, memoryOptions, optionalBelief, referenceOptions, wholeNumber } from '../../command/options.ts'
+import { called, chainText, minuteOf, short } from '../../text/beliefs.ts'
+import { columns, counted, harmless, indented, lines, type Style, table } from '../../text/output.ts'
+
+export const show = defineCommand({
+  args: { belief },
+  options: { ...referenceOptions, ...memoryOptions },
+  examples: {
+    'credence show "payment terms"': 'Shows its statement, its origin and the beliefs it replaced.',
+    'credence show b-7k2m --json': 'The same as one JSON document, by the beginning of its id.',
+  },
+  async run({ args, options }, session) {
+    const { belief: found, chain, revisions } = await (await session.reading(options)).history(args.belief)
+    const changed = `${counted(revisions.length, 'time')}; see \`credence history ${found.id}\``
+    return {
+      document: { belief: found, chain },
+      text: (style) =>
+        lines(
+          style.bold(harmless(found.name)),
+          indented(harmless(found.content), 2, style.width),
+          '',
+          columns([...fieldsOf(found), ['changed', changed]], { width: style.width }),
+          supersessionLines(chain, found.id, style),
+        ),
+    }
+  },
+})
+
+const supersessionLines = (chain: readonly Belief[], id: string, style: Style): readonly string[] =>
+  chain.length < 2 ? [] : ['', 'Line of supersession, oldest first:', chainText(chain, id, style)]
+
+/** The fields of a belief that have a value. */
+function fieldsOf(shown: Belief): readonly (readonly string[])[] {
+  const { provenance, expertise, reinforcement, resolvedAt, resolvedBy } = shown
+  const settled = resolvedBy === null ? '' : ` by ${resolvedBy}`
+  const fields = {
+    why: shown.why,
+    id: shown.id,
+    type: shown.subtype === null ? shown.type : `${shown.type}, ${shown.subtype}`,
+    'also called': shown.aliases.join(', '),
+    scope: shown.scopes.join(', '),
+    status: shown.status,
+    confidence: String(shown.confidence),
+    pinned: shown.pinned ? 'yes' : 'no',
+    agent: shown.agent,
+    relation: shown.relation,
+    connects: shown.participants.join(', '),
+    expertise: expertise && `${expertise.domain}, ${expertise.depth}`,
+    'superseded by': shown.supersededBy,
+    'proposed for': shown.proposedFor,
+    settled: resolvedAt && `${minuteOf(resolvedAt)}${settled}`,
+    'written by': `${provenance.actor} through ${provenance.origin}, ${minuteOf(provenance.at)} UTC`,
+    'taken from': provenance.sourceId,
+    model: provenance.model,
+    edited: shown.editedByPerson ? 'by a person' : '',
+    confirmed:
+      reinforcement.count > 0 && `${counted(reinforcement.count, 'time')}, last ${minuteOf(reinforcement.at)} UTC`,
+  }
+  return Object.entries(fields).flatMap(([label, value]) => (value ? [[label, harmless(value)]] : []))
+}
 
 export const history = defineCommand({
-  args: {
-    belief: optional(
-      'The belief: its id, the beginning of it, its name or an alias. Without one, the latest changes of all.',
-    ),
-  },
+  args: { belief: optionalBelief(' Without one, the latest changes of all.') },
   options: {
     limit: wholeNumber('How many of the latest changes to show.', { min: 1, max: 1_000, default: 50 }),
     before: wholeNumber('Only changes before this number.', { min: 1 }),
     ...referenceOptions,
-    ...placeOptions,
+    ...memoryOptions,
   },
-  examples: [
-    { command: 'credence history "payment terms"', effect: 'Shows every change of it, and what replaced what.' },
-    { command: 'credence history --limit 10', effect: 'Shows the last ten changes, with the numbers that undo takes.' },
-  ],
+  examples: {
+    'credence history "payment terms"': 'Shows all its changes, and its earlier versions.',
+    'credence history --limit 10': 'Shows the last ten changes, with the numbers that undo takes.',
+  },
   async run({ args: { belief: reference }, options }, session) {
     const { limit, before } = options
-    if (reference !== undefined && (limit !== undefined || before !== undefined)) {
+    if (reference !== undefined && (limit !== undefined || before !== undefined))
       throw new UsageError(
         '--limit and --before choose among the latest changes of all beliefs.',
         'Leave them out for one belief.',
       )
-    }
     const memory = await session.reading(options)
     if (reference === undefined) {
       const events = await memory.events(omitUndefined({ limit, before }))
       const names = await namesOf(memory, events)
       return {
         document: { events },
-        text: () =>
-          columns(
-            events.map((event) => eventRow(event, names)),
-            { indent: 0 },
-          ),
+        text: () => table(events.map((event) => eventRow(event, names))),
         notes: events.length === 0 ? ['Nothing has happened yet.'] : [],
       }
     }
@@ -52,39 +98,39 @@ export const history = defineCommand({
     return {
       document: found,
       text: (style) =>
-        [
+        lines(
           called(found.belief),
           columns(found.revisions.map(revisionRow), { width: style.width }),
-          ...(found.chain.length < 2
-            ? []
-            : ['', 'Line of supersession, oldest first:', chainText(found.chain, found.belief.id, style)]),
-        ].join('\n'),
+          supersessionLines(found.chain, found.belief.id, style),
+        ),
     }
   },
 })
 
-const byWhom = ({ actor, origin }: JournalEntry): string => `${actor} ${harmless(origin)}`
+const eventCells = (event: JournalEntry): readonly string[] => [
+  String(event.number),
+  minuteOf(event.at),
+  event.kind,
+  `${event.actor} ${harmless(event.origin)}`,
+]
 
-const outcomeOf = (event: JournalEntry): string =>
-  event.undoneBy === null ? (event.undoes === null ? '' : `took back ${event.undoes}`) : `undone by ${event.undoneBy}`
+const outcomeOf = ({ undoes, undoneBy }: JournalEntry): string =>
+  undoneBy === null ? (undoes === null ? '' : `took back ${undoes}`) : `undone by ${undoneBy}`
 
 function eventRow(event: JournalEntry, names: ReadonlyMap<string, string>): readonly string[] {
   const [first = ''] = event.beliefIds
   const others = event.beliefCount - 1
   const what = `${names.get(first) ?? harmless(first)}${others > 0 ? ` and ${others} more` : ''}`
-  return [String(event.number), minuteOf(event.at), event.kind, byWhom(event), what, outcomeOf(event)]
+  return [...eventCells(event), what, outcomeOf(event)]
 }
 
-const revisionRow = ({ event, outcome, belief }: BeliefRevision): readonly string[] => [
-  String(event.number),
-  minuteOf(event.at),
-  event.kind,
-  byWhom(event),
+const revisionRow = ({ event, outcome, belief: after }: BeliefRevision): readonly string[] => [
+  ...eventCells(event),
   outcomeOf(event),
-  belief === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(belief.content),
+  after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
 ]
 
-/** The name of the first belief of each event. What has been forgotten or withdrawn has none. */
+/** The name of the first belief of each event. A belief that was forgotten or withdrawn has none. */
 async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(events.flatMap(({ beliefIds }) => beliefIds.slice(0, 1)))) {

@@ -1,10 +1,9 @@
 import { relative } from 'node:path'
 import { checkSource, findTasks } from '../../../tasks/parse/load-tasks.ts'
 import type { Task } from '../../../tasks/task.ts'
-import { defineCommand, rest } from '../../command.ts'
-import { harmless } from '../../output.ts'
-import { columns, counted } from '../../text-layout.ts'
-import { taskPlaces } from './task-places.ts'
+import { defineCommand } from '../../command/command.ts'
+import { rest } from '../../command/options.ts'
+import { columns, counted, harmless } from '../../text/output.ts'
 
 /** The tasks that can be run. */
 export const taskList = defineCommand({
@@ -13,15 +12,12 @@ export const taskList = defineCommand({
   },
   options: {},
   description: 'A file that is no valid task is named in a note, with the command that says what is wrong with it.',
-  examples: [
-    { command: 'credence task list', effect: 'Lists the tasks that ship with Credence.' },
-    {
-      command: 'credence task list ./tasks --json',
-      effect: 'Lists the tasks of a folder, in the order of its manifest.',
-    },
-  ],
+  examples: {
+    'credence task list': 'Lists the tasks that ship with Credence.',
+    'credence task list ./tasks --json': 'Lists the tasks of a folder, in the order of its manifest.',
+  },
   async run({ args: { paths } }, session) {
-    const places = await taskPlaces(session)
+    const { taskPlaces: places } = await session.taskWork()
     const checked = findTasks(paths, places).map((source) => ({ source, ...checkSource(source) }))
     const tasks = checked.flatMap(({ task }) => (task === null ? [] : [task]))
     const invalid = checked.filter(({ task }) => task === null).map(({ source }) => source.file)

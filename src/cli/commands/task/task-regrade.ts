@@ -1,20 +1,16 @@
-import { type RunContext, runBenchmark } from '../../../eval/run/run.ts'
-import { newRunId } from '../../../eval/run/run-id.ts'
-import { requireRun } from '../../../eval/store/documents.ts'
-import { runFolder } from '../../../eval/store/layout.ts'
+import { newRunId, runBenchmark } from '../../../eval/run/run.ts'
+import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { fromRun, tasksOfRun } from '../../../tasks/obtain-evidence.ts'
-import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
-import { readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
-import { defaultPassAt, readGrade, taskBenchmark } from '../../../tasks/task-benchmark.ts'
-import { defineCommand, one, text } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
-import { machine } from '../evaluate/benchmark-surroundings.ts'
-import { judgeFor, sandboxFor } from './task-job.ts'
-import { judgeOptions, keepResult, taskDocuments } from './task-run.ts'
+import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
+import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
+import { defaultPassAt, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { readGrade } from '../../../tasks/task-outcomes.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { one, text } from '../../command/options.ts'
+import { columns, harmless, type Style } from '../../text/output.ts'
+import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
+import { judgeOptions, taskDocuments } from './task-run.ts'
 import { figure, reasonsText, summaryText } from './task-text.ts'
 
 export const taskRegrade = defineCommand({
@@ -23,57 +19,48 @@ export const taskRegrade = defineCommand({
   description:
     'The agent is not run. The grades go into a run of their own, which points to the same evidence; the old ones stay as they are, and `credence benchmark diff` lays the two beside each other.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    { command: 'credence task regrade RUN', effect: 'Grades with the checks of today what an agent did then.' },
-    { command: 'credence task regrade RUN --judge openai:gpt-5 --votes 3', effect: 'Has a run judged that was not.' },
-  ],
+  examples: {
+    'credence task regrade RUN': 'Grades with the checks of today what an agent did then.',
+    'credence task regrade RUN --judge openai:gpt-5': 'Has a run judged that was not.',
+  },
   async run({ args: { run: given }, options }, session) {
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)
     const settings = taskSettings(root, given)
     // Evidence is where it was made, however often it is graded.
     const source = settings.regradeOf ?? given
-    const { strictUpstream } = settings
-    const tasks = await tasksOfRun(runFolder(root, source), { strictUpstream })
-    const [work, evaluation] = [await session.taskWork(), await session.evaluation()]
-    const sandbox = await sandboxFor(options)
-    const judge = await judgeFor({ judge: options.judge ?? null, votes: options.votes ?? 1 }, { work, root })
+    const tasks = await tasksOfRun(runFolder(root, source))
+    const { graders: openGraders, progress } = await session.taskWork()
+    const judge = options.judge ?? null
+    const graders = await openGraders(judge)
     const system = old.system ?? { name: 'unknown', version: 'unknown' }
     const runId = options.runId ?? newRunId(old.benchmarkId, `${system.name}-regraded`, new Date())
     const passAt = options.passAt ?? settings.passAt ?? defaultPassAt
+    const now = (): Date => new Date()
     const { signal, release } = session.interruption()
     try {
       const benchmark = taskBenchmark({
-        benchmarkId: old.benchmarkId,
-        tasks,
-        system,
-        isDeterministic: old.deterministic ?? false,
-        obtain: fromRun({ runFolder: runFolder(root, source) }),
-        graders: { sandbox, judge },
-        passAt,
-        now: () => new Date(),
-        onBegin: (task) => evaluation.progress.show(`grading ${task.id}`, 0, tasks.length),
+        ...{ benchmarkId: old.benchmarkId, tasks, system, graders, passAt, now },
+        isDeterministic: (old.deterministic ?? false) && judge === null,
+        obtain: fromRun(runFolder(root, source)),
+        onBegin: (task) => progress.show(`grading ${task.id}`, 0, tasks.length),
       })
-      const context: RunContext = {
-        root,
-        now: () => new Date(),
-        signal,
-        surroundings: {
-          given: { regradeOf: given, ...(options.judge === undefined ? {} : { judge: options.judge }) },
-          settings: { kind: 'tasks-regraded', regradeOf: source, strictUpstream, passAt, judge: options.judge ?? null },
-          ...machine(session.workingDirectory()),
-        },
-      }
       const { repeats = 1, seed = 0 } = old
       const summary = await runBenchmark(
         benchmark,
         runId,
         { repeats, seed, notes: `The evidence of ${source}, graded again.` },
-        context,
+        {
+          ...{ root, now, signal },
+          surroundings: {
+            given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
+            settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
+            ...machine(session.workingDirectory()),
+          },
+        },
       )
-      evaluation.progress.clear()
       const whole = await readTaskRun(root, runId)
-      await keepResult(root, whole)
+      await writeResult(root, whole)
       const pairs = await Promise.all(
         whole.tasks.map(async ({ grade }) => ({
           taskId: grade.taskId,
@@ -111,7 +98,7 @@ export const taskRegrade = defineCommand({
         exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
       }
     } finally {
-      evaluation.progress.clear()
+      progress.clear()
       release()
     }
   },

@@ -1,29 +1,30 @@
-import { join } from 'node:path'
-import { runFolder } from '../../../eval/store/layout.ts'
-import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
-import { coverageOf, meanScores } from '../../../tasks/report/coverage.ts'
-import { pinchbenchResult } from '../../../tasks/report/pinchbench-result.ts'
-import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
-import { defaultPassAt } from '../../../tasks/task-benchmark.ts'
-import { defineCommand, flag, option, rest, text, texts, wholeNumber } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import type { Style } from '../../output.ts'
-import { refuseChanges } from '../../resumed-run.ts'
-import { UsageError } from '../../usage-error.ts'
-import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
-import { type ControlResult, controlsText, liftOf, performControls } from './task-controls.ts'
-import { type DoneJob, performTasks, requestOf, sandboxFor, type TaskRequest } from './task-job.ts'
+import { createHash } from 'node:crypto'
+import { basename, dirname } from 'node:path'
+import { z } from 'zod'
+import { MemoryError } from '../../../errors.ts'
+import { newRunId, optionsOf, resumeBenchmark, runBenchmark, slug } from '../../../eval/run/run.ts'
+import { runFolder } from '../../../eval/store/documents.ts'
+import type { RunSummary } from '../../../eval/store/schemas/run.ts'
+import { byAgent } from '../../../tasks/obtain-evidence.ts'
+import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
+import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
+import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
+import type { Task } from '../../../tasks/task.ts'
+import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { option, rest, text, texts, wholeNumber } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
+import type { Style } from '../../text/output.ts'
+import { evalStore, machine, refuseChanges, storeOptions } from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
 export const judgeOptions = {
   judge: text(
     '<judge>',
-    'Who scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, nobody does.',
+    'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
   ),
-  votes: wholeNumber('How often the judge is asked about each task.', { min: 1, max: 25, default: 1 }),
-  unsafeGraders: flag('Run Python graders even where they cannot be kept from the rest of the machine.'),
   passAt: {
-    ...option('<share>', 'What every graded part must reach for a task to pass.', readShare),
+    ...option('<share>', 'The least score of every graded part with which a task passes.', readShare),
     default: String(defaultPassAt),
   },
 }
@@ -51,21 +52,23 @@ function readVariable(given: string): string {
 }
 
 const options = {
-  agent: text('<agent>', 'Who does the work, such as reference, openai:MODEL or "command:my-agent {prompt}".'),
+  agent: text('<agent>', 'The agent, such as reference, openai:MODEL or "command:my-agent {prompt}".'),
   passEnv: {
-    ...texts('<name>', 'A variable of the environment that the agent gets, where it is a program. Its name alone.'),
+    ...texts('<name>', 'The name of an environment variable that an agent which is a program gets.'),
     read: (given: readonly string[]) => given.map(readVariable),
   },
-  repeats: wholeNumber('How often every task is carried out.', { min: 1, max: 1_000, default: 1 }),
-  jobs: wholeNumber('How many tasks are carried out at once. The result is the same.', { min: 1, max: 64, default: 1 }),
-  seed: wholeNumber('Decides what tasks that draw their facts draw.', { min: 0, max: 2 ** 31, default: 1 }),
+  repeats: wholeNumber('How many times every task is carried out.', { min: 1, max: 1_000, default: 1 }),
+  jobs: wholeNumber('How many tasks run at once. The result is the same.', { min: 1, max: 64, default: 1 }),
+  seed: wholeNumber('Decides which values are drawn in tasks that draw their facts.', {
+    min: 0,
+    max: 2 ** 31,
+    default: 1,
+  }),
   ...judgeOptions,
-  controls: flag('Run the same without memory, without doing anything and knowing all answers, and compare.'),
   timeoutMultiplier: {
-    ...option('<number>', 'Multiplies the time every task gives.', readMultiplier),
+    ...option('<number>', 'Multiplies the time limit of every task.', readMultiplier),
     default: '1',
   },
-  strictUpstream: flag('Read task files exactly as the original runner does.'),
   resume: text('<run>', 'Complete this run instead, as it was begun.'),
   runId: text('<id>', 'The name of the run.'),
   notes: text('<text>', 'Kept with the run.'),
@@ -76,22 +79,13 @@ export const taskRun = defineCommand({
   args: { tasks: rest('Task files, folders of them, ids, or names of packs.') },
   options,
   description:
-    'Every session is a conversation of its own where the task says so. All that happened is kept as evidence in the eval store, and graded: by the Python checks of the task in a sandbox, by our own checks of every answer, and by a judge where one is named.',
+    'A session that the task marks as new is a new conversation. Transcripts and files are kept as evidence in the eval store and graded: by the Python checks of the task in a sandbox, by its checks of every answer, and by a judge where one is named.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
-  examples: [
-    {
-      command: 'credence task run second-brain --agent reference',
-      effect: 'Runs one task with the agent that needs no model.',
-    },
-    {
-      command: 'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5',
-      effect: 'Runs a folder of tasks, judged by another model.',
-    },
-    {
-      command: 'credence task run second-brain --agent reference --controls',
-      effect: 'Shows what the memory is worth.',
-    },
-  ],
+  examples: {
+    'credence task run second-brain --agent reference': 'Runs one task with the agent that needs no model.',
+    'credence task run ./tasks --agent openai:gpt-5 --judge anthropic:claude-haiku-4-5':
+      'Runs a folder of tasks, judged by another model.',
+  },
   async run({ args: { tasks }, options: given }, session) {
     const isResuming = given.resume !== undefined
     if (isResuming) refuseChanges(given, decided)
@@ -105,29 +99,13 @@ export const taskRun = defineCommand({
       throw new UsageError('--agent is missing.', 'Name who does the work, such as --agent reference.')
     }
     const { root } = evalStore(session, given)
-    const request = given.resume === undefined ? requestFrom(tasks, given) : requestOf(root, given.resume)
-    const [work, evaluation] = [await session.taskWork(), await session.evaluation()]
-    const sandbox = await sandboxFor(request)
     const { signal, release } = session.interruption()
     try {
-      const scene = { session, root, work, evaluation, signal, sandbox, jobs: given.jobs ?? 1 }
-      const run =
-        given.resume === undefined
-          ? ({
-              kind: 'new',
-              runId: given.runId,
-              notes: given.notes,
-              given: withoutUndefined({ tasks, ...given }),
-            } as const)
-          : ({ kind: 'resumed', runId: given.resume } as const)
-      const job = await performTasks(request, run, scene)
-      const whole = await readTaskRun(root, job.summary.runId)
-      const done = { ...job, grades: whole.tasks.map(({ grade }) => grade) }
-      await keepResult(root, whole)
-      const controls = given.controls && !signal.aborted ? await performControls(request, done, scene) : []
-      return answerOf(done, controls, { root, isInterrupted: signal.aborted, evidence: whole })
+      const summary = await performTasks(tasks, given, { session, root, signal })
+      const whole = await readTaskRun(root, summary.runId)
+      const result = await writeResult(root, whole)
+      return answerOf(whole, summary, { root, result, isInterrupted: signal.aborted })
     } finally {
-      evaluation.progress.clear()
       release()
     }
   },
@@ -140,11 +118,8 @@ const decided = [
   'repeats',
   'seed',
   'judge',
-  'votes',
-  'unsafeGraders',
   'passAt',
   'timeoutMultiplier',
-  'strictUpstream',
   'runId',
   'notes',
 ] as const satisfies (keyof typeof options)[]
@@ -153,91 +128,141 @@ type Given = {
   readonly agent: string | undefined
   readonly passEnv: readonly string[]
   readonly judge: string | undefined
-  readonly votes: number | undefined
   readonly repeats: number | undefined
   readonly seed: number | undefined
+  readonly jobs: number | undefined
   readonly timeoutMultiplier: number | undefined
   readonly passAt: number | undefined
-  readonly unsafeGraders: boolean
-  readonly strictUpstream: boolean
+  readonly resume: string | undefined
+  readonly runId: string | undefined
+  readonly notes: string | undefined
 }
 
-const requestFrom = (tasks: readonly string[], given: Given): TaskRequest => ({
-  tasks,
-  agent: given.agent ?? '',
-  passEnv: given.passEnv,
-  control: 'none',
-  judge: given.judge ?? null,
-  votes: given.votes ?? 1,
-  repeats: given.repeats ?? 1,
-  seed: given.seed ?? 1,
-  timeoutMultiplier: given.timeoutMultiplier ?? 1,
-  passAt: given.passAt ?? defaultPassAt,
-  unsafeGraders: given.unsafeGraders,
-  strictUpstream: given.strictUpstream,
+/** Everything that decides what a run of tasks does. Kept with the run, so that it can be resumed. */
+const TaskRequest = z.object({
+  kind: z.literal('tasks'),
+  /** Files, folders, ids or packs. */
+  tasks: z.array(z.string()).min(1),
+  agent: z.string(),
+  /** Names of environment variables for the agent. */
+  passEnv: z.array(z.string()).default([]),
+  judge: z.string().nullable().default(null),
+  repeats: z.int().default(1),
+  seed: z.int().default(1),
+  timeoutMultiplier: z.number().default(1),
+  passAt: z.number().default(defaultPassAt),
 })
 
-const withoutUndefined = (values: object): object =>
+/** The request of a run that was interrupted. */
+function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
+  const request = TaskRequest.safeParse(optionsOf(root, runId).settings)
+  if (request.success) return request.data
+  throw new MemoryError('invalid', `The run "${runId}" is not a run of tasks.`, {
+    hint: 'Other runs are resumed by `credence benchmark run --resume`.',
+  })
+}
+
+/** Runs tasks from their beginning, or the rest of a run that was interrupted. */
+async function performTasks(
+  paths: readonly string[],
+  given: Given,
+  { session, root, signal }: { readonly session: Session; readonly root: string; readonly signal: AbortSignal },
+): Promise<RunSummary> {
+  const request =
+    given.resume === undefined
+      ? TaskRequest.parse(withoutUndefined({ kind: 'tasks', tasks: paths, ...given }))
+      : requestOf(root, given.resume)
+  const work = await session.taskWork()
+  const tasks = loadTasks(request.tasks, work.taskPlaces)
+  const agent = await work.agent(request.agent, request.passEnv)
+  const graders = await work.graders(request.judge)
+  const system = systemOf(agent)
+  const benchmarkId = benchmarkIdOf(tasks)
+  const runId = given.resume ?? given.runId ?? newRunId(benchmarkId, system.name, new Date())
+  const { repeats, seed, timeoutMultiplier, passAt } = request
+  const { searchPath, temporary, progress } = work
+  const now = (): Date => new Date()
+  let done = 0
+  const show = (label: string): void => progress.show(label, done, tasks.length * repeats)
+  const benchmark = taskBenchmark({
+    ...{ benchmarkId, tasks, system, graders, passAt, now },
+    isDeterministic: isDeterministic(agent, graders.judge),
+    obtain: byAgent({
+      ...{ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary },
+      runFolder: runFolder(root, runId),
+    }),
+    onBegin: (task) => show(`${system.name}: ${task.id}`),
+  })
+  const context = {
+    ...{ root, now, signal, jobs: given.jobs ?? 1 },
+    surroundings: {
+      given: withoutUndefined({ tasks: paths, ...given }),
+      settings: { ...request, sandbox: graders.sandbox.state },
+      ...machine(session.workingDirectory()),
+    },
+    onProgress: (count: number) => {
+      done = count
+      show(system.name)
+    },
+  }
+  try {
+    return given.resume === undefined
+      ? await runBenchmark(benchmark, runId, { repeats, seed, notes: given.notes }, context)
+      : await resumeBenchmark(benchmark, runId, context)
+  } finally {
+    progress.clear()
+  }
+}
+
+/** Named after the task, or after the folder of all tasks; else after their ids. */
+function benchmarkIdOf(tasks: readonly Task[]): string {
+  const [first] = tasks
+  if (first === undefined)
+    throw new MemoryError('invalid', 'There are no tasks to run.', { hint: 'See `credence task list`.' })
+  if (tasks.length === 1) return `tasks-${slug(first.id, 100)}`
+  const [folder = '', ...others] = new Set(tasks.map(({ file }) => dirname(file)))
+  const digest = createHash('sha256')
+    .update(tasks.map(({ id }) => id).join('\n'))
+    .digest('hex')
+  return others.length === 0
+    ? `tasks-${slug(basename(folder), 80)}-${tasks.length}-${digest.slice(0, 4)}`
+    : `tasks-${digest.slice(0, 8)}`
+}
+
+const withoutUndefined = (values: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(values).filter(
       ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
     ),
   )
 
-type Whole = Awaited<ReturnType<typeof readTaskRun>>
-
-/** The result in the form of the original runner, beside our own. */
-export async function keepResult(root: string, { run, tasks }: Whole): Promise<string> {
-  const file = join(runFolder(root, run.runId), 'pinchbench.json')
-  const byTask = [...Map.groupBy(tasks, ({ task }) => task.id).values()].flatMap((repeats) => {
-    const [first] = repeats
-    return first === undefined ? [] : [{ task: first.task, repeats }]
-  })
-  await writeAtomically(file, asJson(pinchbenchResult(run, byTask)), { existing: 'replace' })
-  return file
-}
-
 /** What `--json` says about each task. */
-export const taskDocuments = ({ tasks }: Whole) =>
+export const taskDocuments = ({ tasks }: ReadTaskRun) =>
   tasks.map(({ grade, evidence, record }) => ({
     ...grade,
     verdict: record.verdict,
     // Prompts and transcripts are long, and lie in the evidence.
-    sessions: evidence.sessions.map(({ index, prompt, transcript, usage, deadlineMs, ...shown }) => shown),
+    sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
     usage: evidence.usage,
   }))
 
 function answerOf(
-  { summary, grades }: DoneJob,
-  controls: readonly ControlResult[],
-  {
-    root,
-    isInterrupted,
-    evidence,
-  }: { readonly root: string; readonly isInterrupted: boolean; readonly evidence: Whole },
+  whole: ReadTaskRun,
+  run: RunSummary,
+  { root, result, isInterrupted }: { readonly root: string; readonly result: string; readonly isInterrupted: boolean },
 ) {
-  const { status, passedCases, totalCases, runId } = summary
-  const holds = controls.every(({ problem }) => problem === null)
-  const isFine = status === 'completed' && passedCases === totalCases && holds
+  const { status, passedCases, totalCases, runId } = run
+  const grades = whole.tasks.map(({ grade }) => grade)
+  const isFine = status === 'completed' && passedCases === totalCases
   return {
     document: {
       ok: isFine && !isInterrupted,
-      runId,
-      run: summary,
-      means: meanScores(grades),
-      coverage: coverageOf(grades),
-      tasks: taskDocuments(evidence),
+      ...{ runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
+      tasks: taskDocuments(whole),
       store: root,
-      result: join(runFolder(root, runId), 'pinchbench.json'),
-      ...(controls.length === 0 ? {} : { controls, lift: liftOf(controls) }),
+      result,
     },
-    text: (style: Style) =>
-      [
-        gradesText(grades, style),
-        `run        ${runId}`,
-        `store      ${root}`,
-        ...(controls.length === 0 ? [] : ['', controlsText(controls, style)]),
-      ].join('\n'),
+    text: (style: Style) => [gradesText(grades, style), `run        ${runId}`, `store      ${root}`].join('\n'),
     notes: status === 'partial' ? [`Complete it with \`credence task run --resume ${runId}\`.`] : [],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../../errors.ts'
-import { runFolder } from '../../../eval/store/layout.ts'
-import { bundleOf } from '../../../tasks/arena/bundle.ts'
-import { type ArenaRequest, readEntry, requestsFor } from '../../../tasks/arena/requests.ts'
-import { journalPath, referencesIn, type SubmissionJournal, submit } from '../../../tasks/arena/submit.ts'
+import { bundleOf } from '../../../tasks/report/bundle.ts'
 import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
-import { defineCommand, flag, one, text } from '../../command.ts'
-import { harmless } from '../../output.ts'
-import { columns } from '../../text-layout.ts'
-import { UsageError } from '../../usage-error.ts'
+import { type ArenaRequest, readEntry, referencesIn, requestsFor, submit } from '../../../tasks/report/submit.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, one, text } from '../../command/options.ts'
+import { columns, harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
 
 const shownKey = 'Bearer $CREDENCE_ARENA_KEY'
@@ -22,14 +19,11 @@ export const taskSubmit = defineCommand({
     ...storeOptions,
   },
   description:
-    'Five requests: register, read the brief, upload the Markdown, the artifact and the report. The key is read from CREDENCE_ARENA_KEY and never shown. Every step that is done is kept with the run, and the same command goes on after the last one.',
-  examples: [
-    {
-      command: 'credence task submit RUN --match 24 --base-url https://arena.example',
-      effect: 'Shows what would be sent.',
-    },
-    { command: 'credence task submit RUN --match 24 --base-url https://arena.example --send', effect: 'Sends it.' },
-  ],
+    'Five requests: register, read the brief, upload the Markdown, the artifact and the report. The key is read from CREDENCE_ARENA_KEY and never shown. A submission that broke off can be sent again.',
+  examples: {
+    'credence task submit RUN --match 24 --base-url https://arena.example': 'Shows what would be sent.',
+    'credence task submit RUN --match 24 --base-url https://arena.example --send': 'Sends it.',
+  },
   async run({ args: { run: runId }, options }, session) {
     const { match, baseUrl, send } = options
     if (match === undefined || baseUrl === undefined) {
@@ -40,17 +34,12 @@ export const taskSubmit = defineCommand({
     const whole = await readTaskRun(root, runId)
     const changed = whole.tasks.flatMap(({ changed: files }) => files)
     if (changed.length > 0) {
-      throw new MemoryError(
-        'invalid',
-        `The evidence of "${runId}" is not what it was: ${changed.slice(0, 3).join(', ')}.`,
-        {
-          hint: 'Run the tasks again; what was changed is not submitted.',
-        },
-      )
+      const message = `The evidence of "${runId}" was changed after the run: ${changed.slice(0, 3).join(', ')}.`
+      throw new MemoryError('invalid', message, { hint: 'Run the tasks again; changed evidence is not submitted.' })
     }
     const bundle = await bundleOf(whole)
     if (!send) {
-      const requests = requestsFor(entry, bundle, { markdown: null, artifact: null })
+      const requests = requestsFor(entry, bundle)
       return {
         document: { ok: true, sent: false, requests: requests.map(described) },
         text: () => harmless(requests.map(requestText).join('\n\n')),
@@ -63,53 +52,27 @@ export const taskSubmit = defineCommand({
         hint: 'Set it to the key the arena gave you.',
       })
     }
-    const folder = runFolder(root, runId)
     const { signal, release } = session.interruption()
     try {
-      const fresh: string[] = []
-      const journal = await submit(entry, bundle, {
+      const steps = await submit(entry, bundle, {
         key: arenaKey.trim(),
-        runFolder: folder,
-        now: () => new Date(),
         signal,
-        wait: async (ms) => {
-          await sleep(ms, undefined, { signal })
-        },
-        onStep: ({ step }, isNew) => {
-          if (isNew) fresh.push(step)
-        },
+        wait: (ms) => sleep(ms, undefined, { signal }),
       })
-      const rows = journal.steps.map(({ step, status, at, reference }) => [
-        step,
-        String(status),
-        fresh.includes(step) ? 'now' : `before, ${at}`,
-        reference ?? '',
-      ])
+      const references = referencesIn(steps)
+      const missing = Object.entries(references).flatMap(([name, found]) => (found === null ? [name] : []))
+      const rows = steps.map(({ step, status, reference }) => [step, String(status), reference ?? ''])
       return {
-        document: {
-          ok: true,
-          sent: true,
-          journal: journalPath(folder, entry),
-          references: referencesIn(journal),
-          steps: journal.steps,
-        },
-        text: () => harmless(columns([['step', 'status', 'when', 'reference'], ...rows], { indent: 0 })),
-        notes: missingReferences(journal),
+        document: { ok: true, sent: true, references, steps },
+        text: () => harmless(columns([['step', 'status', 'reference'], ...rows], { indent: 0 })),
+        // A report that refers to no upload may count for nothing.
+        notes: missing.map((name) => `warning: The arena did not say where it put the ${name}.`),
       }
     } finally {
       release()
     }
   },
 })
-
-/** A report that refers to nothing may count for nothing, so that is said. */
-function missingReferences(journal: SubmissionJournal): readonly string[] {
-  const missing = Object.entries(referencesIn(journal)).flatMap(([what, found]) => (found === null ? [what] : []))
-  if (missing.length === 0) return []
-  return [
-    `warning: The arena did not say where it put the ${missing.join(' and the ')}, so the report does not either.`,
-  ]
-}
 
 const longestShown = 400
 

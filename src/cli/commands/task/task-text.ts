@@ -1,8 +1,7 @@
 import type { CheckResult } from '../../../tasks/grade/answer-checks.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
-import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../../tasks/report/coverage.ts'
-import { harmless, type Style } from '../../output.ts'
-import { columns, counted, wrap } from '../../text-layout.ts'
+import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../../tasks/report/read-task-run.ts'
+import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
 
 const barWidth = 10
 /** The whole of an answer is in the evidence. */

@@ -1,36 +1,27 @@
 import { relative } from 'node:path'
 import type { Problem } from '../../../eval/store/parse-artifact.ts'
 import { checkSource, findTasks, type TaskSource } from '../../../tasks/parse/load-tasks.ts'
-import type { ParseOptions } from '../../../tasks/parse/parse-task.ts'
 import { findAsset } from '../../../tasks/run/workspace.ts'
-import { defineCommand, flag, rest } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { harmless, type Style } from '../../output.ts'
-import { counted, wrap } from '../../text-layout.ts'
-import { taskPlaces } from './task-places.ts'
+import { defineCommand, exitCodes } from '../../command/command.ts'
+import { rest } from '../../command/options.ts'
+import { counted, harmless, type Style, wrap } from '../../text/output.ts'
 
 /** Whether task files can be run, and what is wrong with those that cannot. */
 export const taskValidate = defineCommand({
   args: {
     paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
   },
-  options: {
-    strictUpstream: flag('Split the body as the original runner does, which does not know fences.'),
-  },
-  description:
-    'Changes nothing and runs nothing. Says every problem with its place, and warns where the original runner would read something else.',
+  options: {},
+  description: 'Changes nothing and runs nothing. Names every problem with its place in the file.',
   exitCodes: [exitCodes.invalid],
-  examples: [
-    { command: 'credence task validate tasks/mine.md', effect: 'Says what is wrong, with file and field.' },
-    {
-      command: 'credence task validate ./tasks --strict-upstream --json',
-      effect: 'Checks a folder as the original reads it.',
-    },
-  ],
-  async run({ args: { paths }, options }, session) {
-    const places = await taskPlaces(session)
+  examples: {
+    'credence task validate tasks/mine.md': 'Says what is wrong, with file and field.',
+    'credence task validate ./tasks --json': 'Checks a folder.',
+  },
+  async run({ args: { paths } }, session) {
+    const { taskPlaces: places } = await session.taskWork()
     const verdicts: Verdict[] = []
-    for (const source of findTasks(paths, places)) verdicts.push(await judge(source, options))
+    for (const source of findTasks(paths, places)) verdicts.push(await judge(source))
     const invalid = verdicts.filter(({ problems }) => problems.length > 0).length
     return {
       document: { ok: invalid === 0 && verdicts.length > 0, tasks: verdicts },
@@ -52,8 +43,8 @@ type Verdict = {
 }
 
 /** Reads the file, and looks whether what it needs besides itself is there. */
-async function judge(source: TaskSource, options: ParseOptions): Promise<Verdict> {
-  const { task, problems, warnings } = checkSource(source, options)
+async function judge(source: TaskSource): Promise<Verdict> {
+  const { task, problems, warnings } = checkSource(source)
   const missing: Problem[] = []
   for (const [index, file] of (task?.workspaceFiles ?? []).entries()) {
     if (file.kind !== 'asset') continue

@@ -1,6 +1,6 @@
-import type { Ports } from '../../../memory/change/transaction.ts'
 import { hear } from '../../../memory/conversation/hear.ts'
 import { searchTurns } from '../../../memory/conversation/search-turns.ts'
+import type { Ports } from '../../../memory/ports.ts'
 import { recall } from '../../../memory/recall/recall.ts'
 import { inverseDocFreq } from '../../../search/bm25.ts'
 import { withoutSteps } from '../../../search/turns/steps.ts'

@@ -4,7 +4,7 @@ import type { Learned, Taken } from '../../../memory/learn/learn.ts'
 import { analyse } from '../../../search/analyse.ts'
 import { formKeys, singularOf } from '../../../search/forms.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import type { ExpectedFact, LearningCase } from './learning-pack.ts'
+import type { ExpectedFact, LearningCase } from './learning-kind.ts'
 
 export type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
@@ -46,7 +46,7 @@ export function judgeLearning(
   }
 }
 
-/** Pairs expected facts with statements that say it, each with one. Facts that fewest statements fit choose first. */
+/** Pairs each expected fact with one statement that says it. Facts with the fewest candidates choose first. */
 function matched(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
   const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
   const pairs = new Map<number, Taken>()
@@ -84,7 +84,7 @@ function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: Taken): rea
   return faults.filter(([isFault]) => isFault).map(([, words]) => `${subject} ${words}`)
 }
 
-/** Whether recall links a message to a belief of these forms: one of them stands in it as a whole. */
+/** Whether recall links a message to a belief: the message contains a whole form of it. */
 export function brings(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
   const atoms = analyse(question)
   const spellings = [atoms.map(({ word }) => word), atoms.map(singularOf)].map((words) => ` ${words.join(' ')} `)

@@ -1,41 +1,45 @@
+import { join } from 'node:path'
+import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
-import type { Ports } from '../../../memory/change/transaction.ts'
-import type { Extractor } from '../../../memory/learn/extraction.ts'
-import { learn } from '../../../memory/learn/learn.ts'
+import { readTextFile } from '../../../files/read-text.ts'
+import { type Extractor, type Finding, slots } from '../../../memory/learn/extraction.ts'
+import { learn, learnOutcomes } from '../../../memory/learn/learn.ts'
+import type { Ports } from '../../../memory/ports.ts'
+import { sentencesOf } from '../../../search/sentences.ts'
+import { parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import {
-  brokenOutcome,
-  carriedOut,
-  defineKind,
-  type Kind,
-  type PackContent,
-  type PackPlace,
-  type Tested,
-} from '../kind.ts'
-import { nothingExtractor } from './control-extractors.ts'
+import { manifestName } from '../../store/documents.ts'
+import { PackPath } from '../../store/schemas/manifest.ts'
+import { SafeId } from '../../store/schemas/primitives.ts'
+import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { judgeLearning } from './judge-learning.ts'
-import { type LearningCase, readLearningCases } from './learning-pack.ts'
 
 export type LearningOptions = {
-  /** An extractor, by name. */
+  /** Opens an extractor by name. */
   readonly open: (system: string) => Promise<Extractor>
-  /** An empty memory for each case. */
+  /** Opens an empty memory for each case. */
   readonly openPorts: () => Ports
   readonly version: string
   /** Milliseconds, for timing. */
   readonly clock: () => number
 }
 
-type LearningContent = PackContent & { readonly learning: readonly LearningCase[] }
-type TestedExtractor = Tested & { readonly extractor: Extractor }
-
-/** The kind of pack that asks what is learned from messages. What is judged is what the memory holds afterwards. */
+/** The kind of pack that asks what is learned from messages. The content of the memory afterwards is judged. */
 export const learningKind = (options: LearningOptions): Kind =>
   defineKind({
     name: 'learning',
     defaultSystem: 'rules',
     read: readContent,
-    open: async (system) => testedOf(await options.open(system), options.version),
+    open: async (system) => {
+      const extractor = await options.open(system)
+      return {
+        extractor,
+        name: `learn:${extractor.model ?? extractor.name}`,
+        version: options.version,
+        isDeterministic: extractor.model === undefined,
+        close: async () => {},
+      }
+    },
     ablate: { 'extractor off': (tested) => ({ ...tested, extractor: nothingExtractor }) },
     carryOut: ({ learning }, { extractor }, request) =>
       carriedOut(
@@ -45,26 +49,18 @@ export const learningKind = (options: LearningOptions): Kind =>
       ),
   })
 
-function readContent(place: PackPlace): LearningContent {
+function readContent(place: PackPlace) {
   const learning = readLearningCases(place)
-  const cases = learning.map(({ caseId, message, category, description, learn }) => ({
+  const cases = learning.map(({ caseId, message, category, description, learn: expected }) => ({
     id: caseId,
     prompt: message,
-    expectsSomething: learn.length > 0,
+    expectsSomething: expected.length > 0,
     words: [category, description],
   }))
   return { learning, cases, warnings: [], isShuffled: false }
 }
 
-const testedOf = (extractor: Extractor, version: string): TestedExtractor => ({
-  extractor,
-  name: `learn:${extractor.model ?? extractor.name}`,
-  version,
-  isDeterministic: extractor.model === undefined,
-  close: async () => {},
-})
-
-const place = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
+const where = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
 const author = { actor: 'person', origin: 'pack' } as const
 
 async function outcomeOf(
@@ -75,13 +71,14 @@ async function outcomeOf(
 ): Promise<CaseOutcome> {
   const { caseId, category, message, earlier } = one
   const ports = openPorts()
+  const hear = (text: string, before: readonly string[]) =>
+    learn(ports, { ...where, author, extractor, signal, text, earlier: before })
   try {
-    for (const [index, text] of earlier.entries())
-      await learn(ports, { ...place, author, extractor, signal, text, earlier: earlier.slice(0, index) })
+    for (const [index, text] of earlier.entries()) await hear(text, earlier.slice(0, index))
     const began = clock()
-    const learned = await learn(ports, { ...place, author, extractor, signal, text: message, earlier })
+    const learned = await hear(message, earlier)
     const timings = { learn: clock() - began }
-    const { items } = await ports.store.list({ user: place.user }, { limit: 1_000, offset: 0 })
+    const { items } = await ports.store.list({ user: where.user }, { limit: 1_000, offset: 0 })
     const explanation = {
       group: category,
       taken: learned.taken.map(({ outcome, belief: { name, aliases, content, scopes }, because }) => ({
@@ -98,3 +95,88 @@ async function outcomeOf(
     await ports.store.close()
   }
 }
+
+/** Control and ablation: takes nothing. Every pack must fail it. */
+export const nothingExtractor: Extractor = {
+  name: 'none',
+  extract: async () => ({ findings: [], refused: [] }),
+}
+
+/** Control: takes every sentence as if it had been asked for. Every pack must fail it. */
+export const everythingExtractor: Extractor = {
+  name: 'everything',
+  extract: async ({ text }) => ({
+    findings: sentencesOf(text).map(({ text: content, start, end }): Finding => {
+      const kept = { type: 'entity', subtype: null, about: 'work' } as const
+      return { kind: 'request', content, span: { start, end }, ...kept }
+    }),
+    refused: [],
+  }),
+}
+
+const texts = z.array(z.string().min(1))
+
+/** A statement that has to be taken. */
+const ExpectedFact = z.strictObject({
+  /** Texts that the kept statement contains, letter by letter. */
+  says: texts.min(1),
+  outcome: z.enum(learnOutcomes),
+  /** Whether it is kept for the person everywhere or for the work at hand. */
+  about: z.enum(['person', 'work']),
+  /** The name of the single-value slot it fills. */
+  slot: z.enum(slots).optional(),
+  /** Whether it is part of every context of its scope. */
+  standing: z.boolean().default(false),
+  /** For a correction: words of the belief that it replaces. */
+  replaces: z.string().min(1).optional(),
+  /** Messages that must bring it up by name, and messages that must not. */
+  askedWith: texts.default([]),
+  notAskedWith: texts.default([]),
+})
+
+const LearningCase = z.strictObject({
+  caseId: SafeId,
+  category: z.string().min(1),
+  description: z.string().min(1),
+  /** Whether the case was written before or after the rule that it tests. */
+  written: z.enum(['before', 'after']),
+  message: z.string().min(1),
+  /** Messages that are learned before it, in order. */
+  earlier: texts.default([]),
+  /** All that may be taken. An empty list: nothing. */
+  learn: z.array(ExpectedFact),
+  /** Words of beliefs that must still hold afterwards. */
+  keeps: texts.default([]),
+  /** A refusal for this reason must hold these words. */
+  refuse: z.array(z.strictObject({ words: z.string().min(1), reason: z.string().min(1) })).default([]),
+})
+
+export type ExpectedFact = z.infer<typeof ExpectedFact>
+export type LearningCase = z.infer<typeof LearningCase>
+
+const Files = z.looseObject({ files: z.looseObject({ cases: PackPath }) })
+
+/** Reads messages with what must and must not be learned from them. */
+export function readLearningCases(place: PackPlace): readonly LearningCase[] {
+  const named = Files.safeParse(place.manifest)
+  if (!named.success) throw invalid(`${join(place.directory, manifestName)}: files.cases must name the case file.`)
+  const file = join(place.directory, named.data.files.cases)
+  const value = parseJsonFile(file, readTextFile(file))
+  const { data: cases, error } = z.array(LearningCase).min(1).safeParse(value)
+  if (cases === undefined)
+    throw invalid(error.issues.map((issue) => `${file}: ${issue.path.join('.')}: ${issue.message}.`).join('\n'))
+  const listed = cases.map(({ caseId, message }) => ({ id: caseId, prompt: message }))
+  refuseUnlike(place, listed)
+  for (const { caseId, message, learn: expected } of cases) {
+    // Text that is to be kept word by word must have been said.
+    const said = message.replace(/\s+/gu, ' ')
+    const unsaid = expected
+      .flatMap(({ says }) => says)
+      .find((words) => !said.includes(words) && !message.includes(words))
+    if (unsaid !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${unsaid}".`)
+  }
+  return cases
+}
+
+const invalid = (message: string): MemoryError =>
+  new MemoryError('invalid', message, { hint: 'See docs/learning.md for the format.' })

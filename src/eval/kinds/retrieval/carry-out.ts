@@ -1,18 +1,50 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
-import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import type { Subject } from '../../system/subject.ts'
-import type { Answer, BeliefUpdate } from '../../system/system.ts'
-import { brokenOutcome, carriedOut, type Observer } from '../kind.ts'
-import { checkExpectations, type Expectations, noiseIn, type Outcome } from './expectations.ts'
-import { driftScore, measure, type PassType, passTypeOf } from './metrics.ts'
-import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
+import { type Answer, type BeliefUpdate, emptyAnswer } from '../../system/system.ts'
+import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer } from '../kind.ts'
+import {
+  checkExpectations,
+  driftScore,
+  type Expectations,
+  measure,
+  noiseIn,
+  type Outcome,
+  type PassType,
+  passTypeOf,
+} from './expectations.ts'
+import { contentOf, type Pack, type ReadyCase, type ReadyTurn, readFolder, recallRunners } from './pack.ts'
 
-/** What a carried-out pack tells besides its outcomes. */
+/** The kinds of pack that ask a memory for the context of a message. */
+export const recallKinds = (open: (system: string) => Promise<Subject>): readonly Kind[] =>
+  recallRunners.map((name) =>
+    defineKind({
+      name,
+      defaultSystem: 'bm25',
+      read: (place) => contentOf(readFolder(place).pack),
+      open,
+      ablate: {
+        'recall off': (subject) => answering(subject, () => emptyAnswer),
+        'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [] })),
+      },
+      carryOut: ({ pack }, subject, request, { explain, onIngested }) =>
+        carryOutRecall(pack, subject, request, { explains: () => explain, onIngested }),
+    }),
+  )
+
+const answering = (subject: Subject, change: (answer: Answer) => Answer): Subject => ({
+  ...subject,
+  answer: async (query, expect) => {
+    const { value, ms } = await subject.answer(query, expect)
+    return { value: change(value), ms }
+  },
+})
+
+/** Callbacks of a pack that is being carried out, besides its outcomes. */
 export type RecallObserver = Pick<Observer, 'onIngested'> & {
   /** Whether the answer to a case shall say how it was reached. */
   readonly explains: (id: string) => boolean
-  /** Hears what the subject could not take in as given. */
+  /** Beliefs that the subject could not take in as given, in sentences. */
   readonly onNotices?: (notices: readonly string[]) => void
 }
 
@@ -30,8 +62,8 @@ export async function* carryOutRecall(
     yield* carriedOut(wanted, request, (one) => asking.ask(one.caseId, one, one.category))
     return
   }
-  // The store lives through all sessions of a pack: what one teaches, the next may use. So a turn whose result is known
-  // still changes the store for the turns after it.
+  // The store lives through all sessions of a pack: a later session may use what an earlier one taught. So a turn whose
+  // result is known already still changes the store for the turns after it.
   for (const { caseId, turns } of pack.sessions) {
     for (const turn of turns) {
       if (request.signal.aborted) return
@@ -42,22 +74,24 @@ export async function* carryOutRecall(
   }
 }
 
-/** Gives the subject the whole corpus. Once broken it stays broken: the store is then not the one that later cases are about. */
+/** Gives the subject the whole corpus. After an error every later case is an error: its store is not the one they are about. */
 async function begun(pack: Pack, subject: Subject, seed: number, observer: RecallObserver) {
-  const created = createdIn(pack)
+  const updates =
+    pack.kind === 'retrieval' ? [] : pack.sessions.flatMap(({ turns }) => turns.flatMap((one) => one.updates))
+  const created = updates.flatMap((update) => (update.kind === 'create' ? [update.belief] : []))
   let broken: string | null = null
   try {
-    // The salt is known to whoever has the case file, and to no system.
-    const salt = `${pack.hash}:${seed}`
-    const idsToCome = created.map(({ id }) => id)
-    const { value, ms } = await subject.begin({ beliefs: pack.beliefs, idsToCome, salt })
+    // The salt is derived from the case file, which no system sees.
+    const corpus = { beliefs: pack.beliefs, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
+    const { value, ms } = await subject.begin(corpus)
     observer.onIngested(ms)
     observer.onNotices?.(value)
   } catch (error) {
     observer.onIngested(null)
     broken = `The corpus could not be taken in: ${messageOf(error)}`
   }
-  const pinned = pinnedIn([...pack.beliefs, ...created])
+  const isPinned = (belief: (typeof created)[number]) => belief.pinned && isCurrent({ ...belief, version: 1 })
+  const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))
   return {
     ask: async (id: string, asked: ReadyCase | ReadyTurn, category: string | null): Promise<CaseOutcome> => {
       if (broken !== null) return failedOutcome(id, asked, broken)
@@ -108,20 +142,22 @@ function outcomeOf(
   const outcome: Outcome = { prelude, pinned, relevant: relevant.map(({ id }) => id), questions }
   const failures = checkExpectations(asked.expect, outcome)
   const metrics = measure(asked.expect, outcome, pinnedInCorpus)
+  const drift = namesNoise(asked.expect) ? driftScore(asked.expect, outcome) : null
   const explanation: RecallExplanation = {
     group: groupOf(asked),
     passType: failures.length === 0 ? passTypeOf(category, metrics) : null,
     query: answer.expandedQuery ?? asked.message,
     prelude,
     matches: relevant,
-    ...(nearMisses === undefined ? {} : { nearMisses }),
+    ...(nearMisses && { nearMisses }),
   }
   const tier = (name: string, ids: readonly string[]): CaseOutcome['returned'] =>
     ids.map((id, index) => ({ id, score: null, rank: index + 1, tier: name }))
   return {
     caseId,
     verdict: failures.length === 0 ? 'pass' : 'fail',
-    scores: { ...metrics, ...driftOf(asked, outcome) },
+    // Only turns of sessions can drift.
+    scores: { ...metrics, ...('label' in asked ? { driftScore: drift } : {}) },
     returned: [
       ...tier('pinned', pinned),
       ...relevant.map(({ id, score }, index) => ({ id, score, rank: index + 1, tier: 'relevant' })),
@@ -140,26 +176,12 @@ const failedOutcome = (caseId: string, asked: ReadyCase | ReadyTurn, message: st
 
 const groupOf = (asked: ReadyCase | ReadyTurn): string | null => ('label' in asked ? asked.label : asked.category)
 
-/** Only turns can drift, and only where they name noise. */
-const driftOf = (asked: ReadyCase | ReadyTurn, outcome: Outcome): { readonly driftScore?: number | null } =>
-  'label' in asked ? { driftScore: namesNoise(asked.expect) ? driftScore(asked.expect, outcome) : null } : {}
-
 export const namesNoise = ({ noiseCheck }: Expectations): boolean => (noiseCheck?.mustNotSurface ?? []).length > 0
 
-/** The noise among what a case returned. */
+/** The beliefs among the returned ones that a case names as noise. */
 export const noiseOf = (expect: Expectations, returned: CaseOutcome['returned']): readonly string[] => {
   const ids = (tier: string) => returned.filter((item) => item.tier === tier).map(({ id }) => id)
   return noiseIn(expect, { prelude: null, pinned: ids('pinned'), relevant: ids('relevant'), questions: [] })
 }
-
-const createdIn = (pack: Pack): readonly BeliefRecord[] =>
-  pack.kind === 'retrieval'
-    ? []
-    : pack.sessions.flatMap(({ turns }) =>
-        turns.flatMap(({ updates }) => updates.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))),
-      )
-
-const pinnedIn = (beliefs: readonly BeliefRecord[]): ReadonlySet<string> =>
-  new Set(beliefs.filter((belief) => belief.pinned && isCurrent({ ...belief, version: 1 })).map(({ id }) => id))
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
-import { MemoryError } from '../../../errors.ts'
 import type { Budget } from '../../../memory/recall/context.ts'
+import { invalid } from '../../pack/manifest.ts'
 import { Expectations } from './expectations.ts'
 
-/** `warnings` name what the file asks for and nobody checks. */
+/** `warnings` name unknown fields, which are not checked. */
 type CaseFile<Case> = { readonly cases: readonly Case[]; readonly warnings: readonly string[] }
 
 const texts = z.array(z.string().min(1))
@@ -50,14 +50,14 @@ const RetrievalCase = z
   }))
 export type RetrievalCase = z.infer<typeof RetrievalCase>
 
-/** One message of a session. What changes in the store changes after the turn has been scored. */
+/** One message of a session. The store is changed after the turn has been scored. */
 const SessionTurn = z
   .strictObject({
     turnIndex: count,
     label: z.string(),
     scope,
     userMessage: z.string(),
-    // What was answered and what it was about belongs to the story; every message is looked up on its own.
+    // The rest of the conversation is not used: every message is looked up on its own.
     assistantMessage: z.unknown().optional(),
     turnSignal: z.unknown().optional(),
     topics: z.unknown().optional(),
@@ -132,7 +132,7 @@ function refuseDisorder(file: string, { caseId, turns }: SessionCase): void {
 
 type CaseSchema = z.ZodType<{ readonly caseId: string }>
 
-/** Values that do not fit are errors; keys nobody knows are warnings, and what stands under them is not looked at. */
+/** A wrong value is an error; an unknown key is a warning, and its value is not checked. */
 function parseCases<Schema extends CaseSchema>(
   file: string,
   value: unknown,
@@ -150,11 +150,8 @@ function parseCases<Schema extends CaseSchema>(
     const first = schema.safeParse(stripped)
     if (first.success) return first.data
     const errors = first.error.issues.filter((issue) => issue.code !== 'unrecognized_keys')
-    if (errors.length > 0)
-      throw invalid(
-        errors.map((issue) => `${place(issue.path)}: ${issue.message}.`).join('\n'),
-        'See docs/evaluation.md for the format.',
-      )
+    const lines = errors.map((issue) => `${place(issue.path)}: ${issue.message}.`)
+    if (lines.length > 0) throw invalid(lines.join('\n'), 'See docs/evaluation.md for the format.')
     for (const issue of first.error.issues) {
       if (issue.code !== 'unrecognized_keys') continue
       for (const key of issue.keys) {
@@ -226,6 +223,3 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : isObject(value) ? 'one object' : `a ${typeof value}`
-
-/** A file that cannot be used as it stands. */
-export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })

@@ -3,8 +3,9 @@ import { z } from 'zod'
 const texts = z.array(z.string().min(1)).readonly()
 const count = z.int().min(0)
 const Membership = z.strictObject({ mustInclude: texts.optional(), mustExclude: texts.optional() })
+const pair = z.tuple([z.string().min(1), z.string().min(1)]).readonly()
 
-/** What a case asks of an answer. Everything given must hold. */
+/** The expectations of a case. All of them must hold. */
 export const Expectations = z.strictObject({
   personaPrelude: z
     .strictObject({
@@ -20,10 +21,7 @@ export const Expectations = z.strictObject({
       ...Membership.shape,
       shouldInclude: texts.optional(),
       shouldOnlyInclude: texts.optional(),
-      orderedBefore: z
-        .array(z.tuple([z.string().min(1), z.string().min(1)]).readonly())
-        .readonly()
-        .optional(),
+      orderedBefore: z.array(pair).readonly().optional(),
       minCount: count.optional(),
       maxCount: count.optional(),
     })
@@ -32,11 +30,9 @@ export const Expectations = z.strictObject({
   noiseCheck: z.strictObject({ mustNotSurface: texts.optional() }).optional(),
 })
 export type Expectations = z.infer<typeof Expectations>
-type PreludeExpectations = NonNullable<Expectations['personaPrelude']>
-type RelevantExpectations = NonNullable<Expectations['relevantBeliefs']>
 type Membership = z.infer<typeof Membership>
 
-/** An answer reduced to what expectations speak of, under the ids of the case file. */
+/** An answer reduced to the ids and texts that expectations are about. */
 export type Outcome = {
   readonly prelude: string | null
   readonly pinned: readonly string[]
@@ -52,7 +48,7 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
     ...checkMembership('pinned facts', expect.pinnedFacts ?? {}, outcome.pinned),
     ...checkRelevant(expect.relevantBeliefs ?? {}, outcome),
     ...checkMembership('open questions', expect.openQuestions ?? {}, outcome.questions),
-    ...(noise.length === 0 ? [] : [`noise: ${list(noise)} must not surface.`]),
+    ...(noise.length === 0 ? [] : [`noise: ${noise.join(', ')} must not surface.`]),
   ]
 }
 
@@ -63,71 +59,55 @@ export function noiseIn(expect: Expectations, { relevant, pinned }: Outcome): re
 }
 
 /**
- * Whether any answer at all could fail the case. A list of nothing that must be there demands nothing; a list of
- * everything that may be there does, even when it is empty.
+ * Whether any answer at all could fail the case. An empty list of what must be there demands nothing; an empty list of
+ * what may be there demands that nothing is.
  */
 export function demandsSomething(expect: Expectations): boolean {
   const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
-  const lists = [
-    personaPrelude.contains,
-    personaPrelude.mustNotContain,
-    ...[pinnedFacts, relevantBeliefs, openQuestions].flatMap(({ mustInclude, mustExclude }) => [
-      mustInclude,
-      mustExclude,
-    ]),
-    relevantBeliefs.shouldInclude,
-    relevantBeliefs.orderedBefore,
-    noiseCheck.mustNotSurface,
-  ]
-  const others = [
+  const excluded = [pinnedFacts, relevantBeliefs, openQuestions].map(({ mustExclude }) => mustExclude)
+  const given = [
     personaPrelude.nonEmpty,
     personaPrelude.isNull,
     relevantBeliefs.shouldOnlyInclude,
     relevantBeliefs.maxCount,
   ]
   return (
-    lists.some((items) => items !== undefined && items.length > 0) ||
-    others.some((value) => value !== undefined) ||
-    (relevantBeliefs.minCount ?? 0) > 0
+    expectsSomething(expect) ||
+    [...excluded, personaPrelude.mustNotContain, noiseCheck.mustNotSurface].some(isFilled) ||
+    given.some((value) => value !== undefined)
   )
 }
 
 /** Whether something must come back, so that an empty context fails the case. */
 export function expectsSomething(expect: Expectations): boolean {
   const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {} } = expect
-  const lists = [
-    personaPrelude.contains,
-    pinnedFacts.mustInclude,
-    openQuestions.mustInclude,
-    relevantBeliefs.mustInclude,
-    relevantBeliefs.shouldInclude,
-    relevantBeliefs.shouldOnlyInclude,
-    relevantBeliefs.orderedBefore,
-  ]
+  const included = [pinnedFacts, relevantBeliefs, openQuestions].map(({ mustInclude }) => mustInclude)
+  const { shouldInclude, shouldOnlyInclude, orderedBefore, minCount = 0 } = relevantBeliefs
   return (
-    lists.some((items) => items !== undefined && items.length > 0) ||
+    [...included, personaPrelude.contains, shouldInclude, shouldOnlyInclude, orderedBefore].some(isFilled) ||
     personaPrelude.nonEmpty === true ||
     personaPrelude.isNull === false ||
-    (relevantBeliefs.minCount ?? 0) > 0
+    minCount > 0
   )
 }
 
-function checkPrelude(expect: PreludeExpectations, prelude: string | null): readonly string[] {
+const isFilled = (items: readonly unknown[] | undefined): boolean => items !== undefined && items.length > 0
+
+function checkPrelude(
+  { nonEmpty, isNull, contains = [], mustNotContain = [] }: NonNullable<Expectations['personaPrelude']>,
+  prelude: string | null,
+): readonly string[] {
   const text = prelude ?? ''
-  // Case does not matter: the same statement may open a sentence in one system and close it in another.
+  // Case does not matter: the same statement may begin a sentence in one system and end it in another.
   const holds = (wanted: string): boolean => text.toLowerCase().includes(wanted.toLowerCase())
   const isEmpty = text.trim() === ''
   const failures: string[] = []
-  if (expect.nonEmpty === true && isEmpty) failures.push('prelude: expected some text, got none.')
-  if (expect.nonEmpty === false && !isEmpty) failures.push(`prelude: expected no text, got ${quote(text)}.`)
-  if (expect.isNull === true && !isEmpty) failures.push(`prelude: expected none, got ${quote(text)}.`)
-  if (expect.isNull === false && isEmpty) failures.push('prelude: expected one, got none.')
-  for (const wanted of expect.contains ?? []) {
-    if (!holds(wanted)) failures.push(`prelude: does not contain ${quote(wanted)}.`)
-  }
-  for (const unwanted of expect.mustNotContain ?? []) {
-    if (holds(unwanted)) failures.push(`prelude: contains ${quote(unwanted)}.`)
-  }
+  if (nonEmpty === true && isEmpty) failures.push('prelude: expected some text, got none.')
+  if (nonEmpty === false && !isEmpty) failures.push(`prelude: expected no text, got ${quote(text)}.`)
+  if (isNull === true && !isEmpty) failures.push(`prelude: expected none, got ${quote(text)}.`)
+  if (isNull === false && isEmpty) failures.push('prelude: expected one, got none.')
+  for (const wanted of contains) if (!holds(wanted)) failures.push(`prelude: does not contain ${quote(wanted)}.`)
+  for (const unwanted of mustNotContain) if (holds(unwanted)) failures.push(`prelude: contains ${quote(unwanted)}.`)
   return failures
 }
 
@@ -135,39 +115,104 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   const missing = (expect.mustInclude ?? []).filter((id) => !ids.includes(id))
   const unwanted = (expect.mustExclude ?? []).filter((id) => ids.includes(id))
   return [
-    ...(missing.length === 0 ? [] : [`${tier}: ${list(missing)} must be there.`]),
-    ...(unwanted.length === 0 ? [] : [`${tier}: ${list(unwanted)} must not be there.`]),
+    ...(missing.length === 0 ? [] : [`${tier}: ${missing.join(', ')} must be there.`]),
+    ...(unwanted.length === 0 ? [] : [`${tier}: ${unwanted.join(', ')} must not be there.`]),
   ]
 }
 
-function checkRelevant(expect: RelevantExpectations, { relevant, pinned }: Outcome): readonly string[] {
-  // A belief that is pinned is in the context as surely as one that was found.
+function checkRelevant(
+  expect: NonNullable<Expectations['relevantBeliefs']>,
+  { relevant, pinned }: Outcome,
+): readonly string[] {
+  // A pinned belief is in the context as surely as one that was found.
   const shown = [...pinned, ...relevant]
   const failures = [...checkMembership('relevant beliefs', expect, shown)]
-  const absent = (expect.shouldInclude ?? []).filter((id) => !shown.includes(id))
-  if (absent.length > 0) failures.push(`relevant beliefs: ${list(absent)} should be there.`)
-
-  const only = expect.shouldOnlyInclude
-  if (only !== undefined) {
-    const missing = only.filter((id) => !relevant.includes(id))
-    const extra = relevant.filter((id) => !only.includes(id))
-    if (missing.length > 0) failures.push(`relevant beliefs: ${list(missing)} is missing.`)
-    if (extra.length > 0) failures.push(`relevant beliefs: ${list(extra)} was not expected.`)
+  const fail = (ids: readonly string[], why: string): void => {
+    if (ids.length > 0) failures.push(`relevant beliefs: ${ids.join(', ')} ${why}`)
   }
-  for (const [first, second] of expect.orderedBefore ?? []) {
-    const before = relevant.indexOf(first)
-    const after = relevant.indexOf(second)
-    if (before < 0 || after < 0) {
-      const gone = [first, second].filter((id) => !relevant.includes(id))
-      failures.push(`order: ${first} must come before ${second}, but ${list(gone)} is not there.`)
-    } else if (before > after) failures.push(`order: ${first} must come before ${second}, but comes after it.`)
-  }
+  const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
   const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
+  fail(
+    shouldInclude.filter((id) => !shown.includes(id)),
+    'should be there.',
+  )
+  if (only !== undefined) {
+    fail(
+      only.filter((id) => !relevant.includes(id)),
+      'is missing.',
+    )
+    fail(
+      relevant.filter((id) => !only.includes(id)),
+      'was not expected.',
+    )
+  }
+  for (const [first, second] of orderedBefore) {
+    const gone = [first, second].filter((id) => !relevant.includes(id))
+    const order = `order: ${first} must come before ${second}, but`
+    if (gone.length > 0) failures.push(`${order} ${gone.join(', ')} is not there.`)
+    else if (relevant.indexOf(first) > relevant.indexOf(second)) failures.push(`${order} comes after it.`)
+  }
   if (relevant.length < minCount) failures.push(`relevant beliefs: ${relevant.length}, at least ${minCount} expected.`)
   if (relevant.length > maxCount) failures.push(`relevant beliefs: ${relevant.length}, at most ${maxCount} expected.`)
   return failures
 }
 
-const list = (ids: readonly string[]): string => ids.join(', ')
-
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)
+
+export type Metrics = ReturnType<typeof measure>
+
+/**
+ * Measures an answer against the sets that a case names; null where it names none. `pinnedInCorpus` are left out of what
+ * the relevant tier must hold: a pinned belief is shown by its pin and never found again.
+ */
+export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
+  const expected = expectedRelevant(expect, pinnedInCorpus)
+  const { relevant, pinned, questions } = outcome
+  const wantedQuestions = expect.openQuestions?.mustInclude ?? []
+  return {
+    retrievalPrecision: expected === null ? null : precision(expected, relevant),
+    retrievalRecall: expected === null ? null : share(expected, relevant),
+    pinnedCoverage: share(expect.pinnedFacts?.mustInclude ?? [], pinned),
+    questionPrecision: wantedQuestions.length === 0 ? null : share(questions, wantedQuestions),
+    questionRecall: share(wantedQuestions, questions),
+  }
+}
+
+/** The expected ids of the relevant tier, or null when the case does not say. */
+export function expectedRelevant(expect: Expectations, pinnedInCorpus: ReadonlySet<string>): readonly string[] | null {
+  const { shouldOnlyInclude, mustInclude } = expect.relevantBeliefs ?? {}
+  return shouldOnlyInclude ?? mustInclude?.filter((id) => !pinnedInCorpus.has(id)) ?? null
+}
+
+/** The share of returned beliefs that were expected. Silence where silence was expected is not measured. */
+function precision(expected: readonly string[], returned: readonly string[]): number | null {
+  if (returned.length > 0) return share(returned, expected)
+  return expected.length === 0 ? null : 0
+}
+
+/** The share of `ids` that is among `others`; null when there are none. */
+const share = (ids: readonly string[], others: readonly string[]): number | null =>
+  ids.length === 0 ? null : ids.filter((id) => others.includes(id)).length / ids.length
+
+/** Named noise as a share of all that was shown; 0 when nothing was shown. */
+export function driftScore(expect: Expectations, outcome: Outcome): number {
+  const shown = new Set(outcome.relevant).size + new Set(outcome.pinned).size
+  return shown === 0 ? 0 : noiseIn(expect, outcome).length / shown
+}
+
+/**
+ * The kinds of a pass. `activeRetrieval`: the right belief was found. `structural`: nothing had to be found, but a
+ * boundary had to hold. `triviallyEmpty`: silence was enough.
+ */
+export const passTypes = ['activeRetrieval', 'structural', 'triviallyEmpty'] as const
+export type PassType = (typeof passTypes)[number]
+
+const structuralCategories = /^(?:scope disambiguation|supersession|type routing|budget|cross-user|ranking|persona)/iu
+
+export function passTypeOf(
+  category: string | null,
+  { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>,
+): PassType {
+  if (retrievalPrecision !== null && retrievalPrecision > 0) return 'activeRetrieval'
+  return structuralCategories.test(category ?? '') ? 'structural' : 'triviallyEmpty'
+}

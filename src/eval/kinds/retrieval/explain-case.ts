@@ -1,68 +1,61 @@
 import type { Explanation } from '../../../search/explanation.ts'
 import type { Answer, AnswerHit } from '../../system/system.ts'
 import { checkExpectations, type Expectations, type Outcome } from './expectations.ts'
-import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
+import type { Pack } from './pack.ts'
 import type { PackRun } from './run-pack.ts'
 
-/** How the matched words of a message are set off. */
+/** Sets off the matched words of a message. */
 export type Mark = (words: string) => string
 
-/** The whole decision of one case, for a person: what was asked, what came back and why, what was expected and what of it failed. */
+/** One case for a person: the message, the answer and why, the expectations and which of them failed. */
 export function explainCase(run: PackRun, id: string, mark: Mark): string | null {
   const record = run.records.find((one) => one.id === id)
   if (record === undefined) return null
   const { asked, answer, entry } = record
   const verdict = { passed: 'passed', failed: 'FAILED', error: 'ERROR' }[entry.status]
-  const title = `${run.subject.name}: ${id} (${run.pack.id}${kindOf(asked)}): ${verdict}`
+  const group = 'label' in asked ? asked.label : asked.category
+  const limits = Object.entries(asked.budget).map(([name, value]) => `${name} ${value}`)
+  const within = limits.length === 0 ? '' : `, at most ${limits.join(', ')}`
   return [
-    title,
+    `${run.subject.name}: ${id} (${run.pack.id}${group ? `, ${group}` : ''}): ${verdict}`,
     ...('description' in asked && asked.description !== '' ? [`  ${asked.description}`] : []),
     '',
     ...section('message', [markedMessage(asked.message, answer, mark)]),
-    ...section('asked by', [`${asked.user} in ${asked.scopes.join(' ')}${budgetText(asked)}`]),
+    ...section('asked by', [`${asked.user} in ${asked.scopes.join(' ')}${within}`]),
     ...(answer === null ? section('error', [entry.error ?? 'no answer']) : answerLines(answer, run.pack)),
     ...section('expected', expectationLines(asked.expect, answer)),
   ].join('\n')
 }
 
-const kindOf = (asked: ReadyCase | ReadyTurn): string => {
-  const kind = 'label' in asked ? asked.label : asked.category
-  return kind === null || kind === '' ? '' : `, ${kind}`
-}
-
-const budgetText = ({ budget }: ReadyCase | ReadyTurn): string => {
-  const limits = Object.entries(budget).map(([name, value]) => `${name} ${value}`)
-  return limits.length === 0 ? '' : `, at most ${limits.join(', ')}`
-}
-
 const section = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.map((line, at) => `  ${(at === 0 ? title : '').padEnd(11)} ${line}`)
+  (lines.length === 0 ? ['none'] : lines).map((line, at) => `  ${(at === 0 ? title : '').padEnd(11)} ${line}`)
 
-function answerLines(answer: Answer, pack: Pack): readonly string[] {
-  const none = ['none']
-  const nameOf = namesIn(pack)
-  const relevant = answer.relevant.flatMap((hit, at) => hitLines(hit, at + 1, nameOf))
-  const misses = answer.nearMisses?.map(({ id, reason }) => `${id}: ${reason}`) ?? ['this backend names none']
+function answerLines({ prelude, pinned, questions, relevant, nearMisses }: Answer, pack: Pack): readonly string[] {
+  const names = new Map(pack.beliefs.map(({ id, name }) => [id, name]))
+  const listed = (ids: readonly string[]) => (ids.length === 0 ? [] : [ids.join(', ')])
   return [
-    ...section('prelude', answer.prelude === null ? none : answer.prelude.split('\n')),
-    ...section('pinned', answer.pinned.length === 0 ? none : [answer.pinned.join(', ')]),
-    ...section('questions', answer.questions.length === 0 ? none : [answer.questions.join(', ')]),
-    ...section('relevant', relevant.length === 0 ? none : relevant),
-    ...section('left out', misses.length === 0 ? none : misses),
+    ...section('prelude', prelude?.split('\n') ?? []),
+    ...section('pinned', listed(pinned)),
+    ...section('questions', listed(questions)),
+    ...section(
+      'relevant',
+      relevant.flatMap((hit, at) => hitLines(hit, at + 1, names.get(hit.id))),
+    ),
+    ...section('left out', nearMisses?.map(({ id, reason }) => `${id}: ${reason}`) ?? ['this backend names none']),
   ]
 }
 
-function hitLines(hit: AnswerHit, rank: number, nameOf: (id: string) => string): readonly string[] {
-  const score = hit.score === null ? '' : `  ${hit.score.toFixed(3)}`
-  const head = `${rank}. ${hit.id}${nameOf(hit.id)}${score}`
-  const matches = (hit.matches ?? []).map(({ form, words, explanation }) => {
+function hitLines({ id, score, matches }: AnswerHit, rank: number, name: string | undefined): readonly string[] {
+  const called = name === undefined || name === id ? '' : ` (${name})`
+  const head = `${rank}. ${id}${called}${score === null ? '' : `  ${score.toFixed(3)}`}`
+  if (matches?.length === 0) return [head, '   part of a relation that was named']
+  const lines = (matches ?? []).map(({ form, words, explanation }) => {
     const written = words.map(({ text, typo }) =>
       typo === null ? `"${text}"` : `"${typo.written}" read as "${typo.meant}"`,
     )
     return `   ${[...new Set(written)].join(', ')} is its ${explanation.label} "${form}": ${arithmetic(explanation)}`
   })
-  if (hit.matches !== undefined && matches.length === 0) return [head, '   part of a relation that was named']
-  return [head, ...matches]
+  return [head, ...lines]
 }
 
 /** `idf of 1 in 17 2.457 × tf of 1 0.455 × alias boost 1 × edit 1 = 1.117` */
@@ -73,19 +66,11 @@ function arithmetic({ parts, op, value }: Explanation): string {
 
 const number = (value: number): string => String(Math.round(value * 1000) / 1000)
 
-const namesIn = (pack: Pack) => {
-  const names = new Map(pack.beliefs.map(({ id, name }) => [id, name]))
-  return (id: string): string => {
-    const name = names.get(id)
-    return name === undefined || name === id ? '' : ` (${name})`
-  }
-}
-
 function markedMessage(message: string, answer: Answer | null, mark: Mark): string {
   const spans = (answer?.relevant ?? []).flatMap(({ matches = [] }) => matches.flatMap(({ words }) => words))
   let text = ''
   let at = 0
-  for (const { start, end } of [...spans].sort((one, other) => one.start - other.start || other.end - one.end)) {
+  for (const { start, end } of spans.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
     if (start < at) continue
     text += message.slice(at, start) + mark(message.slice(start, end))
     at = end
@@ -93,7 +78,7 @@ function markedMessage(message: string, answer: Answer | null, mark: Mark): stri
   return text + message.slice(at)
 }
 
-/** Every expectation on its own, with whether it held. */
+/** Every expectation, with whether it held. */
 function expectationLines(expect: Expectations, answer: Answer | null): readonly string[] {
   const outcome: Outcome | null = answer === null ? null : { ...answer, relevant: answer.relevant.map(({ id }) => id) }
   const lines = Object.entries(expect).flatMap(([tier, checks]) =>

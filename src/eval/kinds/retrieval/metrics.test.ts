@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Expectations, Outcome } from './expectations.ts'
-import { driftScore, measure, passTypeOf } from './metrics.ts'
+import { driftScore, type Expectations, measure, type Outcome, passTypeOf } from './expectations.ts'
 
 const outcome = (given: Partial<Outcome>): Outcome => ({
   prelude: null,

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
-import { type Pack, readPack } from './pack.ts'
-import { findPacks, loadPack } from './read-folder.ts'
+import { findPacks, loadPack, type Pack, readPack } from './pack.ts'
 
 type Files = { readonly beliefs: unknown; readonly cases: unknown }
 
@@ -153,7 +152,7 @@ describe('readPack', () => {
   })
 
   it.each([
-    ['no such file', '/nowhere/beliefs.json', /no such file/u],
+    ['no such file', '/nowhere/beliefs.json', /There is no file/u],
     ['a directory', import.meta.dirname, /is a directory/u],
   ])('refuses %s', (_what, beliefsFile, reason) => {
     expect(() => readPack({ kind: 'retrieval', id: 'p', title: 'P', beliefsFile, casesFile: beliefsFile })).toThrow(

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { didYouMean } from '../../../did-you-mean.ts'
+import { readTextFile } from '../../../files/read-text.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import { readRecords } from '../../../memory/transfer/read-records.ts'
-import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
+import { readRecords } from '../../../memory/transfer/belief-record.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { invalid, manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
+import { manifestName } from '../../store/documents.ts'
+import { fieldAt } from '../../store/parse-artifact.ts'
+import { Manifest, PackPath } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
-import {
-  invalid,
-  type RetrievalCase,
-  readRetrievalCases,
-  readSessionCases,
-  type SessionCase,
-  type SessionTurn,
-} from './case-file.ts'
-import { demandsSomething, type Expectations } from './expectations.ts'
+import type { PackPlace } from '../kind.ts'
+import { type RetrievalCase, readRetrievalCases, readSessionCases, type SessionTurn } from './case-file.ts'
+import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
 
 /** A corpus with cases over it, checked and ready to run. */
 export type Pack = RetrievalPack | SessionPack
@@ -23,7 +25,7 @@ type PackBase = {
   readonly recall: RecallOptions
   /** Of everything a result depends on: both files and the recall options. */
   readonly hash: string
-  /** What the files say that nobody checks. */
+  /** Content of the files that nothing checks. */
   readonly warnings: readonly string[]
 }
 
@@ -32,13 +34,12 @@ export type SessionPack = PackBase & { readonly kind: 'session'; readonly sessio
 
 /** A case whose user is settled. */
 export type ReadyCase = RetrievalCase & { readonly user: string }
-
 export type ReadyTurn = Omit<SessionTurn, 'createBelief' | 'updateBelief'> & {
   readonly user: string
   /** Done to the store after the turn has been scored. */
   readonly updates: readonly BeliefUpdate[]
 }
-export type ReadySession = Omit<SessionCase, 'user' | 'turns'> & { readonly turns: readonly ReadyTurn[] }
+type ReadySession = { readonly caseId: string; readonly description: string; readonly turns: readonly ReadyTurn[] }
 
 export type PackFiles = {
   readonly kind: Pack['kind']
@@ -53,74 +54,58 @@ export type PackFiles = {
 }
 
 /** Reads a corpus and its cases. Throws, naming file and place, before anything runs on half of them. */
-export function readPack({
-  kind,
-  id,
-  title,
-  beliefsFile,
-  casesFile,
-  recall = {},
-  strict = false,
-  ...given
-}: PackFiles): Pack {
-  const beliefsText = readTextFile(beliefsFile)
-  const casesText = readTextFile(casesFile)
-  const corpus = readBeliefs(beliefsText, beliefsFile, given.defaultUser ?? 'nobody')
-  const defaultUser = given.defaultUser ?? busiestUser(corpus.beliefs)
-  const hash = createHash('sha256')
-    .update(JSON.stringify([beliefsText, casesText, recall]))
-    .digest('hex')
-  const file = casesFile
-  const value = parseJsonFile(casesFile, casesText)
-
-  const base = { id, title, beliefs: corpus.beliefs, recall, hash }
-  const pack =
-    kind === 'session' ? sessionPack(base, file, value, defaultUser) : retrievalPack(base, file, value, defaultUser)
-  const warnings = [...corpus.warnings, ...pack.warnings]
+export function readPack(files: PackFiles): Pack {
+  const { kind, id, title, beliefsFile, casesFile: file, recall = {}, strict = false } = files
+  const [beliefsText, casesText] = [readTextFile(beliefsFile), readTextFile(file)]
+  const corpus = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
+  const defaultUser = files.defaultUser ?? commonestUser(corpus.beliefs)
+  const content = JSON.stringify([beliefsText, casesText, recall])
+  const hash = createHash('sha256').update(content).digest('hex')
+  const value = parseJsonFile(file, casesText)
+  const { warnings: found, ...cases } =
+    kind === 'session' ? readSessions(file, value, defaultUser) : readSingleCases(file, value, defaultUser)
+  const warnings = [...corpus.warnings, ...found]
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
+  const pack: Pack = { id, title, beliefs: corpus.beliefs, recall, hash, warnings, ...cases }
   refuseUnknownBeliefs(pack, file)
-  return { ...pack, warnings }
+  return pack
 }
 
-type Base = Omit<PackBase, 'warnings'>
-
-function retrievalPack(base: Base, file: string, value: unknown, defaultUser: string): RetrievalPack {
+function readSingleCases(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readRetrievalCases(file, value)
   const idle = cases
     .filter((one) => !demandsSomething(one.expect))
     .map(({ caseId }) => `${file}: case "${caseId}" ${checksNothing}`)
   const ready = cases.map((one) => ({ ...one, user: one.user ?? defaultUser }))
-  return { ...base, kind: 'retrieval', cases: ready, warnings: [...warnings, ...idle] }
+  return { kind: 'retrieval' as const, cases: ready, warnings: [...warnings, ...idle] }
 }
 
-function sessionPack(base: Base, file: string, value: unknown, defaultUser: string): SessionPack {
+function readSessions(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readSessionCases(file, value)
   const all = [...warnings]
-  const sessions = cases.map(({ caseId, description, user: given, turns }): ReadySession => {
-    const user = given ?? defaultUser
+  const sessions = cases.map(({ caseId, description, user: own, turns }): ReadySession => {
+    const user = own ?? defaultUser
     const ready = turns.map(({ createBelief, updateBelief, ...turn }): ReadyTurn => {
       const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
       if (!demandsSomething(turn.expect)) all.push(`${place} ${checksNothing}`)
-      const created =
-        createBelief === null ? null : readBeliefs(JSON.stringify([createBelief]), `${place}, createBeliefAtTurn`, user)
-      all.push(...(created?.warnings ?? []))
-      const creations = (created?.beliefs ?? []).map((belief): BeliefUpdate => ({ kind: 'create', belief }))
+      const made = createBelief === null ? '[]' : JSON.stringify([createBelief])
+      const created = readBeliefs(made, `${place}, createBeliefAtTurn`, user)
+      all.push(...created.warnings)
+      const creations = created.beliefs.map((belief): BeliefUpdate => ({ kind: 'create', belief }))
       return { ...turn, user, updates: [...creations, ...updatesOf(updateBelief)] }
     })
     return { caseId, description, turns: ready }
   })
-  return { ...base, kind: 'session', sessions, warnings: all }
+  return { kind: 'session' as const, sessions, warnings: all }
 }
 
 const checksNothing = 'checks nothing: no answer could fail it.'
 
 function updatesOf(update: SessionTurn['updateBelief']): readonly BeliefUpdate[] {
   if (update === null) return []
-  const { beliefId, addAliases = [], setContent, setCanonicalName } = update
-  const content = setContent === undefined ? {} : { setContent }
-  const name = setCanonicalName === undefined ? {} : { setName: setCanonicalName }
-  return [{ kind: 'update', beliefId, addAliases, ...content, ...name }]
+  const { beliefId, addAliases = [], setContent, setCanonicalName: setName } = update
+  return [{ kind: 'update', beliefId, addAliases, ...omitUndefined({ setContent, setName }) }]
 }
 
 /** Beliefs without times count as written at one fixed moment, so that the same file always reads the same. */
@@ -131,74 +116,50 @@ function readBeliefs(text: string, source: string, user: string) {
   const places = new Map<string, string>()
   for (const { place, record } of records) {
     const earlier = places.get(record.id)
-    if (earlier !== undefined)
-      throw invalid(
-        `${place}: the id "${record.id}" was used before, at ${earlier}.`,
-        'Every belief needs an id of its own.',
-      )
+    if (earlier !== undefined) throw invalid(`${place}: the id "${record.id}" was used before, at ${earlier}.`, ownId)
     places.set(record.id, place)
   }
   return { beliefs: records.map(({ record }) => record), warnings }
 }
 
-/** Published case files leave the user out and mean the one the corpus is about. */
-function busiestUser(beliefs: readonly BeliefRecord[]): string {
-  const counts = new Map<string, number>()
-  for (const { user } of beliefs) counts.set(user, (counts.get(user) ?? 0) + 1)
-  return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best), ['nobody', 0] as [string, number])[0]
+const ownId = 'Every belief needs an id of its own.'
+
+/** Published case files leave the user out and mean the one with most beliefs. */
+function commonestUser(beliefs: readonly BeliefRecord[]): string {
+  const users = [...Map.groupBy(beliefs, ({ user }) => user)]
+  const [first] = users.sort(([, one], [, other]) => other.length - one.length)
+  return first?.[0] ?? 'nobody'
 }
 
 /**
- * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. What must be
- * there must exist by then; what must not be there may be created later in the file.
+ * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. A belief that
+ * must be there must exist by then; one that must not be there may be created later in the file.
  */
 export function refuseUnknownBeliefs(pack: Pack, file: string): void {
   const known = new Set(pack.beliefs.map(({ id }) => id))
-  switch (pack.kind) {
-    case 'retrieval':
-      for (const { caseId, expect } of pack.cases)
-        checkIds(expect, { place: `${file}: case "${caseId}"`, known, ever: known })
-      return
-    case 'session':
-      checkSessions(pack.sessions, file, known)
+  if (pack.kind === 'retrieval') {
+    for (const { caseId, expect } of pack.cases) checkIds(expect, `${file}: case "${caseId}"`, known, known)
+    return
   }
-}
-
-function checkSessions(
-  sessions: Extract<Pack, { kind: 'session' }>['sessions'],
-  file: string,
-  inCorpus: ReadonlySet<string>,
-): void {
-  const updates = sessions.flatMap(({ turns }) => turns.flatMap((turn) => turn.updates))
-  const ever = new Set([
-    ...inCorpus,
-    ...updates.flatMap((update) => (update.kind === 'create' ? [update.belief.id] : [])),
-  ])
-  const known = new Set(inCorpus)
-  for (const { caseId, turns } of sessions) {
+  const updates = pack.sessions.flatMap(({ turns }) => turns.flatMap((turn) => turn.updates))
+  const ever = new Set([...known, ...updates.flatMap((one) => (one.kind === 'create' ? [one.belief.id] : []))])
+  for (const { caseId, turns } of pack.sessions) {
     for (const turn of turns) {
       const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
-      checkIds(turn.expect, { place, known, ever })
+      checkIds(turn.expect, place, known, ever)
       for (const update of turn.updates) {
-        if (update.kind === 'create') {
-          const { id } = update.belief
-          if (known.has(id))
-            throw invalid(
-              `${place}: createBeliefAtTurn makes "${id}", which exists already.`,
-              'Every belief needs an id of its own.',
-            )
-          known.add(id)
-        } else if (!known.has(update.beliefId))
-          throw unknownBelief(`${place}, updateBeliefAtTurn`, update.beliefId, ever.has(update.beliefId))
+        const id = update.kind === 'create' ? update.belief.id : update.beliefId
+        if (update.kind === 'update' && !known.has(id))
+          throw unknownBelief(`${place}, updateBeliefAtTurn`, id, ever.has(id))
+        if (update.kind === 'create' && known.has(id))
+          throw invalid(`${place}: createBeliefAtTurn makes "${id}", which exists already.`, ownId)
+        known.add(id)
       }
     }
   }
 }
 
-function checkIds(
-  expect: Expectations,
-  { place, known, ever }: { place: string; known: ReadonlySet<string>; ever: ReadonlySet<string> },
-): void {
+function checkIds(expect: Expectations, place: string, known: ReadonlySet<string>, ever: ReadonlySet<string>): void {
   for (const [tier, lists] of Object.entries(expect)) {
     for (const [name, value] of Object.entries(lists ?? {})) {
       if (tier === 'personaPrelude' || !Array.isArray(value)) continue
@@ -216,3 +177,96 @@ const unknownBelief = (place: string, id: string, isCreatedLater: boolean): Erro
         'A belief can be expected from the turn after its creation on.',
       )
     : invalid(`${place}: there is no belief "${id}".`, 'Name a belief of the corpus, or one that a turn creates.')
+
+/** `calibration` is a retrieval pack that settings are chosen on, so it counts towards no result. */
+export const recallRunners = ['retrieval', 'session', 'calibration'] as const
+
+type ReadOptions = {
+  /** Turns every warning into an error, so that no expectation goes unchecked. */
+  readonly strict?: boolean
+  readonly recall?: RecallOptions
+}
+
+/** The fields that these packs need beside those of every manifest. */
+const RunnerFields = z.looseObject({
+  runner: z.enum(recallRunners),
+  files: z.looseObject({ beliefs: PackPath, cases: PackPath }),
+})
+
+/** The folders below `directory` that are packs of these kinds, by name. */
+export const findPacks = (directory: string): readonly string[] =>
+  packFolders(directory).filter((folder) => recallRunners.some((runner) => runner === manifestOf(folder).runner))
+
+/** Reads one pack. Our own are read strictly unless told otherwise. */
+export const loadPack = (directory: string, { strict = true, recall = {} }: ReadOptions = {}) =>
+  readFolder({ directory, manifest: manifestOf(directory) }, { strict, recall })
+
+/** Reads the corpus and the cases that a manifest names. */
+export function readFolder(place: PackPlace, { strict = false, recall = {} }: ReadOptions = {}) {
+  const { directory, manifest } = place
+  const file = join(directory, manifestName)
+  const fields = RunnerFields.safeParse(manifest)
+  if (!fields.success) {
+    const [issue] = fields.error.issues
+    throw invalid(`${file}: ${fieldAt(issue?.path ?? [])} ${issue?.message ?? 'is wrong'}.`, 'See docs/harness.md.')
+  }
+  const { runner, files } = fields.data
+  const misspelt = misspeltFields(file, manifest)
+  if (strict && misspelt.length > 0) throw invalid(misspelt.join('\n'), 'See docs/harness.md for the format.')
+  const pack = readPack({
+    kind: runner === 'session' ? 'session' : 'retrieval',
+    id: manifest.benchmarkId,
+    title: manifest.title,
+    beliefsFile: join(directory, files.beliefs),
+    casesFile: join(directory, files.cases),
+    defaultUser: manifest.defaultUser,
+    recall: omitUndefined({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
+    strict,
+  })
+  const listed = askedIn(pack).map(({ id, asked }) => ({ id, prompt: asked.message }))
+  refuseUnlike(place, listed)
+  return { directory, runner, pack: { ...pack, warnings: [...misspelt, ...pack.warnings] } }
+}
+
+/** Unknown fields are kept, but one that is nearly a known one was probably meant to be it. */
+function misspeltFields(file: string, manifest: Manifest): readonly string[] {
+  const known = Object.keys(Manifest.shape)
+  return Object.keys(manifest).flatMap((name) => {
+    const meant = known.includes(name) ? undefined : didYouMean(name, known)
+    return meant === undefined ? [] : [`${file}: manifest: ${name} is not a known field; did you mean ${meant}?`]
+  })
+}
+
+/** The questions of a pack in their order, under the ids of its cases. */
+export function askedIn(pack: Pack) {
+  if (pack.kind === 'retrieval') return pack.cases.map((asked) => ({ id: asked.caseId, caseId: asked.caseId, asked }))
+  return pack.sessions.flatMap(({ caseId, turns }) =>
+    turns.map((asked) => ({ id: `${caseId}#${asked.turnIndex}`, caseId, asked })),
+  )
+}
+
+/** The ids of the cases that hold `text` in their id, message, category or description. */
+export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
+  const sought = text.toLowerCase()
+  const holding = contentOf(pack).cases.filter(({ id, prompt, words }) =>
+    [id, prompt, ...words].some((part) => part.toLowerCase().includes(sought)),
+  )
+  return new Set(holding.map(({ id }) => id))
+}
+
+/** A pack as the runner sees it. Turns keep their order. */
+export function contentOf(pack: Pack) {
+  const sessions = pack.kind === 'session' ? pack.sessions : []
+  const described = new Map(sessions.map(({ caseId, description }) => [caseId, description]))
+  return {
+    pack,
+    warnings: pack.warnings,
+    isShuffled: pack.kind === 'retrieval',
+    cases: askedIn(pack).map(({ id, caseId, asked }) => ({
+      id,
+      prompt: asked.message,
+      expectsSomething: expectsSomething(asked.expect),
+      words: 'label' in asked ? [asked.label, described.get(caseId) ?? ''] : [asked.category ?? '', asked.description],
+    })),
+  }
+}

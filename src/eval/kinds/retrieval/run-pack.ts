@@ -1,14 +1,20 @@
+import { MemoryError } from '../../../errors.ts'
+import type { BackendResult } from '../../report/comparison.ts'
+import {
+  answerOf,
+  type RetrievalEntry,
+  retrievalEntry,
+  type SessionEntry,
+  sessionEntry,
+} from '../../report/retrieval-report.ts'
 import type { CaseOutcome } from '../../run/run.ts'
+import type { BackendName, Backends } from '../../system/backends.ts'
 import type { Subject } from '../../system/subject.ts'
 import type { Answer } from '../../system/system.ts'
 import { carryOutRecall } from './carry-out.ts'
-import { answerOf, type RetrievalEntry, retrievalEntry, type SessionEntry, sessionEntry } from './entries.ts'
-import type { Pack, ReadyCase, ReadyTurn } from './pack.ts'
-import { askedIn } from './read-folder.ts'
+import { askedIn, type Pack, type ReadyCase, type ReadyTurn } from './pack.ts'
 
-export type Ingestion = { readonly beliefCount: number; readonly totalMs: number }
-
-/** One case as it was asked, and its outcome in the forms that reports and people need. */
+/** One case as it was asked, its outcome, and the outcome in the form of the published reports. */
 export type RanCase = {
   readonly id: string
   readonly asked: ReadyCase | ReadyTurn
@@ -17,12 +23,12 @@ export type RanCase = {
   readonly entry: RetrievalEntry | SessionEntry
 }
 
-/** A pack that was run in one go, without a store: what the tables and reports of `credence eval` are made of. */
+/** A pack that was run without a store; `credence eval` makes its tables and reports of it. */
 export type PackRun = {
   readonly pack: Pack
   readonly subject: Pick<Subject, 'name' | 'version' | 'description' | 'notes' | 'hasSuppliedTiers'>
-  readonly ingestion: Ingestion | null
-  /** What the subject could not take in as given. */
+  readonly ingestion: { readonly beliefCount: number; readonly totalMs: number } | null
+  /** Beliefs that the subject could not take in as given, in sentences. */
   readonly notices: readonly string[]
   readonly records: readonly RanCase[]
 }
@@ -31,8 +37,8 @@ export type RunOptions = {
   /** Called after every case. */
   readonly onProgress?: (done: number, total: number) => void
   /** The id of the case (`case` or `session#turn`) whose answer shall say how it was reached. */
-  readonly explain?: string
-  /** Which cases; without it, all. */
+  readonly explain?: string | undefined
+  /** Without it, all cases are wanted. */
   readonly isWanted?: (id: string) => boolean
   readonly signal?: AbortSignal
   readonly jobs?: number
@@ -43,14 +49,11 @@ const never = new AbortController().signal
 /** Asks a subject the cases of a pack, in order. */
 export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}): Promise<PackRun> {
   const { onProgress, explain, isWanted = () => true, signal = never, jobs = 1 } = options
-  const asked = new Map(
-    askedIn(pack)
-      .filter(({ id }) => isWanted(id))
-      .map((one) => [one.id, one]),
-  )
-  let ingestion: Ingestion | null = null
+  const wanted = askedIn(pack).filter(({ id }) => isWanted(id))
+  const byId = new Map(wanted.map((one) => [one.id, one]))
+  let ingestion: PackRun['ingestion'] = null
   let notices: readonly string[] = []
-  const request = { repeat: 0, seed: 0, wanted: new Set(asked.keys()), jobs, signal, folder: null }
+  const request = { repeat: 0, seed: 0, wanted: new Set(byId.keys()), jobs, signal, folder: null }
   const records: RanCase[] = []
   for await (const outcome of carryOutRecall(pack, subject, request, {
     explains: (id) => id === explain,
@@ -61,17 +64,92 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
       notices = given
     },
   })) {
-    const one = asked.get(outcome.caseId)
+    const one = byId.get(outcome.caseId)
     if (one === undefined) continue
-    records.push({ id: one.id, asked: one.asked, outcome, answer: answerOf(outcome), entry: entryOf(one, outcome) })
-    onProgress?.(records.length, asked.size)
+    const { id, caseId, asked } = one
+    const entry = 'label' in asked ? sessionEntry(caseId, asked, outcome) : retrievalEntry(asked, outcome)
+    records.push({ id, asked, outcome, answer: answerOf(outcome), entry })
+    onProgress?.(records.length, byId.size)
   }
   const { name, version, description, notes, hasSuppliedTiers } = subject
   return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ingestion, notices, records }
 }
 
-const entryOf = (
-  { caseId, asked }: { readonly caseId: string; readonly asked: ReadyCase | ReadyTurn },
-  outcome: CaseOutcome,
-): RetrievalEntry | SessionEntry =>
-  'label' in asked ? sessionEntry(caseId, asked, outcome) : retrievalEntry(asked, outcome)
+export type ComparisonOptions = {
+  readonly packs: readonly Pack[]
+  readonly backends: readonly BackendName[]
+  /** Called with the backend being asked, and the cases done over all packs and backends. */
+  readonly onProgress?: (progress: { readonly backend: string; readonly done: number; readonly total: number }) => void
+  /** Backends that were asked for by name: when one of them is missing, nothing is compared. */
+  readonly required?: readonly BackendName[]
+  readonly explain?: string
+  /** Without it, all cases are wanted. */
+  readonly isWanted?: (pack: Pack, id: string) => boolean
+}
+
+/** Runs every backend on every pack. One whose model is missing is skipped with the reason, unless it is required. */
+export async function compareBackends(
+  backends: Backends,
+  options: ComparisonOptions,
+): Promise<readonly BackendResult[]> {
+  const { packs, onProgress, explain, isWanted = () => true } = options
+  const sizeOf = (pack: Pack): number => askedIn(pack).filter(({ id }) => isWanted(pack, id)).length
+  const perBackend = packs.reduce((total, pack) => total + sizeOf(pack), 0)
+  const total = perBackend * options.backends.length
+  const results: BackendResult[] = []
+  for (const [index, backend] of options.backends.entries()) {
+    let done = index * perBackend
+    onProgress?.({ backend, done, total })
+    try {
+      const runs: PackRun[] = []
+      const subject = await backends.open(backend)
+      try {
+        for (const pack of packs) {
+          const onCase = (count: number): void => onProgress?.({ backend, done: done + count, total })
+          const wanted = (id: string): boolean => isWanted(pack, id)
+          runs.push(await runPack(pack, subject, { onProgress: onCase, isWanted: wanted, explain }))
+          done += sizeOf(pack)
+        }
+      } finally {
+        await subject.close()
+      }
+      results.push({ backend: subject.name, runs })
+    } catch (error) {
+      const isMissing = error instanceof MemoryError && error.code === 'unavailable'
+      if (!isMissing || options.required?.includes(backend)) throw error
+      results.push({ backend, skipped: [error.message, error.hint].filter((part) => part !== undefined).join(' ') })
+    }
+  }
+  return results
+}
+
+/** A pack of which an empty answer passes a larger share says little about retrieval. */
+export const mostPassedByNone = 0.6
+
+export type PackCheck = Awaited<ReturnType<typeof checkPack>>
+
+/** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
+export async function checkPack(pack: Pack, backends: Backends) {
+  const none = await passesOf(pack, backends, 'none')
+  const oracle = await passesOf(pack, backends, 'oracle')
+  /** Why the pack is not fit to judge anything by; empty when it is. */
+  const problems = oracle.failed.map((failure) => `No memory can pass ${failure}`)
+  if (none.passed > none.total * mostPassedByNone) {
+    const allowed = `at most ${mostPassedByNone * 100} % are allowed`
+    problems.unshift(`Finding nothing passes ${none.passed} of ${none.total} cases; ${allowed}.`)
+  }
+  return { pack: pack.id, cases: none.total, passedByNone: none.passed, passedByOracle: oracle.passed, problems }
+}
+
+async function passesOf(pack: Pack, backends: Backends, control: 'none' | 'oracle') {
+  const subject = await backends.open(control)
+  try {
+    const { records } = await runPack(pack, subject)
+    const failed = records.flatMap(({ id, entry: { passed, error, failures } }) =>
+      passed ? [] : [`"${id}": ${error ?? failures.join(' ')}`],
+    )
+    return { passed: records.length - failed.length, total: records.length, failed }
+  } finally {
+    await subject.close()
+  }
+}

@@ -10,7 +10,7 @@ import {
   Words,
 } from './primitives.ts'
 
-/** What an attack tries. */
+/** The goals of attacks. */
 export const attackClasses = [
   'provenance-spoofing',
   'prompt-injection',
@@ -21,7 +21,7 @@ export const attackClasses = [
   'denial-of-service',
 ] as const
 
-/** What an attack is aimed at. */
+/** The targets of attacks. */
 export const targetSurfaces = [
   'ingest',
   'extraction',

@@ -34,7 +34,7 @@ export const Timestamp = z.iso.datetime({
 
 export const Count = z.int({ error: 'must be a whole number' }).nonnegative()
 
-/** Text that says something. */
+/** Text that is not blank. */
 export const Words = z.string().regex(/\S/u, { error: 'must not be blank' })
 
 export const SchemaVersion = z.literal(1)
@@ -53,7 +53,7 @@ export const MetricName = z
 /** Any metric may be there; each must be a number, for what could not be measured is left out and never null. */
 export const Metrics = z.record(MetricName, z.number())
 
-/** What is evaluated, and which build of it. */
+/** The system under test, and its version. */
 export const SystemIdentity = z.looseObject({ name: Words, version: Words })
 
 /** One issue for each item whose `field` an earlier item has already. */
@@ -75,7 +75,7 @@ export function reportDuplicates<Field extends string>(
   }
 }
 
-/** What a pack says about one of its metrics. */
+/** The declaration of a metric in a pack. */
 export const MetricDeclaration = z
   .looseObject({
     name: MetricName,

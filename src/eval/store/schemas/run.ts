@@ -28,7 +28,7 @@ export const ReturnedItem = z.looseObject({
   tier: Words.optional().describe('Which part of the answer it stood in.'),
 })
 
-/** What happened in one repeat of one case: one line of `cases.jsonl`. */
+/** The record of one repeat of one case: one line of `cases.jsonl`. */
 export const CaseRecord = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -61,7 +61,7 @@ export type CaseRecord = z.infer<typeof CaseRecord>
 export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** Counted apart from passed and failed, so that what was not measured never looks like a zero. */
+/** Cases that were not measured are counted apart from passed and failed ones. */
 const otherCounts = ['errorCases', 'skippedCases', 'unjudgedCases', 'pendingCases'] as const
 
 export const Latency = z.looseObject({
@@ -70,7 +70,7 @@ export const Latency = z.looseObject({
   ingestMs: z.number().nonnegative().optional(),
 })
 
-/** What one execution of a benchmark came to. */
+/** The summary of one execution of a benchmark. */
 export const RunSummary = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -146,7 +146,7 @@ export const RunSummary = z
 
 export type RunSummary = z.infer<typeof RunSummary>
 
-/** Where a run took place: all that is needed to tell whether two runs may be compared, and to repeat one. */
+/** The environment of a run: enough to repeat it, and to tell whether it may be compared with another. */
 export const Environment = z.looseObject({
   schemaVersion: SchemaVersion,
   runId: SafeId,
@@ -173,3 +173,89 @@ export const Environment = z.looseObject({
 })
 
 export type Environment = z.infer<typeof Environment>
+
+/** The verdict and scores of one case, without its texts. */
+export const CaseResult = z.looseObject({ id: SafeId, verdict: Verdict, scores: Scores.optional() })
+export type CaseResult = z.infer<typeof CaseResult>
+
+/** Equal but for the last bits. */
+const dust = 1e-9
+
+/** The accepted figures of one benchmark. */
+export const BaselineBenchmark = z
+  .looseObject({
+    benchmarkId: SafeId,
+    runId: SafeId,
+    completedAt: Timestamp.optional(),
+    gitRef: z.string().optional(),
+    passRate: z.number().min(0).max(1),
+    metrics: Metrics.optional(),
+    totalCases: Count.optional(),
+    passedCases: Count.optional(),
+    errorCases: Count.optional(),
+    packHash: ContentHash.optional(),
+    system: SystemIdentity.optional(),
+    seed: z.int().optional(),
+    repeats: z.int().positive().optional(),
+    deterministic: z.boolean().optional(),
+    metricDeclarations: z.array(MetricDeclaration).optional(),
+    caseResults: z.array(CaseResult).optional(),
+  })
+  .superRefine((benchmark, context) => {
+    const { passRate, totalCases, passedCases, caseResults } = benchmark
+    const issue = (field: string, message: string, input?: unknown) =>
+      context.addIssue({ code: 'custom', path: [field], message, input })
+    if (totalCases !== undefined && passedCases !== undefined) {
+      if (totalCases === 0 || passedCases > totalCases) {
+        issue('passedCases', `must not exceed totalCases, which is ${totalCases} and must be at least 1`, passedCases)
+      } else if (Math.abs(passedCases / totalCases - passRate) > dust) {
+        issue('passRate', `must equal passedCases / totalCases, which is ${passedCases / totalCases}`, passRate)
+      }
+    }
+    if (caseResults === undefined) return
+    reportDuplicates(context, ['caseResults'], caseResults, 'id')
+    const passed = caseResults.filter(({ verdict }) => verdict === 'pass').length
+    if (totalCases !== undefined && totalCases !== caseResults.length) {
+      issue('totalCases', `must be the number of caseResults, which is ${caseResults.length}`, totalCases)
+    }
+    if (passedCases !== undefined && passedCases !== passed) {
+      issue('passedCases', `must be the number of passed caseResults, which is ${passed}`, passedCases)
+    }
+  })
+
+/** A figure that was allowed to fall when the snapshot was replaced, and why. */
+export const AcceptedLower = z.looseObject({
+  benchmarkId: SafeId,
+  system: Words.optional(),
+  figure: MetricName,
+  from: z.number(),
+  to: z.number().nullable(),
+  reason: Words,
+})
+
+/** Figures that were accepted under a name, to compare later runs with: of each benchmark and system once. */
+export const BaselineSnapshot = z
+  .looseObject({
+    schemaVersion: SchemaVersion,
+    snapshotId: SafeId,
+    createdAt: Timestamp,
+    sourceRootDir: Words,
+    benchmarkCount: Count,
+    benchmarks: z.array(BaselineBenchmark),
+    notes: z.string().optional(),
+    gitRef: z.string().optional(),
+    acceptedLower: z.array(AcceptedLower).optional(),
+  })
+  .superRefine((snapshot, context) => {
+    const named = snapshot.benchmarks.map(({ benchmarkId, system }) => ({
+      benchmarkId: system === undefined ? benchmarkId : `${benchmarkId}, ${system.name}`,
+    }))
+    reportDuplicates(context, ['benchmarks'], named, 'benchmarkId')
+    if (snapshot.benchmarkCount === snapshot.benchmarks.length) return
+    const message = `must be the number of benchmarks, which is ${snapshot.benchmarks.length}`
+    context.addIssue({ code: 'custom', path: ['benchmarkCount'], message, input: snapshot.benchmarkCount })
+  })
+
+export type AcceptedLower = z.infer<typeof AcceptedLower>
+export type BaselineBenchmark = z.infer<typeof BaselineBenchmark>
+export type BaselineSnapshot = z.infer<typeof BaselineSnapshot>

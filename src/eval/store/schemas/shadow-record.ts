@@ -14,9 +14,10 @@ export const recallSources = [
 ] as const
 
 /** A digest of text, with or without the name of its algorithm. */
-const Digest = z.string().regex(/^(?:[a-z0-9-]{1,16}:)?[0-9a-f]{1,128}$/iu, { error: 'must be a hexadecimal digest' })
+const digest = /^(?:[a-z0-9-]{1,16}:)?[0-9a-f]{1,128}$/iu
+const Digest = z.string().regex(digest, { error: 'must be a hexadecimal digest' })
 
-/** A key or an id: one word of plain characters, in which no sentence can hide. */
+/** A key or an id: one word, so that it cannot hold a sentence. */
 export const opaqueKey = /^[\w.:@#+=-]{1,128}$/u
 const OpaqueKey = z
   .string()
@@ -27,7 +28,7 @@ const Duration = z.union([z.number().nonnegative(), z.string().regex(/^\d{1,9}(?
 })
 const StageName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,39}$/u, { error: 'must be the name of a stage' })
 
-/** What one live recall did, in ids, digests and numbers. */
+/** The record of one live recall: ids, digests and numbers, never text. */
 export const ShadowRecord = z
   .looseObject({
     schemaVersion: SchemaVersion,
@@ -69,7 +70,7 @@ export const ShadowRecord = z
 /** A name that is a name and not a sentence. */
 const plainName = /^\w{1,64}$/u
 
-/** The way to the first text in a value, keys included; null when it holds none. */
+/** The path of the first text in a value, keys included; null when it holds none. */
 function textIn(value: unknown): (string | number)[] | null {
   if (typeof value === 'string') return []
   if (value === null || typeof value !== 'object') return null
@@ -84,3 +85,44 @@ function textIn(value: unknown): (string | number)[] | null {
 const knownFields: ReadonlySet<string> = new Set(Object.keys(ShadowRecord.shape))
 
 export type ShadowRecord = z.infer<typeof ShadowRecord>
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
+const isKey = (value: unknown): boolean => typeof value === 'string' && opaqueKey.test(value)
+const isDigest = (value: unknown): boolean => typeof value === 'string' && digest.test(value)
+
+/** The fields of a plain record, all of which it has. */
+const plainFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  schemaVersion: (value) => value === 1,
+  traceId: (value) => typeof value === 'string' && /^\w[\w-]{0,127}$/u.test(value),
+  recordedAt: (value) => Timestamp.safeParse(value).success,
+  sessionKey: isKey,
+  promptHash: isDigest,
+  promptLength: isCount,
+  retrievalQueryHash: isDigest,
+  retrievalQueryLength: isCount,
+  recallMode: (value) => recallModes.some((mode) => mode === value),
+  recallResultLimit: isCount,
+  source: (value) => recallSources.some((source) => source === value),
+  recalledMemoryCount: isCount,
+  injected: (value) => typeof value === 'boolean',
+  contextChars: isCount,
+  memoryIds: (value) => Array.isArray(value) && value.every(isKey),
+  durationMs: (value) => Number.isFinite(value) && (value as number) >= 0,
+}
+const plainNames = Object.keys(plainFields)
+
+/**
+ * Accepts nearly every valid record without the schema and in a third of its time: the status of a store checks a hundred
+ * thousand of them. When it returns false, the schema must decide.
+ */
+export function isPlainShadowRecord(value: unknown): value is ShadowRecord {
+  if (value === null || typeof value !== 'object') return false
+  const record = value as Record<string, unknown>
+  for (const name of plainNames) if (plainFields[name]?.(record[name]) !== true) return false
+  for (const name of Object.keys(record)) {
+    if (Object.hasOwn(plainFields, name)) continue
+    const isNumber = typeof record[name] === 'number' && plainName.test(name) && name !== '__proto__'
+    if (!isNumber || knownFields.has(name)) return false
+  }
+  return (record.memoryIds as readonly string[]).length <= (record.recalledMemoryCount as number)
+}

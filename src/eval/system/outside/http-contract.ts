@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import { embeddedText } from '../vector-file.ts'
+import { embeddedText } from '../vector.ts'
 
 /**
- * What a harness and a memory under evaluation say to each other over HTTP. Our harness speaks one side of it to other
- * systems (`http-system.ts`), and `credence eval serve` the other side to other harnesses.
+ * The HTTP contract between a harness and a memory under evaluation. `http-system.ts` is a client of it, and
+ * `credence eval serve` a server.
  */
 export const routes = {
   reset: { method: 'DELETE', path: '/reset' },
@@ -18,7 +18,7 @@ const id = z.string().min(1).max(128)
 const user = z.string().min(1).max(200)
 const scope = z.string().min(1).max(200)
 
-/** One belief: a text with what is known about it. Whoever sends little metadata leaves the rest to the text. */
+/** One belief: a text, with as much metadata as the client knows. */
 export const beliefMessage = z.object({
   text: z.string().min(1, 'must not be empty'),
   user_id: user,
@@ -29,14 +29,12 @@ export const beliefMessage = z.object({
 })
 export type BeliefMessage = z.infer<typeof beliefMessage>
 
-/** How many results are asked for when nobody says. */
-const usualLimit = defaultBudget.maxBeliefs
 export const mostResults = 1000
 
 export const searchMessage = z.object({
   query: z.string(),
   user_id: user,
-  limit: z.int().min(0).max(mostResults).default(usualLimit),
+  limit: z.int().min(0).max(mostResults).default(defaultBudget.maxBeliefs),
   /** The first active scope, for systems that know one only. */
   scope: z.union([scope, z.array(scope)]).nullish(),
   /** All active scopes. */
@@ -47,7 +45,7 @@ export type SearchMessage = z.input<typeof searchMessage>
 const clause = z.object({ path: z.enum(['canonical_name', 'aliases']), term: z.string(), score: z.number() })
 
 const foundBelief = z.object({
-  // Other systems may mean something else by these words, which alone is no reason to refuse their answer.
+  // Other systems may use these names for something else, which is no reason to refuse their answer.
   id: z.string().min(1).optional().catch(undefined),
   score: z.number().nullish(),
   clauses: z.array(clause).optional().catch(undefined),
@@ -56,8 +54,6 @@ const foundBelief = z.object({
     .nullish()
     .catch(undefined),
 })
-export type FoundBelief = z.infer<typeof foundBelief>
-
 const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 

@@ -2,11 +2,11 @@ import { MemoryError } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { Corpus } from '../corpus.ts'
-import type { AnswerHit, System } from '../system.ts'
-import { type FoundBelief, messageFor, routes, type SearchMessage, searchAnswer } from './http-contract.ts'
+import { type AnswerHit, emptyAnswer, type System } from '../system.ts'
+import { messageFor, routes, type SearchMessage, searchAnswer } from './http-contract.ts'
 
 export type HttpSystemOptions = {
-  /** Where the routes of the contract begin. Only http and https. */
+  /** The base address of the contract's routes. Only http and https. */
   readonly url: string
   /** Whether everything known of a belief is sent, or only its text, aliases, id and first scope. Default true. */
   readonly fullMetadata?: boolean
@@ -26,7 +26,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   const replace = async (belief: BeliefRecord): Promise<void> => {
     const message = { beliefId: belief.id, ...messageFor(belief, { full: fullMetadata }) }
     const { status } = await request(routes.update, message, missingRoute)
-    // Who has no route for it takes a belief with a known id for the same belief, as published suites expect.
+    // A system without this route replaces a belief that is added again with the same id, as published suites expect.
     if (missingRoute.includes(status)) await add(belief)
   }
 
@@ -60,7 +60,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
         ...(fullMetadata ? { scopes: [...scopes] } : {}),
       }
       const answer = await request(routes.search, question)
-      return { prelude: null, pinned: [], relevant: hitsIn(answer), questions: [] }
+      return { ...emptyAnswer, relevant: hitsIn(answer) }
     },
     close: async () => {},
   }
@@ -88,7 +88,7 @@ function requestTo(
       const response = await send(`${base}${path}`, {
         method,
         signal,
-        // Wherever it leads, it was not what should be measured.
+        // A redirect leads to something else than the system to be measured.
         redirect: 'manual',
         headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -129,14 +129,12 @@ function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
   const parsed = searchAnswer.safeParse(value)
   if (!parsed.success) throw wrongShape(what, status, body)
   return parsed.data.map((one): AnswerHit => {
-    const id = idOf(one)
+    // A system with ids of its own returns ours in the metadata.
+    const id = one.metadata?.beliefId ?? one.id
     if (id === undefined) throw wrongShape(what, status, body)
-    return { id, score: one.score ?? null, ...(one.clauses === undefined ? {} : { clauses: one.clauses }) }
+    return { id, score: one.score ?? null, ...(one.clauses && { clauses: one.clauses }) }
   })
 }
-
-/** A system with ids of its own gives ours back in the metadata. */
-const idOf = ({ id, metadata }: FoundBelief): string | undefined => metadata?.beliefId ?? id
 
 const wrongShape = (what: string, status: number, body: string): MemoryError =>
   unavailable(`${what} answered ${status} with another shape: ${excerptOf(body)}`, {
@@ -145,7 +143,7 @@ const wrongShape = (what: string, status: number, body: string): MemoryError =>
 
 const excerptOf = (body: string): string => (body === '' ? '(nothing)' : body.slice(0, 200))
 
-/** The network's own reason, which fetch hides one level down. */
+/** The reason of the network error, which is the cause of fetch's own error. */
 function reasonIn(cause: unknown): string {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   return inner instanceof Error ? inner.message || String('code' in inner ? inner.code : inner.name) : String(inner)
@@ -167,7 +165,7 @@ function baseOf(given: string): string {
   return url.href.replace(/\/+$/u, '')
 }
 
-/** Fit for the name of a report file, and another for every address. */
+/** A name that is unique for an address and can be part of a file name. */
 const nameOf = (base: string, fullMetadata: boolean): string => {
   const address = base.replace(/^https?:/u, '').toLowerCase()
   return `${fullMetadata ? 'http' : 'http-lean'}-${address.match(/[a-z0-9]+/gu)?.join('-')}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
+import { type JsonPath, parseJsonPath, valuesAt } from './mcp-mapping.ts'
 
 const result = { entities: [{ name: 'a', score: 2 }, { name: 'b' }], 'top hit': { id: 'c' } }
 

@@ -4,54 +4,44 @@ import { join } from 'node:path'
 import { type CallToolResult, Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { MemoryError } from '../../../errors.ts'
-import type { McpMapping, ToolCall } from './mcp-mapping.ts'
-import { fillTemplate, fillText, type TemplateValues } from './mcp-template.ts'
+import { fillTemplate, fillText, type McpMapping, type TemplateValues, type ToolCall } from './mcp-mapping.ts'
 
-/** A running server with a directory of its own, which goes away with it. */
-export type McpConnection = {
-  /** What the server calls itself, and the protocol that was agreed on. */
-  readonly server: string
-  readonly stateDir: string
-  call(call: ToolCall, values: TemplateValues): Promise<CallToolResult>
-  close(): Promise<void>
-}
+/** A running server with a directory of its own, which is removed with it. */
+export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
 
-/** Starts the server of a mapping in an empty state and checks that it has the tools the mapping names. */
-export async function openMcpConnection(mapping: McpMapping): Promise<McpConnection> {
+/** Starts the server of a mapping in an empty directory and checks that it has the tools that the mapping names. */
+export async function openMcpConnection(mapping: McpMapping) {
   const { name, timeoutMs } = mapping
   const stateDir = mkdtempSync(join(tmpdir(), 'credence-mcp-'))
-  const process = new ServerProcess(mapping, stateDir)
+  const server = new ServerProcess(mapping, stateDir)
   const close = async (): Promise<void> => {
     try {
-      await process.stop()
+      await server.stop()
     } finally {
       rmSync(stateDir, { recursive: true, force: true })
     }
   }
-
   let client: Client
   try {
-    client = await process.start()
+    client = await server.start()
     const { tools } = await client.listTools(undefined, { timeout: timeoutMs })
     refuseMissingTools(mapping, new Set(tools.map((tool) => tool.name)))
   } catch (cause) {
-    const failure = cause instanceof MemoryError ? cause : process.failure('the server', cause)
+    const failure = cause instanceof MemoryError ? cause : server.failure('the server', cause)
     await close()
     throw failure
   }
-
   const { name: ownName = 'nameless', version: ownVersion = '' } = client.getServerVersion() ?? {}
   return {
+    /** The name that the server gives itself, and the negotiated protocol. */
     server: `${ownName} ${ownVersion}, MCP ${client.getNegotiatedProtocolVersion() ?? 'of unknown version'}`,
     stateDir,
-    call: async ({ tool, arguments: given }, values) => {
-      const filled = Object.entries(given).map(([key, inner]) => [key, fillTemplate(inner, values)])
-      let result: CallToolResult
-      try {
-        result = await client.callTool({ name: tool, arguments: Object.fromEntries(filled) }, { timeout: timeoutMs })
-      } catch (cause) {
-        throw process.failure(`the tool ${tool}`, cause)
-      }
+    call: async ({ tool, arguments: templates }: ToolCall, values: TemplateValues): Promise<CallToolResult> => {
+      const filled = Object.entries(templates).map(([key, inner]) => [key, fillTemplate(inner, values)])
+      const request = { name: tool, arguments: Object.fromEntries(filled) }
+      const result = await client.callTool(request, { timeout: timeoutMs }).catch((cause: unknown) => {
+        throw server.failure(`the tool ${tool}`, cause)
+      })
       if (result.isError !== true) return result
       throw new MemoryError('unavailable', `${name}: the tool ${tool} failed: ${textIn(result).slice(0, 200)}`)
     },
@@ -63,10 +53,9 @@ export async function openMcpConnection(mapping: McpMapping): Promise<McpConnect
 export const textIn = ({ content }: CallToolResult): string =>
   content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 
-/** The end of what a server says about itself is the part that says why it failed. */
+/** The last characters of the standard error of a server say why it failed. */
 const longestComplaint = 400
 
-/** The program behind a mapping, and what it said before it failed. */
 class ServerProcess {
   readonly #mapping: McpMapping
   readonly #stateDir: string
@@ -79,7 +68,7 @@ class ServerProcess {
     this.#stateDir = stateDir
   }
 
-  /** Nearly every server knows the handshake of 2025; one that refuses it may know only the one that came after. */
+  /** Nearly every server knows the handshake of 2025; one that refuses it may know only the later one. */
   async start(): Promise<Client> {
     try {
       return await this.#startIn('legacy')
@@ -95,15 +84,12 @@ class ServerProcess {
     this.#client = null
   }
 
-  /** One sentence for whatever went wrong. */
   failure(what: string, cause: unknown): MemoryError {
     const { name, command, args } = this.#mapping
     const said = this.#complaint.trim()
     const reason = `${name}: ${what} ${this.#reasonOf(cause)}.${said === '' ? '' : ` It said: ${said}`}`
-    return new MemoryError('unavailable', reason, {
-      hint: `Does \`${[command, ...args].join(' ')}\` run, and print nothing but MCP on standard output?`,
-      cause,
-    })
+    const hint = `Does \`${[command, ...args].join(' ')}\` run, and print nothing but MCP on standard output?`
+    return new MemoryError('unavailable', reason, { hint, cause })
   }
 
   async #startIn(mode: 'legacy' | 'auto'): Promise<Client> {
@@ -119,10 +105,8 @@ class ServerProcess {
     transport.stderr?.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-longestComplaint)
     })
-    const client = new Client(
-      { name: 'credence-eval', version: '1' },
-      { versionNegotiation: { mode, probe: { timeoutMs } } },
-    )
+    const options = { versionNegotiation: { mode, probe: { timeoutMs } } }
+    const client = new Client({ name: 'credence-eval', version: '1' }, options)
     this.#client = client
     this.#hasEnded = false
     client.onclose = () => {

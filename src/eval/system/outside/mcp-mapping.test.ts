@@ -61,6 +61,6 @@ describe('a mapping', () => {
     writeFileSync(file, '{"name": ')
 
     expect(() => readMcpMapping(file)).toThrow(`${file}: not JSON`)
-    expect(() => readMcpMapping(join(directory.path, 'none.json'))).toThrow('no such file')
+    expect(() => readMcpMapping(join(directory.path, 'none.json'))).toThrow('There is no file')
   })
 })

@@ -1,25 +1,98 @@
 import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
-import { parseJsonFile, readTextFile } from '../../pack/read-file.ts'
-import { type JsonPath, parseJsonPath } from './json-path.ts'
-import { placeholdersIn, type Template } from './mcp-template.ts'
+import { readTextFile } from '../../../files/read-text.ts'
+import { parseJsonFile } from '../../pack/manifest.ts'
 
-/** What stands for parts of a belief, of a question, and for the directory of a run. */
-export const beliefPlaceholders = [
-  'id',
-  'text',
-  'name',
-  'aliases',
-  'content',
-  'why',
-  'type',
-  'user',
-  'scope',
-  'scopes',
-  'metadata',
-] as const
-export const queryPlaceholders = ['query', 'user', 'limit', 'scope', 'scopes'] as const
-export const placePlaceholders = ['stateDir'] as const
+/** A path into a JSON value: field names, list positions, and `everyItem` of a list. */
+export type JsonPath = readonly (string | number | typeof everyItem)[]
+
+const everyItem = Symbol('every item')
+
+const step = /^(?:\.([A-Za-z_$][\w$-]*)|\[(\d+)\]|\['([^'\]]+)'\]|\[(\*)\])/u
+
+/** Parses `$.entities[*].name`; fields, `[0]`, `[*]` and `['a field']` are known. Null for anything else. */
+export function parseJsonPath(text: string): JsonPath | null {
+  if (!text.startsWith('$')) return null
+  const path: (string | number | typeof everyItem)[] = []
+  let rest = text.slice(1)
+  while (rest !== '') {
+    const match = rest.match(step)
+    if (match === null) return null
+    const [whole, field, place, quoted] = match
+    path.push(field ?? quoted ?? (place === undefined ? everyItem : Number(place)))
+    rest = rest.slice(whole.length)
+  }
+  return path
+}
+
+/** All values at the path, in order. Missing ones are left out. */
+export function valuesAt(value: unknown, [first, ...rest]: JsonPath): readonly unknown[] {
+  if (first === undefined) return [value]
+  if (value === null || typeof value !== 'object') return []
+  if (first === everyItem) return Array.isArray(value) ? value.flatMap((item) => valuesAt(item, rest)) : []
+  if (typeof first === 'number' ? !Array.isArray(value) : !Object.hasOwn(value, first)) return []
+  const inner: unknown = Reflect.get(value, first)
+  return inner === undefined ? [] : valuesAt(inner, rest)
+}
+
+/** The value of a placeholder: a text, a number, several texts, or an object. */
+type TemplateValue = string | number | readonly string[] | { readonly [key: string]: Template }
+export type TemplateValues = Readonly<Record<string, TemplateValue>>
+
+/** A JSON value whose texts may hold placeholders such as `{{name}}`. */
+export type Template = string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template }
+
+const placeholder = /\{\{\s*([A-Za-z]+)\s*\}\}/gu
+const wholePlaceholder = /^\{\{\s*([A-Za-z]+)\s*\}\}$/u
+
+/** Every placeholder of a template, each once. */
+export const placeholdersIn = (template: Template): readonly string[] => [
+  ...new Set(textsIn(template).flatMap((text) => [...text.matchAll(placeholder)].map(([, name]) => name ?? ''))),
+]
+
+function textsIn(template: Template): readonly string[] {
+  if (typeof template === 'string') return [template]
+  if (template === null || typeof template !== 'object') return []
+  return Object.values(template).flatMap(textsIn)
+}
+
+/**
+ * Replaces placeholders. A text that is one placeholder becomes its value, whatever type that has; inside a list, a list
+ * is spliced in and an empty text left out. Inside a longer text a list is joined by commas, and an object written as
+ * JSON.
+ */
+export function fillTemplate(template: Template, values: TemplateValues): Template {
+  if (typeof template === 'string') return wholeValue(template, values) ?? fillText(template, values)
+  if (template === null || typeof template !== 'object') return template
+  if (isList(template)) return template.flatMap((item) => fillItem(item, values))
+  return Object.fromEntries(Object.entries(template).map(([key, inner]) => [key, fillTemplate(inner, values)]))
+}
+
+export const fillText = (text: string, values: TemplateValues): string =>
+  text.replaceAll(placeholder, (written, name: string) => {
+    const value = values[name]
+    if (value === undefined) return written
+    if (typeof value !== 'object') return String(value)
+    return isList(value) ? value.join(', ') : JSON.stringify(value)
+  })
+
+function fillItem(item: Template, values: TemplateValues): readonly Template[] {
+  const whole = typeof item === 'string' ? wholeValue(item, values) : undefined
+  if (whole === undefined) return [fillTemplate(item, values)]
+  return (isList(whole) ? whole : [whole]).filter((value) => value !== '')
+}
+
+function wholeValue(text: string, values: TemplateValues): TemplateValue | undefined {
+  const name = text.match(wholePlaceholder)?.[1]
+  return name === undefined ? undefined : values[name]
+}
+
+// Array.isArray alone does not narrow a read-only list.
+const isList = (value: Template): value is readonly Template[] => Array.isArray(value)
+
+const beliefPlaceholders = 'id text name aliases content why type user scope scopes metadata'.split(' ')
+const queryPlaceholders = 'query user limit scope scopes'.split(' ')
+const placePlaceholders = ['stateDir']
 
 const template: z.ZodType<Template> = z.lazy(() =>
   z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(template), z.record(z.string(), template)]),
@@ -39,59 +112,54 @@ const jsonPath = z.string().transform((text, context): JsonPath => {
   return z.NEVER
 })
 
-const results = z.union([
-  z.strictObject({ ids: jsonPath, scores: jsonPath.optional() }),
-  z.strictObject({ idsInText: z.literal(true) }),
-])
-
 const mapping = z.strictObject({
-  /** As tables and reports call the system. */
+  /** The name of the system in tables and reports. */
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/u, 'must be lower-case letters, digits and hyphens'),
   version: z.string().min(1).default('unknown'),
   description: z.string().min(1).optional(),
-  /** What a reader of its figures must know. */
+  /** Remarks that a reader of its figures must know. */
   notes: z.array(z.string().min(1)).default([]),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
-  /** How long the start and each call may take. */
+  /** The time limit of the start and of each call. */
   timeoutMs: z.int().min(1).max(600_000).default(30_000),
   reset: calls.optional(),
   add: calls,
   update: calls.optional(),
   search: z.strictObject({
     ...call.shape,
-    /** Asks once for each word of the message, and puts first what most words find. */
+    /** Asks once for each word of the message, and ranks beliefs by the number of words that find them. */
     perWord: z.boolean().default(false),
-    results,
+    results: z.union([
+      z.strictObject({ ids: jsonPath, scores: jsonPath.optional() }),
+      z.strictObject({ idsInText: z.literal(true) }),
+    ]),
   }),
 })
 
-/** How a server's own tools are used to add beliefs to it and to search them. */
+/** How the tools of a server are used to add beliefs to it and to search them. */
 export type McpMapping = z.infer<typeof mapping>
 export type ToolCall = z.infer<typeof call>
-export type ResultPlaces = z.infer<typeof results>
 
 export const readMcpMapping = (file: string): McpMapping =>
   parseMcpMapping(parseJsonFile(file, readTextFile(file)), file)
 
-/** Checks a mapping; `source` says in errors where it stands. */
+/** Checks a mapping; `source` is its name in errors. */
 export function parseMcpMapping(value: unknown, source: string): McpMapping {
   const parsed = mapping.safeParse(value)
-  if (!parsed.success)
-    throw wrong(parsed.error.issues.map((issue) => `${source}: ${placeOf(issue)}: ${issue.message}.`))
-  const problems = placeholderProblems(parsed.data)
-  if (problems.length > 0) throw wrong(problems.map((problem) => `${source}: ${problem}`))
-  return parsed.data
+  const problems = parsed.success
+    ? placeholderProblems(parsed.data)
+    : parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'mapping'}: ${message}.`)
+  if (parsed.success && problems.length === 0) return parsed.data
+  throw new MemoryError('invalid', problems.map((problem) => `${source}: ${problem}`).join('\n'), {
+    hint: 'docs/systems.md describes the mapping file.',
+  })
 }
 
-const placeOf = (issue: { readonly path: readonly PropertyKey[] }): string => issue.path.join('.') || 'mapping'
-
-const wrong = (reasons: readonly string[]): MemoryError =>
-  new MemoryError('invalid', reasons.join('\n'), { hint: 'docs/systems.md describes the mapping file.' })
-
 function placeholderProblems({ args, env, reset = [], add, update = [], search }: McpMapping): readonly string[] {
-  const given: readonly { place: string; in: Template; known: readonly string[]; needed?: string }[] = [
+  const argumentsOf = (all: readonly ToolCall[]): Template => all.map((one) => one.arguments)
+  const places: readonly { place: string; in: Template; known: readonly string[]; needed?: string }[] = [
     { place: 'args', in: args, known: placePlaceholders },
     { place: 'env', in: env, known: placePlaceholders },
     { place: 'reset', in: argumentsOf(reset), known: placePlaceholders },
@@ -99,7 +167,8 @@ function placeholderProblems({ args, env, reset = [], add, update = [], search }
     { place: 'update', in: argumentsOf(update), known: beliefPlaceholders },
     { place: 'search', in: search.arguments, known: queryPlaceholders, needed: 'query' },
   ]
-  return given.flatMap(({ place, in: where, known, needed }) => {
+  const written = (names: readonly string[]): string => names.map((name) => `{{${name}}}`).join(', ')
+  return places.flatMap(({ place, in: where, known, needed }) => {
     const used = placeholdersIn(where)
     const unknown = used.filter((name) => !known.includes(name))
     return [
@@ -108,7 +177,3 @@ function placeholderProblems({ args, env, reset = [], add, update = [], search }
     ]
   })
 }
-
-const argumentsOf = (all: readonly ToolCall[]): Template => all.map((one) => one.arguments)
-
-const written = (names: readonly string[]): string => names.map((name) => `{{${name}}}`).join(', ')

@@ -3,14 +3,12 @@ import { MemoryError } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { Corpus } from '../corpus.ts'
-import { withoutRepeats } from '../opaque-ids.ts'
-import type { AnswerHit, System, SystemQuery } from '../system.ts'
-import { embeddedText } from '../vector-file.ts'
+import { withoutRepeats } from '../subject.ts'
+import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from '../system.ts'
+import { embeddedText } from '../vector.ts'
 import { fullMetadata } from './http-contract.ts'
-import { type JsonPath, valuesAt } from './json-path.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
-import type { McpMapping, ToolCall } from './mcp-mapping.ts'
-import type { TemplateValues } from './mcp-template.ts'
+import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, valuesAt } from './mcp-mapping.ts'
 
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
 export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System {
@@ -39,7 +37,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System
     description: mapping.description ?? `the MCP server ${name}`,
     tiers: 'relevant',
     notes: mapping.notes.map((note) => `${name}: ${note}`),
-    // A new process in a new directory: whatever a server keeps, it cannot keep it from one run to the next.
+    // A new process in a new directory, so that a server can keep nothing from one run to the next.
     reset: async () => {
       await stop()
       await start()
@@ -68,7 +66,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System
       const relevant = search.perWord
         ? await mostFound(wordsOf(query.message), ask)
         : withoutRepeats(await ask(query.message))
-      return { prelude: null, pinned: [], relevant, questions: [] }
+      return { ...emptyAnswer, relevant }
     },
     close: stop,
   }
@@ -106,7 +104,7 @@ const wordsOf = (message: string): readonly string[] => {
   return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
 }
 
-/** What most words find first, then what is found first. */
+/** Beliefs by the number of words that find them, most first; of equal ones the one found first. */
 async function mostFound(
   words: readonly string[],
   ask: (word: string) => Promise<readonly AnswerHit[]>,
@@ -118,7 +116,7 @@ async function mostFound(
   return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
 }
 
-/** The beliefs a result speaks of, in its order. */
+/** The beliefs that a result names, in its order. */
 function hitsIn(
   result: CallToolResult,
   { name, search: { tool, results } }: McpMapping,
@@ -132,7 +130,7 @@ function hitsIn(
     throw unusable(`${name}: the result of ${tool} has ${found.length} ids and ${scores.length} scores.`)
   return found.map((text, at) => {
     const score = scores?.[at]
-    // A value that speaks of no belief we gave is an answer all the same, and a wrong one.
+    // A value that names none of our beliefs is an answer too, and a wrong one.
     return { id: idsIn(text, ids)[0] ?? text, score: typeof score === 'number' ? score : null }
   })
 }
@@ -175,7 +173,4 @@ function placeOf(id: string, text: string): number {
 }
 
 const unusable = (message: string, cause?: unknown): MemoryError =>
-  new MemoryError('unavailable', message, {
-    hint: 'Does "results" in the mapping say where the ids are?',
-    ...(cause === undefined ? {} : { cause }),
-  })
+  new MemoryError('unavailable', message, { hint: 'Does "results" in the mapping say where the ids are?', cause })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillTemplate, fillText, placeholdersIn } from './mcp-template.ts'
+import { fillTemplate, fillText, placeholdersIn } from './mcp-mapping.ts'
 
 const values = {
   id: 'm-1',

@@ -3,11 +3,9 @@ import { basename } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
-import { caseLogPath, storeTrees, treePath } from '../../../eval/store/layout.ts'
-import { scan } from '../../../eval/store/scan.ts'
-import type { BaselineSnapshot } from '../../../eval/store/schemas/baseline.ts'
+import { caseLogPath, scan, storeTrees, treePath } from '../../../eval/store/documents.ts'
 import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
-import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
+import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 
 /** A pack that was found, readable or not. */
 export type FoundPack = {

@@ -1,6 +1,5 @@
 import { Histogram, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
-import { dayOf } from '../../../eval/store/layout.ts'
-import { scan } from '../../../eval/store/scan.ts'
+import { dayOf, scan } from '../../../eval/store/documents.ts'
 import type { Answer } from '../contract.ts'
 
 /** What live recalls came to, in all and day by day. */

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import type { Agent, AgentAtWork, Conversation, Turn } from '../../agent.ts'
-import { AgentFailure } from '../../agent.ts'
-import { endMarked, markName } from '../../run/marked-processes.ts'
-import { findProgram } from '../../run/prerequisites.ts'
-import { type Ending, runInGroup } from '../../run/process-group.ts'
+import { join } from 'node:path'
+import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
+import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
-/** What is known when a prompt is sent to a program. */
 type Call = {
   readonly prompt: string
   /** The id of the conversation; a program that was told one keeps its history under it. */
   readonly session: string
   readonly isFirst: boolean
   readonly workspace: string
-  /** A file with the prompt. */
   readonly file: string
 }
 
@@ -26,13 +21,11 @@ export type CommandProfile = {
   readonly program: string
   readonly model: string | null
   readonly args: (call: Call) => readonly string[]
-  /** Whether the prompt comes in on standard input. */
   readonly takesStdin: boolean
   readonly read: (output: Output, call: Call) => Reading | Promise<Reading>
   /** Variables of the environment that it needs besides those that every program gets. */
   readonly passThrough: readonly string[]
   readonly set?: Readonly<Record<string, string>>
-  /** Words that make the program say its version. */
   readonly versionArgs?: readonly string[]
   /** Commands of the same program that make a conversation possible and take it away again. */
   readonly before?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
@@ -48,7 +41,8 @@ const longestComplaint = 400
 const versionMs = 15_000
 
 export function commandAgent(profile: CommandProfile, environment: Environment): Agent {
-  const env = environmentFor(profile, environment)
+  const passed = [...always, ...profile.passThrough].map((name) => [name, environment[name]] as const)
+  const env = { ...Object.fromEntries(passed.filter(isSet)), ...profile.set }
   const known = { version: 'unknown', model: profile.model }
   return {
     name: profile.name,
@@ -65,87 +59,48 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
       return null
     },
     start: async ({ workspace }) => {
+      const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
+      // Aborted when the agent is stopped, whatever time the task has left.
+      const stopping = new AbortController()
+      const running = new Set<Promise<unknown>>()
+      const run: Place['run'] = async (program) => {
+        const work = start(profile, { ...program, program: profile.program, cwd: workspace, env })
+        running.add(work)
+        return work.finally(() => running.delete(work))
+      }
       const onModel = (model: string): void => {
         known.model ??= model
       }
-      const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
-      const mark = randomUUID()
-      return atWork({ profile, env: { ...env, [markName]: mark }, mark, workspace, notes, onModel })
+      return {
+        open: () => openConversation({ profile, workspace, notes, onModel, run, stopping: stopping.signal }),
+        stop: async () => {
+          stopping.abort()
+          await Promise.allSettled(running)
+          await rm(notes, { recursive: true, force: true })
+        },
+      }
     },
   }
 }
 
-function environmentFor(
-  { passThrough, set }: CommandProfile,
-  environment: Environment,
-): Readonly<Record<string, string>> {
-  const passed = [...always, ...passThrough].flatMap((name) => {
-    const value = environment[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(passed), ...set }
-}
+const isSet = (entry: readonly [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
 
 type Place = {
   readonly profile: CommandProfile
-  readonly env: Readonly<Record<string, string>>
-  /** What everything started here has in its environment. */
-  readonly mark: string
   readonly workspace: string
   readonly notes: string
   readonly onModel: (model: string) => void
+  readonly run: (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>) => Promise<Ending>
+  readonly stopping: AbortSignal
 }
 
-function atWork(place: Place): AgentAtWork {
-  const { notes, mark } = place
-  // Raised when the agent is stopped, whatever the time of the task says.
-  const stopping = new AbortController()
-  const running = new Set<Promise<unknown>>()
-  const ended = async <Result>(work: Promise<Result>): Promise<Result> => {
-    running.add(work)
-    try {
-      return await work
-    } finally {
-      running.delete(work)
-    }
-  }
-  return {
-    open: () => openConversation(place, stopping.signal, ended),
-    stop: async () => {
-      stopping.abort()
-      await Promise.allSettled(running)
-      await endMarked(mark)
-      await rm(notes, { recursive: true, force: true })
-    },
-  }
-}
-
-async function openConversation(
-  place: Place,
-  stopping: AbortSignal,
-  ended: <Result>(work: Promise<Result>) => Promise<Result>,
-): Promise<Conversation> {
-  const { profile, env, workspace, notes } = place
+async function openConversation({ profile, workspace, notes, onModel, run, stopping }: Place): Promise<Conversation> {
   const id = randomUUID()
   let session: string = id
   let count = 0
   let pid: number | null = null
-  const run = (args: readonly string[], signal: AbortSignal, input?: string): Promise<Ending> =>
-    ended(
-      start(profile, {
-        program: profile.program,
-        args,
-        cwd: workspace,
-        env,
-        signal,
-        ...(input === undefined ? {} : { input }),
-        onStart: (started) => {
-          pid = started
-        },
-      }),
-    )
   if (profile.before !== undefined) {
-    const prepared = await run(profile.before({ session: id, workspace }), stopping)
+    const prepared = await run({ args: profile.before({ session: id, workspace }), signal: stopping })
     if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
   }
   return {
@@ -159,21 +114,28 @@ async function openConversation(
       await writeFile(file, prompt)
       const call = { prompt, session, isFirst: count === 0, workspace, file }
       const limit = AbortSignal.any([signal, stopping])
-      const ending = await run(profile.args(call), limit, profile.takesStdin ? prompt : undefined)
+      const ending = await run({
+        args: profile.args(call),
+        signal: limit,
+        ...(profile.takesStdin ? { input: prompt } : {}),
+        onStart: (started) => {
+          pid = started
+        },
+      })
       const turn = await readTurn(profile, ending, call, limit)
-      if (turn.model !== null) place.onModel(turn.model)
+      if (turn.model !== null) onModel(turn.model)
       session = turn.conversationId ?? session
       count += 1 + turn.messages.length
       return turn
     },
     close: async () => {
       if (profile.after === undefined) return
-      await run(profile.after({ session: id, workspace }), new AbortController().signal)
+      await run({ args: profile.after({ session: id, workspace }), signal: new AbortController().signal })
     },
   }
 }
 
-async function start(profile: CommandProfile, program: Parameters<typeof runInGroup>[0]): Promise<Ending> {
+async function start(profile: CommandProfile, program: Program): Promise<Ending> {
   try {
     return await runInGroup(program)
   } catch (cause) {
@@ -196,7 +158,7 @@ async function readTurn(
   const { messages, usage, answer, conversationId, model, problem } = reading
   const done = { messages, usage }
   if (signal.aborted) throw new AgentFailure('agent', `${profile.name} was ended before it was done.`, done)
-  if (ending.isCut) throw new AgentFailure('agent', `${profile.name} wrote more than is read of it.`, done)
+  if (ending.exceeded !== null) throw new AgentFailure('agent', `${profile.name} wrote more than is read of it.`, done)
   if (problem !== null) throw new AgentFailure(problem.fault, `${profile.name}: ${problem.message}`, done)
   if (ending.exitCode !== 0) throw new AgentFailure('agent', complaintOf(profile, ending), done)
   return { messages, answer, usage, conversationId, model }
@@ -223,6 +185,3 @@ async function versionOf(
     return 'unknown'
   }
 }
-
-/** A name for a program that has none of its own. */
-export const nameOfProgram = (program: string): string => `command:${basename(program)}`

@@ -1,6 +1,6 @@
-import { isAbsolute, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import { type CommandProfile, nameOfProgram } from './command-agent.ts'
+import type { CommandProfile } from './command-agent.ts'
 import { readAnything, readEventStream } from './read-output.ts'
 
 /**
@@ -25,21 +25,14 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
   const program = /[/\\]/u.test(first) && !isAbsolute(first) ? resolve(workingDirectory, first) : first
   const has = (placeholder: string): boolean => words.some((word) => word.includes(placeholder))
   return {
-    name: nameOfProgram(first),
+    name: `command:${basename(first)}`,
     program,
     model: null,
-    args: ({ prompt, session, workspace, file }) => {
-      const values: Readonly<Record<string, string>> = {
-        '{prompt}': prompt,
-        '{session}': session,
-        '{workspace}': workspace,
-        '{file}': file,
-      }
-      // In one pass, so that a prompt that holds a placeholder stays as it is.
-      return words.map((word) =>
-        word.replace(/\{(?:prompt|session|workspace|file)\}/gu, (written) => values[written] ?? written),
-      )
-    },
+    // In one pass, so that a prompt that holds a placeholder stays as it is.
+    args: (call) =>
+      words.map((word) =>
+        word.replace(/\{(prompt|session|workspace|file)\}/gu, (_, name: keyof typeof call) => String(call[name])),
+      ),
     takesStdin: !has('{prompt}') && !has('{file}'),
     read: readAnything,
     passThrough: [],

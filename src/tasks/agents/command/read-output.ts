@@ -1,10 +1,10 @@
 import { noUsage, type Usage } from '../../../models/chat-model.ts'
-import type { TextBlock, ThinkingBlock, ToolCallBlock, TranscriptMessage } from '../../transcript.ts'
+import { isObject, type JsonObject } from '../../json.ts'
+import type { TextBlock, TranscriptMessage } from '../../transcript.ts'
 
-/** The output of a program. */
 export type Output = { readonly stdout: string; readonly stderr: string }
 
-/** The work that its output describes. */
+/** The work that the output of a program describes. */
 export type Reading = {
   readonly messages: readonly TranscriptMessage[]
   readonly answer: string
@@ -16,65 +16,97 @@ export type Reading = {
   readonly problem: { readonly fault: 'agent' | 'infrastructure'; readonly message: string } | null
 }
 
+export const plainReading = (answer: string): Reading => ({
+  messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
+  ...{ answer, usage: noUsage, conversationId: null, model: null, problem: null },
+})
+
+/** Reads lines of events where a program writes them, and else takes all of its output as the answer. */
+export function readAnything(output: Output): Reading {
+  const events = jsonLines(output.stdout)
+  const isStream =
+    events.length > 0 &&
+    events.length === output.stdout.split('\n').filter((line) => line.trim() !== '').length &&
+    events.every(({ type }) => typeof type === 'string') &&
+    events.some(({ type }) => ['assistant', 'result', 'message'].includes(String(type)))
+  return isStream ? readEventStream(output) : plainReading(output.stdout.trim())
+}
+
 /**
- * Reads the lines that `claude -p --output-format stream-json` and programs like it write: `assistant` and `user`
- * events that hold messages, and a `result` at the end.
+ * Reads the lines that `claude -p --output-format stream-json` and programs like it write: events of the types
+ * `assistant`, `user` and `message` that hold messages, and a `result` at the end.
  */
 export function readEventStream({ stdout }: Output): Reading {
   const events = jsonLines(stdout)
-  const names = new Map<string, string>()
-  const messages = events.flatMap((event) => messageOf(event, names))
-  const result = events.findLast(({ type }) => type === 'result')
-  const start = events.find(({ type, subtype }) => type === 'system' && subtype === 'init')
+  const messages = messagesIn(events)
+  const result = events.findLast(({ type }) => type === 'result') ?? {}
+  const start = events.find(({ type, subtype }) => type === 'system' && subtype === 'init') ?? {}
+  const usage = objectAt(result, 'usage')
+  const failure = textAt(result, 'result') ?? textAt(result, 'error') ?? textAt(result, 'subtype')
   return {
     messages,
-    answer: (result === undefined ? null : textAt(result, 'result')) ?? lastText(messages),
-    usage: result === undefined ? noUsage : usageIn(objectAt(result, 'usage')),
+    answer: textAt(result, 'result') ?? lastText(messages),
+    usage: {
+      input: countAt(usage, 'input_tokens'),
+      output: countAt(usage, 'output_tokens'),
+      cacheRead: countAt(usage, 'cache_read_input_tokens'),
+      cacheWrite: countAt(usage, 'cache_creation_input_tokens'),
+    },
     conversationId: events.map((event) => textAt(event, 'session_id')).find((id) => id !== null) ?? null,
-    model: start === undefined ? null : textAt(start, 'model'),
-    problem: problemIn(result),
+    model: textAt(start, 'model'),
+    problem: result.is_error === true ? problemOf(failure ?? 'The program reports a failure.') : null,
   }
 }
 
-/** Reads lines of events where that is what a program writes, and else takes all of it as the answer. */
-export function readAnything(output: Output): Reading {
-  const lines = output.stdout.split('\n').filter((line) => line.trim() !== '')
-  const events = jsonLines(output.stdout)
-  const isStream =
-    lines.length > 0 &&
-    events.length === lines.length &&
-    events.every(({ type }) => typeof type === 'string') &&
-    events.some(({ type }) => ['assistant', 'result', 'message'].includes(String(type)))
-  return isStream ? readEventStream(output) : readPlain(output)
-}
-
-function messageOf(event: JsonObject, names: Map<string, string>): readonly TranscriptMessage[] {
-  const inner = objectAt(event, 'message')
-  const isSaid = event.type === 'assistant' || event.type === 'user' || event.type === 'message'
-  const blocks = blocksOf(inner.content)
-  if (!isSaid || blocks.length === 0) return []
-  const role = textAt(inner, 'role') ?? event.type
-  switch (role) {
-    case 'assistant': {
-      const content = blocks.flatMap((block) => saidBlock(block, names))
-      const model = textAt(inner, 'model')
-      return content.length === 0 ? [] : [{ role: 'assistant', content, ...(model === null ? {} : { model }) }]
+/** The messages of events, in the form that graders read. */
+export function messagesIn(events: readonly JsonObject[]): readonly TranscriptMessage[] {
+  const toolNames = new Map<string, string>()
+  return events.flatMap((event): readonly TranscriptMessage[] => {
+    if (!['assistant', 'user', 'message'].includes(String(event.type))) return []
+    const message = objectAt(event, 'message')
+    const blocks = blocksOf(message.content)
+    const resultOf = (id: string, content: readonly JsonObject[], isError: boolean): TranscriptMessage => ({
+      role: 'toolResult',
+      toolCallId: id,
+      toolName: toolNames.get(id) ?? 'unknown',
+      content: content.map((block) => ({ type: 'text', text: textAt(block, 'text') ?? JSON.stringify(block) })),
+      isError,
+    })
+    switch (textAt(message, 'role') ?? event.type) {
+      case 'assistant': {
+        const content = blocks.flatMap((block) => saidBlock(block, toolNames))
+        const model = textAt(message, 'model')
+        return content.length === 0 ? [] : [{ role: 'assistant', content, ...(model === null ? {} : { model }) }]
+      }
+      case 'user':
+        return blocks
+          .filter(({ type }) => type === 'tool_result')
+          .map((block) =>
+            resultOf(textAt(block, 'tool_use_id') ?? '', blocksOf(block.content), block.is_error === true),
+          )
+      case 'toolResult':
+        return [resultOf(textAt(message, 'toolCallId') ?? '', blocks, message.isError === true)]
+      default:
+        return []
     }
-    case 'user':
-      return blocks.flatMap((block) => (block.type === 'tool_result' ? [resultOf(block, names)] : []))
-    case 'toolResult':
-      return [
-        {
-          role: 'toolResult',
-          toolCallId: textAt(inner, 'toolCallId') ?? '',
-          toolName: textAt(inner, 'toolName') ?? names.get(textAt(inner, 'toolCallId') ?? '') ?? 'unknown',
-          content: textBlocks(blocks),
-          isError: inner.isError === true,
-        },
-      ]
-    default:
-      return []
-  }
+  })
+}
+
+type SaidBlock = Extract<TranscriptMessage, { readonly role: 'assistant' }>['content'][number]
+
+function saidBlock(block: JsonObject, toolNames: Map<string, string>): readonly SaidBlock[] {
+  if (block.type === 'text') return [{ type: 'text', text: textAt(block, 'text') ?? '' }]
+  if (block.type === 'thinking') return [{ type: 'thinking', thinking: textAt(block, 'thinking') ?? '' }]
+  if (block.type !== 'tool_use' && block.type !== 'toolCall') return []
+  const id = textAt(block, 'id') ?? ''
+  const written = textAt(block, 'name') ?? 'unknown'
+  // Graders know `read` with a `path`, where Claude Code has `Read` with a `file_path`.
+  const name = /^[A-Z]/u.test(written) ? written.toLowerCase() : written
+  const given = [block.input, block.arguments, block.params].find(isObject) ?? {}
+  const path = given.path ?? given.file_path ?? given.filePath
+  const args = path === undefined ? given : { ...given, path }
+  toolNames.set(id, name)
+  return [{ type: 'toolCall', id, name, arguments: args, params: args }]
 }
 
 const blocksOf = (content: unknown): readonly JsonObject[] => {
@@ -82,102 +114,23 @@ const blocksOf = (content: unknown): readonly JsonObject[] => {
   return Array.isArray(content) ? content.filter(isObject) : []
 }
 
-const textBlocks = (blocks: readonly JsonObject[]): readonly TextBlock[] =>
-  blocks.map((block) => ({ type: 'text', text: textAt(block, 'text') ?? JSON.stringify(block) }))
-
-function saidBlock(
-  block: JsonObject,
-  names: Map<string, string>,
-): readonly (TextBlock | ThinkingBlock | ToolCallBlock)[] {
-  switch (block.type) {
-    case 'text':
-      return [{ type: 'text', text: textAt(block, 'text') ?? '' }]
-    case 'thinking':
-      return [{ type: 'thinking', thinking: textAt(block, 'thinking') ?? '' }]
-    case 'tool_use':
-    case 'toolCall': {
-      const id = textAt(block, 'id') ?? ''
-      const given = [block.input, block.arguments, block.params].find(isObject) ?? {}
-      const tool = asKnownTool(textAt(block, 'name') ?? 'unknown', given)
-      names.set(id, tool.name)
-      return [{ type: 'toolCall', id, ...tool, params: tool.arguments }]
-    }
-    default:
-      return []
-  }
-}
-
-function resultOf(block: JsonObject, names: Map<string, string>): TranscriptMessage {
-  const toolCallId = textAt(block, 'tool_use_id') ?? ''
-  return {
-    role: 'toolResult',
-    toolCallId,
-    toolName: names.get(toolCallId) ?? 'unknown',
-    content: textBlocks(blocksOf(block.content)),
-    isError: block.is_error === true,
-  }
-}
-
 const lastText = (messages: readonly TranscriptMessage[]): string => {
-  const last = messages.findLast(
-    ({ role, content }) => role === 'assistant' && content.some(({ type }) => type === 'text'),
-  )
-  return (last?.content ?? []).flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const isText = (block: { readonly type: string }): block is TextBlock => block.type === 'text'
+  const last = messages.findLast(({ role, content }) => role === 'assistant' && content.some(isText))
+  return (last?.content ?? [])
+    .filter(isText)
+    .map(({ text }) => text)
+    .join('\n')
 }
 
-const usageIn = (usage: JsonObject): Usage => ({
-  input: countAt(usage, 'input_tokens', 'input'),
-  output: countAt(usage, 'output_tokens', 'output'),
-  cacheRead: countAt(usage, 'cache_read_input_tokens', 'cacheRead'),
-  cacheWrite: countAt(usage, 'cache_creation_input_tokens', 'cacheWrite'),
+/** Words that mean that the model was never reached. */
+const unreachable =
+  /api key|log ?in|logged out|authenticat|unauthori[sz]ed|credit balance|quota|rate.?limit|overloaded|ECONNREFUSED|ENOTFOUND/iu
+
+export const problemOf = (message: string): NonNullable<Reading['problem']> => ({
+  fault: unreachable.test(message) ? 'infrastructure' : 'agent',
+  message,
 })
-
-function problemIn(result: JsonObject | undefined): Reading['problem'] {
-  if (result === undefined || result.is_error !== true) return null
-  const message =
-    textAt(result, 'result') ?? textAt(result, 'error') ?? textAt(result, 'subtype') ?? 'It says it failed.'
-  return { fault: isUnreachable(message) ? 'infrastructure' : 'agent', message }
-}
-
-/** Takes the whole output as the answer. */
-function readPlain({ stdout }: Output): Reading {
-  const answer = stdout.trim()
-  return {
-    messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
-    answer,
-    usage: noUsage,
-    conversationId: null,
-    model: null,
-    problem: null,
-  }
-}
-
-/** Programs name their tools as they like; graders know `read` with a `path`. Everything else stays as it is. */
-const graderNames: Readonly<Record<string, string>> = {
-  Read: 'read',
-  NotebookRead: 'read',
-  Write: 'write',
-  Edit: 'edit',
-  MultiEdit: 'edit',
-  NotebookEdit: 'edit',
-  Bash: 'exec',
-  LS: 'list_files',
-  Glob: 'find',
-  Grep: 'grep',
-}
-
-function asKnownTool(
-  name: string,
-  given: Readonly<Record<string, unknown>>,
-): { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> } {
-  const path = given.path ?? given.file_path ?? given.filePath ?? given.notebook_path
-  return { name: graderNames[name] ?? name, arguments: path === undefined ? given : { ...given, path } }
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 export const objectAt = (value: JsonObject, key: string): JsonObject => {
   const inner = value[key]
@@ -189,17 +142,13 @@ export const textAt = (value: JsonObject, key: string): string | null => {
   return typeof inner === 'string' ? inner : null
 }
 
-export const countAt = (value: JsonObject, ...keys: readonly string[]): number => {
-  for (const key of keys) {
-    const inner = value[key]
-    if (typeof inner === 'number' && Number.isFinite(inner) && inner >= 0) return Math.round(inner)
-  }
-  return 0
+export const countAt = (value: JsonObject, key: string): number => {
+  const inner = value[key]
+  return typeof inner === 'number' && Number.isFinite(inner) && inner >= 0 ? Math.round(inner) : 0
 }
 
-/** The JSON objects among the lines of a text; lines that are none are passed over. */
-export function jsonLines(text: string): readonly JsonObject[] {
-  return text.split('\n').flatMap((line) => {
+export const jsonLines = (text: string): readonly JsonObject[] =>
+  text.split('\n').flatMap((line) => {
     if (!line.trim().startsWith('{')) return []
     try {
       const value: unknown = JSON.parse(line)
@@ -208,10 +157,3 @@ export function jsonLines(text: string): readonly JsonObject[] {
       return []
     }
   })
-}
-
-/** Words that mean that the model was never reached. */
-export const isUnreachable = (message: string): boolean =>
-  /api key|log ?in|logged out|authenticat|unauthori[sz]ed|credit balance|quota|rate.?limit|overloaded|ECONNREFUSED|ENOTFOUND/iu.test(
-    message,
-  )

@@ -4,19 +4,18 @@ import { pointsOf } from '../../../search/turns/word-points.ts'
 import type { Ask } from './asks.ts'
 import { beginsWithPronoun, type Piece, withoutQuotations } from './pieces.ts'
 
-/** A statement that a search brought up. An aside was said beside a question, and not to be kept. */
+/** A statement that a search found. An aside stood beside a question, without a request to keep it. */
 export type Told = Piece & { readonly at: string; readonly isAside: boolean }
 
-/** What answers a question, as it was told. */
 export type Answer = { readonly text: string; readonly at: string }
 
-/** An answer holds at least this share of the points of the question's words; words around it count for less. */
+/** An answer holds at least this share of the points of the question's terms; terms of its context count less. */
 const leastShare = 0.35
 const nearby = 0.7
-/** A newer statement replaces an older one that holds more of the question, down to this share of it. */
+/** A newer statement replaces an older one when its share is at least this part of the older one's. */
 const replaces = 0.65
 
-/** The statements that answer a question, newest first; none where nothing that was told does. */
+/** The statements that answer a question, newest first. */
 export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
   const wanted = wordsOf(ask)
   const asksPast = /\b(?:before|previous(?:ly)?|original(?:ly)?|used to|former(?:ly)?|earlier)\b/iu.test(ask.text)
@@ -25,7 +24,7 @@ export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
   const candidates = main.length > 0 ? main : fitting
   const best = Math.max(...candidates.map(({ share }) => share))
   const replacedBy = (one: Fit): readonly Fit[] => (asksPast ? [] : fitting.filter((other) => isNewer(one, other)))
-  // Of two statements the newer counts, or else the one that holds all that the other does and more.
+  // Of two statements the newer counts, or else the one that holds all terms of the other and more.
   const beats = (one: Fit, other: Fit): boolean =>
     replacedBy(one).includes(other) || (holdsMore(one, other) && !replacedBy(other).includes(one))
   return candidates
@@ -39,14 +38,14 @@ export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
     }))
 }
 
-/** Whether a question has a word that something could be found by. */
+/** Whether a question has a term to search for. */
 export const hasTopic = ({ text, about, lead }: Ask): boolean =>
   [...termsIn(`${text} ${about} ${lead}`)].some((term) => !isAskingTerm(term))
 
 /** An answer must hold one term of each name, which counts half. Terms of `about` only tell better answers from worse. */
 type Wanted = {
   readonly points: ReadonlyMap<string, number>
-  /** What a term counts that an answer lacks: less for explanations, and for the kind of thing asked for ("which car"). */
+  /** The weight of a term that an answer lacks: less for explanations, and for the kind of thing ("which car"). */
   readonly missing: (term: string) => number
   readonly about: readonly string[]
   readonly names: readonly (readonly string[])[]
@@ -68,7 +67,7 @@ const namesIn = (text: string): readonly (readonly string[])[] =>
     .map(([name]) => [...termsIn(name)])
     .filter((terms) => terms.length > 0)
 
-/** How well a statement answers: by the terms that it holds itself, and by those that only its context holds. */
+/** How well a statement answers, by its own terms and by those of its context. */
 type Fit = {
   readonly told: Told
   readonly share: number
@@ -97,7 +96,7 @@ function fitOf(told: Told, { points, missing, about, names }: Wanted): Fit {
   }
 }
 
-/** The terms of a text. What somebody else says about themselves is quoted, and not said of the person. */
+/** The terms of a text, without quotations in which somebody else speaks of themselves. */
 function heldBy(text: string): ReadonlySet<string> {
   const own = withoutQuotations(text, (quoted) => /\b(?:I|my|we|our)\b/iu.test(quoted))
   return termsIn(own.replace(/(?<=\d)(?:st|nd|rd|th)\b/giu, ''))
@@ -115,13 +114,13 @@ const isNewer = (one: Fit, other: Fit): boolean => one.told.at > other.told.at &
 const holdsMore = (one: Fit, other: Fit): boolean =>
   one.found.size > other.found.size && [...other.found].every((term) => one.found.has(term))
 
-/** What goes on with "it" or "she" right after a statement. */
+/** The sentences right after a statement that begin with a pronoun. */
 function continuation({ at, whole }: Told, [next, ...later]: readonly Told[]): string {
   const goesOn = whole === null && next?.at === at && next.kind !== 'item' && beginsWithPronoun(next.text)
   return goesOn ? ` ${next.text}${continuation(next, later)}` : ''
 }
 
-/** The statement with the context it needs, without clauses about something else or about what it replaced. */
+/** The statement with the context it needs, without clauses about other topics or about the value it replaced. */
 function textOf({ told, context }: Fit, replaced: readonly Fit[], { points }: Wanted): string {
   if (told.whole !== null) return told.whole
   if (told.kind === 'block' || told.text.includes('\n')) return [...context, told.text].join('\n')

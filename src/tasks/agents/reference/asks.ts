@@ -3,11 +3,11 @@ import { asksToStore, isStoring, type Piece, question, withoutFiles, withoutQuot
 /** One question of a message. */
 export type Ask = {
   readonly text: string
-  /** What was asked before it in the same message, where it says "it" or "she". */
+  /** The question before it in the same message, where this one has a pronoun. */
   readonly about: string
-  /** What leads up to the questions of the same sentence: "The cooler is dead, whom do I call?" */
+  /** The part of the sentence before its first question: "The cooler is dead, whom do I call?" */
   readonly lead: string
-  /** Where the sentence or item that asks it begins, and the mark the person gave that. */
+  /** The start of its sentence or item in the message, and the number or letter of that item. */
   readonly place: number
   readonly label: string | null
 }
@@ -18,7 +18,7 @@ const begins = new RegExp(`^\\W*(?:(?:and|also|then|lastly|so)\\W+)*${question}`
 const partMark = '[,;:.&]\\s*|\\b(?:and|or|me|us|know|then|remember|recall|hear|also)\\s+'
 const part = new RegExp(`(?:^|${partMark})(?=${question})`, 'giu')
 
-/** What a message asks for: its questions and, where it has some and asks to keep nothing, the items of its lists. */
+/** The questions of a message and, where it has some and asks to keep nothing, the items of its lists. */
 export function askingPieces(pieces: readonly Piece[]): ReadonlySet<Piece> {
   const isQuestion = ({ text, kind, whole }: Piece): boolean =>
     kind !== 'block' &&

@@ -12,11 +12,11 @@ export type Piece = {
   readonly start: number
   readonly end: number
   readonly kind: 'sentence' | 'item' | 'block'
-  /** The mark of an item in a list of numbers or letters. */
+  /** The number or letter of an item in an ordered list. */
   readonly label: string | null
-  /** What says what it is about: headings, the line that announces it, the sentence before it where it says "it". */
+  /** Text that names its topic: headings, the line that introduces it, and the sentence before a pronoun. */
   readonly context: readonly string[]
-  /** The announcement of a list together with the list. */
+  /** For the line that introduces a list: that line together with the list. */
   readonly whole: string | null
 }
 
@@ -50,7 +50,7 @@ export function piecesOf(message: string): readonly Piece[] {
         )
       }
     } else if (isAnnounced && !namesFile(before.text) && !hasItems(message.slice(start, end))) {
-      // What announces a block belongs to it.
+      // The line that introduces a block belongs to it.
       pieces.pop()
       add('block', [before.start, end], before.context)
     } else if (node.type === 'paragraph') readParagraph(start, end, context)
@@ -100,13 +100,13 @@ const rangeOf = ({ position }: Pick<Node, 'position'>): Range => [
 const isTable = (text: string): boolean => /^\s*\|.*\n\s*\|[\s|:-]+\n\s*\|/u.test(text)
 const hasItems = (text: string): boolean => isTable(text) || text.split('\n').every((line) => lineLabel.test(line))
 
-// Code and quotations belong to what stands before them; a list does where no empty line comes between.
+// Code and quotations belong to the paragraph before them; a list does where no empty line comes between.
 const isBesideBlock = ({ type }: Node, between: string): boolean =>
   type === 'code' || type === 'blockquote' || (type === 'list' && !/\n\s*\n/u.test(between))
 
 const quotation = /`[^`\n]+`|"[^"\n]+"|“[^”\n]+”|«[^»\n]+»/gu
 
-/** A text with blanks in place of its quotations and code, so that every place stays the same. */
+/** A text with blanks in place of its quotations and code, so that offsets stay the same. */
 export const withoutQuotations = (text: string, isWanted = (_quoted: string): boolean => true): string =>
   text.replaceAll(quotation, (quoted) => (isWanted(quoted) ? ' '.repeat(quoted.length) : quoted))
 
@@ -130,11 +130,11 @@ const intoFile = new RegExp(
 export const asksToStore = (text: string): boolean =>
   toStore.test(text) || intoFile.test(withoutQuotations(withoutFiles(text), (quoted) => !quoted.includes('the file')))
 
-/** Whether a message does. Where it also asks questions, what is to be written may be the answers, unless it is a file. */
+/** Whether a message asks to keep something. Beside questions, "write it down" may mean the answers, unless a file is named. */
 export const isStoring = (pieces: readonly Piece[], hasQuestions: boolean): boolean =>
   pieces.some(({ text }) => asksToStore(text) && (!hasQuestions || namesFile(text)))
 
-/** What a sentence tells besides asking to keep it: "Remember that my vet is Lund" does, "Save all of this" does not. */
+/** The statement inside a request to keep it: "Remember that my vet is Lund" has one, "Save all of this" has none. */
 export function statementIn(text: string): string {
   if (!asksToStore(text)) return text
   const [, rest = ''] = new RegExp(`(?::\\s+|\\b${storing}\\s+that\\s+)(.+)$`, 'isu').exec(text) ?? []

@@ -2,21 +2,20 @@ import { join } from 'node:path'
 import type { Memory } from '../../../memory/memory.ts'
 import { noUsage } from '../../../models/chat-model.ts'
 import type { Agent, Turn } from '../../agent.ts'
+import { inProcess, toolUse } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
-import { inProcess, toolUse } from '../in-process.ts'
-import { fileTools } from '../tool-loop/file-tools.ts'
-import { useTool } from '../tool-loop/tools.ts'
+import { fileTools, useTool } from '../tools.ts'
 import { type Answer, answersTo, hasTopic, type Told } from './answer.ts'
 import { type Ask, askingPieces, asksOf } from './asks.ts'
 import { asksToStore, filesIn, isStoring, type Piece, piecesOf, statementIn, withoutPrivate } from './pieces.ts'
 
-export type ReferenceOptions = {
+type ReferenceOptions = {
   readonly openMemory: (dir: string) => Promise<Memory>
-  /** False for the ablation: it hears and searches nothing, and reads no file. Default true. */
+  /** False for the ablation: the agent keeps no turns, searches nothing and reads no file. Default true. */
   readonly hasMemory?: boolean
 }
 
-/** Where notes go that no file is named for, and where the memory is kept; both in the workspace. */
+/** The default file for notes, and the directory of the memory; both in the workspace. */
 const notesFile = 'memory/MEMORY.md'
 const memoryDirectory = 'memory/credence'
 
@@ -60,7 +59,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
   messages.push({ role: 'assistant', content: [{ type: 'text', text }], stopReason: 'stop' })
   return { messages, answer: text, usage: noUsage }
 
-  /** Puts what was told before what is in the file, and says so in the same words. */
+  /** Writes the statements of the prompt before the text that the file holds already. */
   async function write(): Promise<string> {
     const [path = notesFile] = pieces.filter((piece) => asksToStore(piece.text)).flatMap((piece) => filesIn(piece.text))
     const note = noteOf(open, pieces)
@@ -70,7 +69,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
     return written === null ? `${path} could not be written.` : `Saved in ${path}:\n\n${note}\n`
   }
 
-  /** Answers one sentence or item; what is not known is named where it asks for several things. */
+  /** Answers the questions of one sentence or item. Unanswered ones are named where there are several. */
   async function answer(own: readonly Ask[]): Promise<string> {
     const found: { readonly ask: Ask; readonly answers: readonly Answer[] }[] = []
     for (const ask of own) {
@@ -82,7 +81,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
       })
     }
     const answers = found.flatMap((one) => one.answers)
-    // "And when is that?" may be answered by what was said just before.
+    // The answer to the question before may also answer "And when is that?".
     const unknown = found.filter((one) => one.answers.length === 0 && (one.ask.about === '' || answers.length === 0))
     const topics = unknown.map(({ ask }) => (answers.length === 0 ? '' : ` ${ask.text.replace(/[?.!\s]+$/u, '')}`))
     const said = [...sayAnswers(answers), ...new Set(topics.map((topic) => `I do not know${topic}: I was not told.`))]
@@ -102,7 +101,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
     })
   }
 
-  /** What a tool for files gave back; null where it refused. */
+  /** The result of a file tool; null where it refused. */
   async function useFile(name: string, given: Readonly<Record<string, unknown>>): Promise<string | null> {
     const { text: result, isError } = await useTool(fileTools(workspace), name, given)
     messages.push(...toolUse(name, given, result, isError))
@@ -110,7 +109,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
   }
 }
 
-/** What a message tells: neither its questions nor its requests. */
+/** The pieces of a message that are neither questions nor requests. */
 function statementsOf(pieces: readonly Piece[]): readonly Piece[] {
   const asking = askingPieces(pieces)
   return pieces.flatMap((piece) => {
@@ -119,7 +118,7 @@ function statementsOf(pieces: readonly Piece[]): readonly Piece[] {
   })
 }
 
-/** A message as it was written, without its questions and its requests. */
+/** The text of a message without its questions and requests. */
 function noteOf(message: string, pieces: readonly Piece[]): string {
   const told = new Map(statementsOf(pieces).map((piece) => [piece.end, piece.start]))
   return pieces

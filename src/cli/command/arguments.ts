@@ -1,0 +1,143 @@
+import { parseArgs } from 'node:util'
+import { didYouMean } from '../../did-you-mean.ts'
+import type { CommandEntry } from '../command-table.ts'
+import { type Command, type GivenTexts, kebab, type Option, UsageError } from './command.ts'
+
+/** The options of every command. */
+export const everywhere = {
+  json: { help: 'Print one JSON document on standard output and nothing else.', value: null },
+  help: { help: 'Show this help.', value: null },
+} as const
+
+/** Options with a value that may stand before the command's name. */
+const leading = ['dir', 'user', 'scope', 'as', 'agent'] as const
+
+/** What the command line asks for. `argv` is without the words of the command's name. */
+export type Request =
+  | { readonly kind: 'version' }
+  | { readonly kind: 'help' | 'nothing'; readonly topic: readonly string[] }
+  | { readonly kind: 'command'; readonly entry: CommandEntry; readonly argv: readonly string[] }
+
+/** Finds the command, wherever its name stands among the options. */
+export function readRequest(argv: readonly string[], table: readonly CommandEntry[]): Request {
+  const options = Object.fromEntries(leading.map((name) => [name, { type: 'string' as const }]))
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true })
+  const positionals = tokens.flatMap((token) => (token.kind === 'positional' ? [token] : []))
+  const end = tokens.find((token) => token.kind === 'option-terminator')?.index ?? argv.length
+  const has = (...names: readonly string[]): boolean => argv.slice(0, end).some((text) => names.includes(text))
+  const wantsHelp = has('--help', '-h')
+
+  const [first, second] = positionals.filter(({ index }) => index < end)
+  if (first === undefined) {
+    if (has('--version', '-V')) return { kind: 'version' }
+    return { kind: wantsHelp ? 'help' : 'nothing', topic: [] }
+  }
+  if (first.value === 'help') return { kind: 'help', topic: positionals.slice(1).map(({ value }) => value) }
+
+  const isGroup = table.some(({ name }) => name.startsWith(`${first.value} `))
+  // The first word may be a command by itself too: `import FILE` beside `import chats FILE`.
+  const isInGroup =
+    second !== undefined &&
+    (findCommand(`${first.value} ${second.value}`, table) !== undefined ||
+      findCommand(first.value, table) === undefined)
+  const named = isGroup && isInGroup ? [first, second] : [first]
+  const topic = named.map(({ value }) => value)
+  if (wantsHelp) return { kind: 'help', topic }
+  const entry = findCommand(topic.join(' '), table)
+  if (entry !== undefined) {
+    const isName = new Set(named.map(({ index }) => index))
+    return { kind: 'command', entry, argv: argv.filter((_, index) => !isName.has(index)) }
+  }
+  if (isGroup && second === undefined) return { kind: 'nothing', topic }
+  throw unknownCommand(topic.join(' '), table)
+}
+
+/** A command by its name or an alias. */
+export const findCommand = (name: string, table: readonly CommandEntry[]): CommandEntry | undefined =>
+  table.find((known) => known.name === name || known.aliases?.includes(name))
+
+export function unknownCommand(name: string, table: readonly CommandEntry[]): UsageError {
+  const names = table.map((known) => known.name)
+  const meant = didYouMean(name, names)
+  const hint = meant === undefined ? 'See them all with `credence --help`.' : `Did you mean \`credence ${meant}\`?`
+  return new UsageError(`There is no command "${name}".`, hint)
+}
+
+type Specs = Pick<Command, 'args' | 'options'>
+
+/** Assigns the words of a command line to the arguments and options of its command. */
+export function sortTexts(argv: readonly string[], { args, options }: Specs): GivenTexts {
+  const specs: Readonly<Record<string, Pick<Option, 'value'>>> = { ...options, ...everywhere }
+  const names = new Map(Object.keys(specs).map((name) => [kebab(name), name]))
+  const types = [...names].map(([written, name]) => {
+    const type: 'boolean' | 'string' = specs[name]?.value === null ? 'boolean' : 'string'
+    return [written, { type, multiple: true }] as const
+  })
+
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(types),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const given: Record<string, string[]> = {}
+  const positionals: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const name = names.get(token.name)
+    const spec = name === undefined ? undefined : specs[name]
+    if (name === undefined || spec === undefined || !token.rawName.startsWith('--'))
+      throw unknownOption(token.rawName, [...names.keys()])
+    const texts = given[name] ?? []
+    given[name] = texts
+    if (texts.length > 0 && options[name]?.isRepeatable === false && spec.value !== null)
+      throw new UsageError(`${token.rawName} is given twice.`, 'Give it once.')
+    texts.push(textIn(token, spec.value))
+  }
+  return { args: placePositionals(positionals, args), options: given }
+}
+
+type OptionToken = {
+  readonly rawName: string
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
+}
+
+function textIn({ rawName, value, inlineValue }: OptionToken, placeholder: string | null): string {
+  if (placeholder === null) {
+    if (value === undefined) return ''
+    throw new UsageError(`${rawName} takes no value, but got "${value}".`)
+  }
+  if (value === undefined) throw new UsageError(`${rawName} needs a value.`, `Write ${rawName} ${placeholder}.`)
+  // "--name --why x" is a forgotten value, not a belief named "--why".
+  if (inlineValue !== true && value.length > 1 && value.startsWith('-'))
+    throw new UsageError(
+      `${rawName} needs a value, but "${value}" follows.`,
+      `A value that begins with a dash is written ${rawName}=${value}.`,
+    )
+  return value
+}
+
+function placePositionals(positionals: readonly string[], args: Specs['args']): GivenTexts['args'] {
+  const placed: Record<string, readonly string[]> = {}
+  let left = positionals
+  for (const [name, { count, choices }] of Object.entries(args)) {
+    const taken = count === 'words' || count === 'rest' ? left : left.slice(0, 1)
+    if (taken.length === 0 && (count === 'one' || count === 'words'))
+      throw new UsageError(`<${name}> is missing.`, choices === undefined ? undefined : `One of ${choices.join(', ')}.`)
+    placed[name] = taken
+    left = left.slice(taken.length)
+  }
+  const [surplus] = left
+  if (surplus !== undefined)
+    throw new UsageError(`"${surplus}" is one argument too many.`, 'Put a text of several words in quotes.')
+  return placed
+}
+
+function unknownOption(written: string, known: readonly string[]): UsageError {
+  const meant = didYouMean(written.replace(/^-+/, ''), known)
+  const hint = meant === undefined ? 'A text that begins with a dash goes after --.' : `Did you mean --${meant}?`
+  return new UsageError(`There is no option ${written}.`, hint)
+}

@@ -1,0 +1,147 @@
+import { MemoryError } from '../../errors.ts'
+import type { Session } from '../session.ts'
+import type { Style } from '../text/output.ts'
+
+/** The command line itself is wrong: an unknown option, a missing argument, a value out of range. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly hint: string | undefined
+  /** The command that was called, once it is known. */
+  command: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+export const exitCodes = {
+  fine: 0,
+  failed: 1,
+  usage: 2,
+  /** Also every MemoryError. */
+  invalid: 3,
+  nothingCompared: 4,
+  degraded: 5,
+  bug: 70,
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
+  0: 'fine',
+  1: 'cases failed or a regression',
+  2: 'wrong usage',
+  3: 'invalid input, or a memory that cannot be used',
+  4: 'cannot tell: nothing was compared, or the two sides cannot be compared',
+  5: 'the store is degraded',
+  70: 'a bug',
+  130: 'interrupted',
+}
+
+/** An option, written `--name` in kebab case. */
+export type Option<Value = unknown> = {
+  readonly help: string
+  /** The placeholder for its value in the help; null for a flag. */
+  readonly value: string | null
+  readonly isRepeatable: boolean
+  /** The default as the help shows it. */
+  readonly default?: string
+  /** `texts` are the values given, in order; empty when the option is absent. */
+  readonly read: (texts: readonly string[]) => Value
+}
+
+/** A positional argument. `words` joins all remaining words to one text; `rest` is a list of them, perhaps empty. */
+export type Argument<Value = unknown> = {
+  readonly help: string
+  readonly count: 'one' | 'optional' | 'words' | 'rest'
+  /** Whether `-` means standard input. */
+  readonly takesStdin: boolean
+  /** The allowed values, where they are a fixed set. */
+  readonly choices?: readonly string[]
+  readonly read: (texts: readonly string[]) => Value
+}
+
+/** The result of a command: `--json` prints `document`, otherwise `text` is printed. */
+export type Answer = {
+  /** An async iterable is printed as an array, item by item. */
+  readonly document: unknown
+  readonly text: (style: Style) => string | AsyncIterable<string>
+  /** Messages for standard error. */
+  readonly notes?: readonly string[]
+  readonly exitCode?: ExitCode
+}
+
+/** The values that a set of options or arguments is read to. */
+export type ValuesOf<Specs> = {
+  readonly [Name in keyof Specs]: Specs[Name] extends { readonly read: (texts: readonly string[]) => infer Value }
+    ? Value
+    : never
+}
+
+type Definition<Args, Options> = {
+  /** In their order on the command line. */
+  readonly args: Args
+  readonly options: Options
+  /** Follows the summary in the help. */
+  readonly description?: string
+  /** Command lines and their effects; at least two. */
+  readonly examples: Readonly<Record<string, string>>
+  /** Another program reads the output, so nothing is printed besides the answer. */
+  readonly isForPrograms?: true
+  /** Exit codes that only some commands have. */
+  readonly exitCodes?: readonly ExitCode[]
+  /** For a command that must never block the program that runs it: gets the error, and the exit code is 0. */
+  readonly failOpen?: (error: unknown, session: Session, argv: readonly string[]) => Promise<void>
+  readonly run: (
+    input: { readonly args: ValuesOf<Args>; readonly options: ValuesOf<Options> },
+    session: Session,
+  ) => Promise<Answer>
+}
+
+/** The texts given for each argument and option, before they are read. */
+export type GivenTexts = {
+  readonly args: Readonly<Record<string, readonly string[]>>
+  readonly options: Readonly<Record<string, readonly string[]>>
+}
+
+/** A command as main.ts runs it and help.ts describes it. Its name and summary are in the command table. */
+export type Command = Omit<Definition<Readonly<Record<string, Argument>>, Readonly<Record<string, Option>>>, 'run'> & {
+  readonly run: (given: GivenTexts, session: Session) => Promise<Answer>
+}
+
+/** Makes a command whose `run` gets every argument and option in the type of its definition. */
+export function defineCommand<
+  const Args extends Readonly<Record<string, Argument>>,
+  const Options extends Readonly<Record<string, Option>>,
+>({ run, ...definition }: Definition<Args, Options>): Command {
+  return {
+    ...definition,
+    run: async (given, session) => {
+      const args = readAll(definition.args, given.args, (name) => `<${name}>`)
+      const options = readAll(definition.options, given.options, (name) => `--${kebab(name)}`)
+      return run({ args, options }, session)
+    },
+  }
+}
+
+function readAll<Specs extends Readonly<Record<string, { readonly read: (texts: readonly string[]) => unknown }>>>(
+  specs: Specs,
+  texts: Readonly<Record<string, readonly string[]>>,
+  label: (name: string) => string,
+): ValuesOf<Specs> {
+  const values = Object.entries(specs).map(([name, { read }]) => {
+    try {
+      return [name, read(texts[name] ?? [])]
+    } catch (error) {
+      const isWrongValue = error instanceof UsageError || (error instanceof MemoryError && error.code === 'invalid')
+      throw isWrongValue ? new UsageError(`${label(name)}: ${error.message}`, error.hint) : error
+    }
+  })
+  // Each value was made by the `read` of the same name.
+  return Object.fromEntries(values) as ValuesOf<Specs>
+}
+
+/** `maxBeliefs` is written `--max-beliefs`. */
+export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -1,0 +1,178 @@
+import { actorKinds } from '../../beliefs/belief.ts'
+import { parseScopes } from '../../beliefs/scope.ts'
+import type { Author } from '../../memory/ports.ts'
+import { parseTime } from '../../memory/recall/as-of.ts'
+import { type Argument, type Option, UsageError } from './command.ts'
+
+export const flag = (help: string): Option<boolean> => ({
+  help,
+  value: null,
+  isRepeatable: false,
+  read: (texts) => texts.length > 0,
+})
+
+export const text = (value: string, help: string): Option<string | undefined> => option(value, help, (given) => given)
+
+/** An option that may be given several times. */
+export const texts = (value: string, help: string): Option<readonly string[]> => ({
+  help,
+  value,
+  isRepeatable: true,
+  read: (given) => given,
+})
+
+/** An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` for a wrong text. */
+export const option = <Value>(
+  value: string,
+  help: string,
+  read: (text: string) => Value,
+): Option<Value | undefined> => ({
+  help,
+  value,
+  isRepeatable: false,
+  read: ([given]) => (given === undefined ? undefined : read(given)),
+})
+
+export const choice = <const Value extends string>(
+  value: string,
+  allowed: readonly Value[],
+  help: string,
+): Option<Value | undefined> => option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given))
+
+/** Several values of a fixed set. */
+export const choices = <const Value extends string>(
+  value: string,
+  allowed: readonly Value[],
+  help: string,
+): Option<readonly Value[]> => ({
+  ...texts(value, `${help} One of ${allowed.join(', ')}.`),
+  read: (given) => given.map((one) => oneOf(allowed, one)),
+})
+
+type Range = { readonly min: number; readonly max?: number; readonly default?: number }
+
+export const wholeNumber = (help: string, range: Range): Option<number | undefined> => ({
+  ...option('<number>', help, (given) => readWholeNumber(given, range)),
+  ...(range.default === undefined ? {} : { default: String(range.default) }),
+})
+
+export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
+  const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
+  if (number >= min && number <= max) return number
+  const allowed = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
+  throw new UsageError(`"${given}" is not a whole number ${allowed}.`)
+}
+
+export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
+  const found = allowed.find((value) => value === given)
+  if (found !== undefined) return found
+  throw new UsageError(`"${given}" is not one of ${allowed.join(', ')}.`)
+}
+
+const argument =
+  <Value>(count: Argument['count'], read: Argument<Value>['read']) =>
+  (help: string): Argument<Value> => ({ help, count, takesStdin: false, read })
+
+export const one = argument('one', ([given]) => given as string)
+export const optional = argument('optional', ([given]) => given)
+export const rest = argument('rest', (given) => given)
+
+/** `-` reads the argument from standard input. */
+const orStdin = (base: Argument<string>): Argument<string> => ({
+  ...base,
+  help: `${base.help} - reads it from standard input.`,
+  takesStdin: true,
+})
+
+export const oneText = (help: string): Argument<string> => orStdin(one(help))
+/** All remaining words as one text, so that quotes are not needed. */
+export const words = (help: string): Argument<string> => orStdin(argument('words', (given) => given.join(' '))(help))
+
+export const optionalChoice = <const Value extends string>(
+  allowed: readonly Value[],
+  help: string,
+): Argument<Value | undefined> => ({
+  ...argument('optional', ([given]) => (given === undefined ? undefined : oneOf(allowed, given)))(help),
+  choices: allowed,
+})
+
+const beliefHelp = 'The belief: its id, the beginning of it, its name or an alias.'
+export const belief = one(beliefHelp)
+export const optionalBelief = (more = ''): Argument<string | undefined> => optional(`${beliefHelp}${more}`)
+
+/** Which memory. */
+export const memoryOptions = {
+  dir: {
+    ...text('<directory>', 'The memory directory.'),
+    default: "CREDENCE_DIR, else ./memory where there is one, else credence in the user's data directory",
+  },
+  user: { ...text('<name>', 'Whose memory.'), default: 'CREDENCE_USER, else the setting `user`, else local' },
+}
+
+const scopes = (help: string, otherwise: string): { readonly scope: Option<readonly string[]> } => ({
+  scope: {
+    ...texts('<scope>', `${help} May be given several times.`),
+    default: otherwise,
+    read: (given) => (given.length === 0 ? [] : parseScopes(given)),
+  },
+})
+const activeScopes = 'the project of the working directory, and user:universal'
+
+/** Which scopes a recall sees. */
+export const viewOptions = scopes(
+  'An active scope, such as domain:code; scopes above it are in view too.',
+  activeScopes,
+)
+/** A filter over all beliefs. */
+export const filterOptions = scopes('Only beliefs of this scope.', 'every scope')
+/** Which belief, when several have the name. */
+export const referenceOptions = scopes('Where to look first when several beliefs have the name.', activeScopes)
+/** The scope of something new. */
+export const targetOptions = scopes(
+  'The scope it belongs to, such as domain:code.',
+  'the project of the working directory; outside of a repository user:universal',
+)
+
+const time = (name: 'since' | 'until', help: string): Option<string | undefined> =>
+  option('<date>', help, (given) => new Date(parseTime(name, given)).toISOString())
+
+/** When something was said. */
+export const timeOptions = {
+  since: time('since', 'Only turns of this day or later.'),
+  until: time('until', 'Only turns up to this day.'),
+}
+
+export const authorOptions = {
+  as: {
+    ...option('<who>', 'Who is writing: person, agent:NAME, tool:NAME or import:NAME.', readAuthor),
+    default: 'person',
+  },
+}
+
+export const readerOptions = {
+  agent: text('<name>', 'The agent that asks: beliefs that belong to it are in view too.'),
+}
+
+export const keyOptions = {
+  key: text('<text>', 'Makes a retry harmless: the same request with the same key has one effect.'),
+}
+
+/** The values of `--extractor`. */
+export const extractorForms = 'rules, openai:<model>[@<url>] or anthropic:<model>[@<url>]'
+
+/** Options of a recall: which scopes and agent. */
+export const readOptions = { ...viewOptions, ...readerOptions, ...memoryOptions }
+/** Options of a command that writes something new. */
+export const writeOptions = { ...targetOptions, ...memoryOptions, ...authorOptions }
+/** Options of every command that changes one existing belief. */
+export const changeOptions = { ...referenceOptions, ...memoryOptions, ...authorOptions, ...keyOptions }
+
+export const defaultAuthor: Author = { actor: 'person', origin: 'cli' }
+
+export function readAuthor(who: string): Author {
+  if (who === 'person') return defaultAuthor
+  const [, kind, origin] = who.match(/^([a-z]+):(\S.*)$/) ?? []
+  const actor = actorKinds.find((known) => known === kind && known !== 'person')
+  if (actor !== undefined && origin !== undefined) return { actor, origin }
+  throw new UsageError(`Unknown author "${who}".`, 'Use person, agent:NAME, tool:NAME or import:NAME.')
+}

@@ -1,3 +1,0 @@
-import { evalFilesCommand } from './eval-files.ts'
-
-export const evalRetrieval = evalFilesCommand('retrieval')

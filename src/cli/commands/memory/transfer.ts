@@ -1,0 +1,100 @@
+import { basename, resolve } from 'node:path'
+import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
+import { readTextFile } from '../../../files/read-text.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
+import { counted, table } from '../../text/output.ts'
+import { writeFileWhole } from '../../write-file-whole.ts'
+
+export const importCommand = defineCommand({
+  args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
+  options: {
+    markdown: flag('The file is Markdown: notes, a CLAUDE.md, the MEMORY.md of another agent.'),
+    ...writeOptions,
+  },
+  description:
+    'When any of it is wrong nothing is changed. Doing it again changes nothing. --scope is for beliefs that name no scope of their own. Of Markdown every list item, paragraph and row of a table becomes a belief, named by its bold part, its key, its heading or its own words. `credence import chats` keeps conversations.',
+  examples: {
+    'credence import beliefs.jsonl': 'Takes in a file that `credence export` has written.',
+    'credence export --scope project:old | credence import - --dir ./memory':
+      'Copies beliefs from one memory to another.',
+    'credence import --markdown MEMORY.md': 'Takes in what another agent has written down, statement by statement.',
+  },
+  async run({ args: { file }, options }, session) {
+    const isStdin = file === '-'
+    if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
+      throw new UsageError(`${file} is Markdown by its name.`, `Say so: credence import --markdown ${file}`)
+    const given = isStdin ? await session.readStdin() : readTextFile(file)
+    const { homeScopes } = session.locate(options)
+    const memory = await session.memory(options)
+    const imported = await memory.import(given, {
+      source: isStdin ? 'standard input' : basename(file),
+      scopes: homeScopes,
+      format: options.markdown ? 'markdown' : 'records',
+    })
+    const { added, unchanged, reinforced, corrected, proposed, warnings } = imported
+    const counts = Object.entries({ added, unchanged, reinforced, corrected, proposed })
+    return {
+      document: imported,
+      text: () => table(counts.map(([what, count]) => [what, String(count)])),
+      notes: warnings.map((warning) => `warning: ${warning}`),
+    }
+  },
+})
+
+export const exportCommand = defineCommand({
+  args: {},
+  options: {
+    turns: flag('Export turns instead of beliefs.'),
+    out: text('<file>', 'Write to this private file; it is written completely or not at all.'),
+    ...filterOptions,
+    ...memoryOptions,
+  },
+  description:
+    'Superseded and settled beliefs are written too, so that nothing is lost. `credence import` takes in beliefs again, and `credence import chats` takes in turns. With --json it is one array.',
+  examples: {
+    'credence export > beliefs.jsonl': 'Writes every belief of yours, one a line.',
+    'credence export --scope project:ledger --out ledger.jsonl': 'Writes those of one scope to a private file.',
+    'credence export --turns > turns.jsonl': 'Writes everything that was said, one turn a line.',
+  },
+  async run({ options }, session) {
+    const { out, scope } = options
+    const memory = await session.reading(options)
+    const filter = scope.length === 0 ? {} : { scopes: scope }
+    const records = options.turns ? turnRecords(memory.exportTurns(filter)) : memory.export(filter)
+    if (out === undefined) return { document: records, text: () => linesOf(records) }
+    const file = resolve(session.workingDirectory(), out)
+    let written = 0
+    const counting = linesOf(records, () => {
+      written += 1
+    })
+    await writeFileWhole(file, counting, session.whenInterrupted)
+    const what = options.turns ? 'turn' : 'belief'
+    return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${counted(written, what)} to ${file}.` }
+  },
+})
+
+async function* linesOf(records: AsyncIterable<unknown>, onLine: () => void = () => {}): AsyncGenerator<string> {
+  for await (const record of records) {
+    yield `${JSON.stringify(record)}\n`
+    onLine()
+  }
+}
+
+/** The fields that `credence import chats` reads. */
+async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<object> {
+  for await (const { session, role, speaker, at, scope, host, origin, messageId, text: words } of turns) {
+    yield {
+      session,
+      role,
+      ...(speaker === null ? {} : { speaker }),
+      at,
+      scope,
+      host,
+      ...(messageId === null ? {} : { messageId }),
+      // A document that was quoted must not come back as the person's own words.
+      ...(role === 'user' && origin !== 'person' ? { origin: 'document' } : {}),
+      text: words,
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream'
+import { MemoryError } from '../../errors.ts'
+
+/** The programs whose hooks are understood. */
+export const hookHosts = ['claude-code', 'codex', 'cursor'] as const
+export type HookHost = (typeof hookHosts)[number]
+
+/** Events of hosts, and `hear`, which the others start when a message waits in the queue. */
+export const hookEvents = ['session-start', 'prompt-submit', 'stop', 'pre-compact', 'hear'] as const
+export type HookEvent = (typeof hookEvents)[number]
+
+/** The hosts' own names of the events. Claude Code and Codex share theirs. */
+const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
+  'session-start': ['SessionStart', 'sessionStart'],
+  'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt'],
+  stop: ['Stop'],
+  'pre-compact': ['PreCompact', 'preCompact'],
+  hear: [],
+}
+
+/** An event by our name or by its host's. */
+export const hookEventNamed = (name: string): HookEvent | undefined =>
+  hookEvents.find((event) => event === name || hostNames[event].includes(name))
+
+/**
+ * The answer in the host's format; empty for none. Codex refuses answers with unknown fields and takes context at two
+ * events only; Cursor takes it at one, and needs an answer at another. `notice` is for the person.
+ */
+export function hookAnswer(host: HookHost, event: HookEvent, context: string, notice = ''): string {
+  const line = (answer: object): string => `${JSON.stringify(answer)}\n`
+  if (host === 'cursor') {
+    if (event === 'prompt-submit') return line({ continue: true, ...(notice === '' ? {} : { user_message: notice }) })
+    return event === 'session-start' && context !== '' ? line({ additional_context: context }) : ''
+  }
+  const additionalContext = `${notice}${context}`
+  if (additionalContext === '') return ''
+  const [hookEventName] = hostNames[event]
+  return line({ hookSpecificOutput: { hookEventName, additionalContext } })
+}
+
+/** The fields of a host's input that hooks use. */
+export type HookPayload = {
+  readonly directory: string | null
+  readonly prompt: string
+  readonly session: string | null
+  /** The answer that has just ended, where the host gives it. */
+  readonly answer: string | null
+  /** The file in which the host records the conversation. */
+  readonly transcript: string | null
+}
+
+const largestPayload = 64 * 1024 * 1024
+
+/** Reads the host's input until its end; fails at `signal` if it has not ended by then. */
+export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload> {
+  const chunks: Buffer[] = []
+  let size = 0
+  const stop = (): void => void stdin.destroy()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    for await (const chunk of stdin) {
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size > largestPayload) throw new MemoryError('invalid', `The input has more than ${largestPayload} bytes.`)
+      chunks.push(bytes)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stdin.destroy()
+  }
+  if (signal.aborted) throw new MemoryError('unavailable', 'The input did not end in time.')
+  return parsePayload(Buffer.concat(chunks).toString('utf8'))
+}
+
+/** Claude Code and Codex give `cwd`, Cursor gives the roots of its workspace. */
+function parsePayload(text: string): HookPayload {
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (cause) {
+    throw new MemoryError('invalid', 'The input is not JSON.', { cause })
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new MemoryError('invalid', 'The input is not an object.')
+  const given = new Map(Object.entries(value))
+  const field = (name: string): string | null => textIn(given.get(name))
+  const roots = given.get('workspace_roots')
+  return {
+    directory: field('cwd') ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
+    prompt: field('prompt') ?? '',
+    session: field('session_id') ?? field('conversation_id'),
+    answer: field('last_assistant_message'),
+    transcript: field('transcript_path'),
+  }
+}
+
+const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

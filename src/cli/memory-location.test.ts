@@ -1,0 +1,205 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from '../../test/temporary-directory.ts'
+import { parseScope } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import {
+  commonDirectory,
+  findProjectFile,
+  memoryDirectory,
+  parseProjectFile,
+  projectFileName,
+  projectScope,
+  userConfigFile,
+} from './memory-location.ts'
+
+describe('memoryDirectory', () => {
+  const home = '/home/ada'
+
+  it('is what was given, else the environment, both from the working directory', () => {
+    using directory = temporaryDirectory()
+    const here = { cwd: () => directory.path, home }
+
+    expect(memoryDirectory({ ...here, given: 'a', env: { CREDENCE_DIR: 'b' } })).toBe(join(directory.path, 'a'))
+    expect(memoryDirectory({ ...here, given: undefined, env: { CREDENCE_DIR: 'b' } })).toBe(join(directory.path, 'b'))
+    expect(memoryDirectory({ ...here, given: '/m', env: {} })).toBe('/m')
+  })
+
+  it('is ./memory only where that is a memory', () => {
+    using directory = temporaryDirectory()
+    const found = () => memoryDirectory({ given: undefined, env: {}, cwd: () => directory.path, home })
+
+    mkdirSync(join(directory.path, 'memory'))
+    const before = found()
+    writeFileSync(join(directory.path, 'memory', 'MEMORY.md'), '')
+    const after = found()
+
+    expect(before).toBe('/home/ada/.local/share/credence')
+    expect(after).toBe(join(directory.path, 'memory'))
+  })
+
+  it("is in the user's data directory otherwise, where a relative path is ignored", () => {
+    using directory = temporaryDirectory()
+    const here = { given: undefined, cwd: () => directory.path, home }
+
+    expect(memoryDirectory({ ...here, env: { XDG_DATA_HOME: '/data', CREDENCE_DIR: '' } })).toBe('/data/credence')
+    expect(memoryDirectory({ ...here, env: { XDG_DATA_HOME: 'data' } })).toBe('/home/ada/.local/share/credence')
+  })
+})
+
+it('finds the settings of the user', () => {
+  expect(userConfigFile({}, '/home/ada')).toBe('/home/ada/.config/credence/config.json')
+  expect(userConfigFile({ XDG_CONFIG_HOME: '/etc/ada' }, '/home/ada')).toBe('/etc/ada/credence/config.json')
+})
+
+describe('findProjectFile', () => {
+  it('finds the nearest file upwards, and nothing where there is none', () => {
+    using directory = temporaryDirectory()
+    const deep = join(directory.path, 'a', 'b')
+    mkdirSync(deep, { recursive: true })
+
+    const before = findProjectFile(deep)
+    writeFileSync(join(directory.path, projectFileName), '{"scope": "project:outer"}')
+    const outer = findProjectFile(deep)
+    writeFileSync(join(directory.path, 'a', projectFileName), '{"scope": "project:inner", "dir": "../memory"}')
+    const inner = findProjectFile(deep)
+
+    expect(before).toBeNull()
+    expect(outer).toMatchObject({ scope: 'project:outer', dir: null, enabled: true })
+    expect(inner).toMatchObject({ scope: 'project:inner', dir: join(directory.path, 'memory') })
+  })
+
+  it('takes no directory for a file', () => {
+    using directory = temporaryDirectory()
+    mkdirSync(join(directory.path, projectFileName))
+    symlinkSync('nowhere', join(directory.path, 'dangling'))
+
+    expect(findProjectFile(directory.path)).toBeNull()
+  })
+})
+
+describe('a project file', () => {
+  it('keeps the scope first that new beliefs go to', () => {
+    const { scopes } = parseProjectFile('{"scopes": ["project:z", "user:universal", "domain:a", "project:z"]}', 'f')
+
+    expect(scopes).toEqual(['project:z', 'domain:a', 'user:universal'])
+  })
+
+  it.each([
+    ['{"scpoe": "project:x"}', 'Did you mean "scope"?'],
+    ['{"scope": "project:x", "scopes": ["project:y"]}', 'Give one.'],
+    ['{"scopes": []}', 'Write a list of scopes.'],
+    ['{"scope": "x"}', 'Write kind:path'],
+    ['{"enabled": "no"}', 'Write true or false.'],
+    ['{"dir": ""}', 'Write a text that is not empty.'],
+    ['[]', 'Write {"scope"'],
+    ['{', 'Write {"scope"'],
+  ])('%s is refused with a word on what to write', (text, hint) => {
+    const parse = () => parseProjectFile(text, 'f')
+
+    expect(parse).toThrow(MemoryError)
+    expect(parse).toThrow(expect.objectContaining({ hint: expect.stringContaining(hint) }))
+  })
+
+  it('of whatever text is read or refused, never half read', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+        try {
+          const { scope, scopes } = parseProjectFile(text, 'f')
+          expect(scope === null || scopes === null).toBe(true)
+        } catch (error) {
+          expect(error).toBeInstanceOf(MemoryError)
+        }
+      }),
+    )
+  })
+})
+
+function git(cwd: string, ...args: readonly string[]): string {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-c', 'protocol.file.allow=always']
+  // A test run by a git hook is told which repository that is about; these are others.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
+  const { status, stdout, stderr } = spawnSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
+  return stdout.trim()
+}
+
+function repository(path: string): string {
+  mkdirSync(path, { recursive: true })
+  git(path, 'init', '--quiet')
+  git(path, 'commit', '--quiet', '--allow-empty', '--message', 'first')
+  return path
+}
+
+/** What git itself says. */
+const asked = (cwd: string): string => git(cwd, 'rev-parse', '--path-format=absolute', '--git-common-dir')
+
+describe('projectScope', () => {
+  it('is the same everywhere in a repository and in all its worktrees, also through a link', () => {
+    using directory = temporaryDirectory()
+    const main = repository(join(directory.path, 'Ledger App'))
+    const worktree = join(directory.path, 'elsewhere', 'fix')
+    git(main, 'worktree', 'add', '--quiet', worktree)
+    mkdirSync(join(main, 'src', 'deep'), { recursive: true })
+    symlinkSync(main, join(directory.path, 'link'))
+
+    const scopes = [main, join(main, 'src', 'deep'), worktree, join(directory.path, 'link')].map(projectScope)
+
+    expect(new Set(scopes).size).toBe(1)
+    expect(scopes[0]).toMatch(/^project:ledger-app-[0-9a-f]{8}$/)
+    expect(commonDirectory(worktree)).toBe(asked(worktree))
+  })
+
+  it('tells two repositories apart whose folders have the same name', () => {
+    using directory = temporaryDirectory()
+    const one = repository(join(directory.path, 'one', 'api'))
+    const other = repository(join(directory.path, 'other', 'api'))
+
+    expect(projectScope(one)).not.toBe(projectScope(other))
+  })
+
+  it('knows a submodule from the repository around it, as git does', () => {
+    using directory = temporaryDirectory()
+    const library = repository(join(directory.path, 'library'))
+    const main = repository(join(directory.path, 'main'))
+    git(main, 'submodule', '--quiet', 'add', library, 'vendor')
+
+    expect(commonDirectory(join(main, 'vendor'))).toBe(asked(join(main, 'vendor')))
+    expect(projectScope(join(main, 'vendor'))).toMatch(/^project:vendor-/)
+  })
+
+  it('shares a bare repository among its worktrees under its own name', () => {
+    using directory = temporaryDirectory()
+    const source = repository(join(directory.path, 'source'))
+    const bare = join(directory.path, 'store.git')
+    git(directory.path, 'clone', '--quiet', '--bare', source, bare)
+    git(bare, 'worktree', 'add', '--quiet', join(directory.path, 'work'))
+
+    expect(projectScope(join(directory.path, 'work'))).toMatch(/^project:store-/)
+  })
+
+  it('is nothing outside of a repository, or where .git is not one', () => {
+    using directory = temporaryDirectory()
+    mkdirSync(join(directory.path, 'a', '.git'), { recursive: true })
+    mkdirSync(join(directory.path, 'b'))
+    writeFileSync(join(directory.path, 'b', '.git'), 'not a pointer')
+    const moved = repository(join(directory.path, 'c'))
+    git(moved, 'worktree', 'add', '--quiet', join(directory.path, 'd'))
+    renameSync(moved, join(directory.path, 'gone'))
+
+    expect(['a', 'b', 'd'].map((name) => projectScope(join(directory.path, name)))).toEqual([null, null, null])
+  })
+
+  it.each(['ünïcode プロジェクト', '...', 'a:b c', 'x'.repeat(200)])(
+    'makes a valid scope of a folder named %j',
+    (name) => {
+      using directory = temporaryDirectory()
+      const scope = projectScope(repository(join(directory.path, name))) ?? ''
+
+      expect(parseScope(scope)).toBe(scope)
+    },
+  )
+})

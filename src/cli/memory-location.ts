@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { parseScope, parseScopes } from '../beliefs/scope.ts'
+import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
+import { didYouMean } from '../did-you-mean.ts'
+import { MemoryError } from '../errors.ts'
+import type { EnvironmentVariables } from './text/output.ts'
+
+type DirectorySources = {
+  /** The value of --dir. */
+  readonly given: string | undefined
+  readonly env: EnvironmentVariables
+  /** The directory that a `.credence.json` names. */
+  readonly project?: () => string | null
+  readonly cwd: () => string
+  readonly home: string
+}
+
+/** The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. */
+export function memoryDirectory({ given, env, project, cwd, home }: DirectorySources): string {
+  if (given?.trim() === '')
+    throw new MemoryError('invalid', 'The memory directory is empty.', { hint: 'Name one, or leave --dir out.' })
+  const named = given ?? (env.CREDENCE_DIR || undefined)
+  if (named !== undefined) return isAbsolute(named) ? named : resolve(cwd(), named)
+  const ofProject = project?.() ?? null
+  if (ofProject !== null) return ofProject
+  const local = join(cwd(), 'memory')
+  if (existsSync(join(local, 'state')) || existsSync(join(local, 'MEMORY.md'))) return local
+  return join(xdgDirectory(env.XDG_DATA_HOME, join(home, '.local', 'share')), 'credence')
+}
+
+/** Shown when a memory is made, and before an agent is connected. */
+export const keepingNotice = (dir: string): string =>
+  `What you tell connected agents is kept word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` removes what was kept.`
+
+/** The XDG specification says that relative paths are ignored. */
+export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
+  given !== undefined && isAbsolute(given) ? given : otherwise
+
+/** The user's own settings. */
+export const userConfigFile = (env: EnvironmentVariables, home: string): string =>
+  join(xdgDirectory(env.XDG_CONFIG_HOME, join(home, '.config')), 'credence', 'config.json')
+
+type SettingsSources = {
+  readonly dir: string
+  readonly user: string | undefined
+  readonly env: EnvironmentVariables
+  readonly cwd: () => string
+  readonly home: string
+}
+
+/** The settings in force: --user, the environment, config.json of the memory directory, config.json of the user. */
+export function readSettings({ dir, user, env, cwd, home }: SettingsSources): Settings {
+  const files = [join(dir, 'config.json'), userConfigFile(env, home)].map((file) => settingsIn(file, home))
+  const fromEnvironment = withAbsolutePaths(environmentSettings(env), cwd, home)
+  return resolveSettings([user === undefined ? {} : { user }, fromEnvironment, ...files])
+}
+
+function settingsIn(file: string, home: string): SomeSettings {
+  try {
+    return withAbsolutePaths(parseSettings(readFileSync(file, 'utf8'), file), () => dirname(file), home)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (cause instanceof MemoryError) throw cause
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {}
+    throw new MemoryError('unavailable', `The settings in ${file} cannot be read (${code}).`, {
+      hint: 'Check who owns it.',
+      cause,
+    })
+  }
+}
+
+/** Relative paths are relative to the file or directory that they come from; `~` is the home directory. */
+function withAbsolutePaths(settings: SomeSettings, base: () => string, home: string): SomeSettings {
+  const at = (path: string): string => (/^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : resolve(base(), path))
+  const { evalStoreDir, excludedDirectories } = settings
+  return {
+    ...settings,
+    ...(typeof evalStoreDir === 'string' ? { evalStoreDir: at(evalStoreDir) } : {}),
+    ...(Array.isArray(excludedDirectories) ? { excludedDirectories: excludedDirectories.map(at) } : {}),
+  }
+}
+
+/** The settings of a project: its `.credence.json`. */
+export type ProjectFile = {
+  readonly file: string
+  /** Replaces the scope of the repository. */
+  readonly scope: string | null
+  /** Replaces all active scopes; new beliefs go to the first. */
+  readonly scopes: readonly string[] | null
+  /** The memory directory, absolute. */
+  readonly dir: string | null
+  /** Whether hooks are switched on. */
+  readonly enabled: boolean
+}
+
+export const projectFileName = '.credence.json'
+
+const keys = ['scope', 'scopes', 'dir', 'enabled'] as const
+const largestFile = 64 * 1024
+
+/** The nearest `.credence.json` from a directory upwards, or null. A file of another user is refused. */
+export function findProjectFile(directory: string): ProjectFile | null {
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    const file = join(at, projectFileName)
+    const text = textOf(file)
+    if (text !== null) return parseProjectFile(text, file)
+    if (at === dirname(at)) return null
+  }
+}
+
+function textOf(file: string): string | null {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats === undefined || !stats.isFile()) return null
+  if (process.getuid !== undefined && stats.uid !== process.getuid())
+    throw new MemoryError('forbidden', `${file} belongs to another user of this machine.`, {
+      hint: 'Remove it, or make it yours.',
+    })
+  if (stats.size > largestFile) throw invalid(`${file} has ${stats.size} bytes.`, `At most ${largestFile} are read.`)
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new MemoryError('unavailable', `${file} cannot be read (${code}).`, { hint: 'Check who owns it.', cause })
+  }
+}
+
+/** Checks the text of a `.credence.json`. */
+export function parseProjectFile(text: string, file: string): ProjectFile {
+  const value = parseObject(text, file)
+  const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))
+  if (unknown !== undefined) {
+    const meant = didYouMean(unknown, keys)
+    const hint = meant === undefined ? `Known are ${keys.join(', ')}.` : `Did you mean "${meant}"?`
+    throw invalid(`${file} has the unknown key "${unknown.slice(0, 80)}".`, hint)
+  }
+  const { scope, scopes, dir, enabled = true } = value
+  const wrong = (key: string, given: unknown, hint: string): MemoryError =>
+    invalid(`"${key}" in ${file} is ${(JSON.stringify(given) ?? 'missing').slice(0, 80)}.`, hint)
+  const textOf = (key: string, given: unknown): string => {
+    if (typeof given === 'string' && given.trim() !== '') return given
+    throw wrong(key, given, 'Write a text that is not empty.')
+  }
+  if (scope !== undefined && scopes !== undefined) throw invalid(`${file} has both "scope" and "scopes".`, 'Give one.')
+  if (scopes !== undefined && (!Array.isArray(scopes) || scopes.length === 0))
+    throw wrong('scopes', scopes, 'Write a list of scopes.')
+  if (typeof enabled !== 'boolean') throw wrong('enabled', enabled, 'Write true or false.')
+  const [first, ...others] = (scopes ?? []).map((one: unknown) => parseScope(textOf('scopes', one)))
+  return {
+    file,
+    scope: scope === undefined ? null : parseScope(textOf('scope', scope)),
+    // New beliefs go to the first scope, so only the others are sorted.
+    scopes: first === undefined ? null : [first, ...parseScopes(others).filter((other) => other !== first)],
+    // A relative directory lies beside the file.
+    dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
+    enabled,
+  }
+}
+
+function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
+  const hint = 'Write {"scope": "project:ledger"}.'
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (cause) {
+    throw new MemoryError('invalid', `${file} is not JSON.`, { hint, cause })
+  }
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { ...value }
+  throw invalid(`${file} holds no object.`, hint)
+}
+
+const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
+
+/**
+ * The scope of the repository a directory is in, or null outside of one. Worktrees of one repository share it, two
+ * repositories never do, whatever their folders are called. Git itself is not run: that would cost more than a recall.
+ */
+export function projectScope(directory: string): string | null {
+  const repository = commonDirectory(directory)
+  if (repository === null) return null
+  const hash = createHash('sha256').update(repository).digest('hex').slice(0, 8)
+  return `project:${slug(repositoryName(repository))}-${hash}`
+}
+
+/** The real path of the directory that all worktrees of a repository have in common. */
+export function commonDirectory(directory: string): string | null {
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    const found = commonOf(join(at, '.git'))
+    if (found !== null) return found
+    if (at === dirname(at)) return null
+  }
+}
+
+/**
+ * `.git` is a repository's directory, or in worktrees and submodules a file with the path of one. The directory of a
+ * worktree names the one it shares in `commondir`. As for git, a `.git` that cannot be read is not a repository.
+ */
+function commonOf(dotGit: string): string | null {
+  try {
+    const [, path = ''] = statSync(dotGit).isDirectory()
+      ? []
+      : (/^gitdir: (.+)$/m.exec(readFileSync(dotGit, 'utf8')) ?? [])
+    const gitDirectory = path === '' ? dotGit : resolve(dirname(dotGit), path.trimEnd())
+    readFileSync(join(gitDirectory, 'HEAD'))
+    const shared = join(gitDirectory, 'commondir')
+    return realpathSync(resolve(gitDirectory, existsSync(shared) ? readFileSync(shared, 'utf8').trimEnd() : '.'))
+  } catch {
+    return null
+  }
+}
+
+/** `…/ledger/.git`, the bare `…/ledger.git` and the submodule `…/.git/modules/ledger` are all called ledger. */
+const repositoryName = (repository: string): string =>
+  basename(repository) === '.git' ? basename(dirname(repository)) : basename(repository).replace(/\.git$/, '')
+
+const longestSlug = 40
+
+/** Letters, digits and single dashes, as a scope may hold them. */
+function slug(name: string): string {
+  const dashed = name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+  const short = [...dashed].slice(0, longestSlug).join('')
+  return short.replace(/^-+|-+$/g, '') || 'project'
+}

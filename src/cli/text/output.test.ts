@@ -1,0 +1,111 @@
+import { PassThrough } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { columns, counted, harmless, indented, isClosedPipe, styleFor, wantsColour, wrap, write } from './output.ts'
+
+const terminal = { isTTY: true }
+
+describe('wantsColour', () => {
+  it('is for terminals only', () => {
+    expect(wantsColour(terminal, {})).toBe(true)
+    expect(wantsColour({}, {})).toBe(false)
+  })
+
+  it.each([{ NO_COLOR: '1' }, { CI: 'true' }, { TERM: 'dumb' }, { FORCE_COLOR: '0' }])('is off with %j', (env) => {
+    expect(wantsColour(terminal, env)).toBe(false)
+  })
+
+  it('can be forced, and an empty variable says nothing', () => {
+    expect(wantsColour({}, { FORCE_COLOR: '1', NO_COLOR: '1', CI: '1' })).toBe(true)
+    expect(wantsColour(terminal, { NO_COLOR: '', FORCE_COLOR: '' })).toBe(true)
+  })
+})
+
+describe('styleFor', () => {
+  it('leaves text alone where there is no colour, and paints it where there is', () => {
+    expect(styleFor(new PassThrough(), {}).bold('x')).toBe('x')
+    expect(styleFor(new PassThrough(), { FORCE_COLOR: '1' }).bold('x')).toBe('\u001b[1mx\u001b[22m')
+  })
+
+  it('bounds lines on a terminal only', () => {
+    const narrow = Object.assign(new PassThrough(), { isTTY: true, columns: 60 })
+
+    expect(styleFor(narrow, {}).width).toBe(60)
+    expect(styleFor(new PassThrough(), {}).width).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('write', () => {
+  it('reports a reader that has gone where the text was written', async () => {
+    const stream = new PassThrough()
+    stream.on('error', () => {})
+    stream.destroy()
+
+    const failure = await write(stream, 'too late').then(
+      () => null,
+      (error: unknown) => error,
+    )
+
+    expect(isClosedPipe(failure)).toBe(true)
+    expect(isClosedPipe(new Error('another'))).toBe(false)
+  })
+})
+
+describe('harmless', () => {
+  it('keeps text and takes its power over the terminal', () => {
+    expect(harmless('é 日本\n\tx')).toBe('é 日本\n\tx')
+    expect(harmless('\u001b[31mred\u009b0m \u202etxt\r')).toBe('�[31mred�0m �txt�')
+  })
+})
+
+describe('wrap', () => {
+  it('breaks at spaces and keeps line breaks', () => {
+    expect(wrap('one two three\nfour', 8)).toEqual(['one two', 'three', 'four'])
+  })
+
+  it('keeps the indent of a line it breaks', () => {
+    expect(wrap('  one two three', 9)).toEqual(['  one two', '  three'])
+  })
+
+  it('loses nothing, and makes a line too long only for one long word', () => {
+    const prose = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }).map((words) => words.join(' '))
+    fc.assert(
+      fc.property(prose, fc.integer({ min: 1, max: 40 }), (text, width) => {
+        const lines = wrap(text, width)
+
+        expect(lines.join(' ')).toBe(text)
+        for (const line of lines) expect(line.length <= width || !line.includes(' ')).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('columns', () => {
+  it('aligns cells and wraps the last one under itself', () => {
+    const text = columns(
+      [
+        ['a', 'one two three four five'],
+        ['long', 'six'],
+      ],
+      { width: 30 },
+    )
+
+    expect(text).toBe('  a     one two three four\n        five\n  long  six')
+  })
+
+  it('makes nothing of no rows', () => {
+    expect(columns([])).toBe('')
+  })
+})
+
+it('indents every line but empty ones', () => {
+  expect(indented('a\n\nb', 2)).toBe('  a\n\n  b')
+})
+
+it('counts in English', () => {
+  expect([counted(0, 'belief'), counted(1, 'belief'), counted(2, 'belief')]).toEqual([
+    '0 beliefs',
+    '1 belief',
+    '2 beliefs',
+  ])
+})

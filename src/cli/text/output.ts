@@ -1,0 +1,144 @@
+import type { Writable } from 'node:stream'
+import { MemoryError } from '../../errors.ts'
+
+/** The environment variables of the process; only compose.ts reads them. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
+
+/** An output stream, perhaps of a terminal. */
+export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+type Paint = (text: string) => string
+
+/** The escape codes that begin and end each style. */
+const escapeCodes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  underline: [4, 24],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const
+
+/** Colours and the width of lines; `width` is unbounded in a pipe. Without colour every paint returns its text. */
+export type Style = Readonly<Record<keyof typeof escapeCodes, Paint>> & { readonly width: number }
+
+/** Longer lines are tiring to read, however wide the window is. */
+const widestText = 100
+
+export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
+  const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
+  const paint = ([open, close]: readonly [number, number]): Paint => {
+    return (text) => (text === '' ? '' : `\u001b[${open}m${text}\u001b[${close}m`)
+  }
+  return wantsColour(stream, env) ? styled(paint, width) : plain(width)
+}
+
+/** No colours at all. */
+export const plain = (width: number): Style => styled(() => (text) => text, width)
+
+function styled(paint: (codes: readonly [number, number]) => Paint, width: number): Style {
+  const paints = Object.entries(escapeCodes).map(([name, codes]) => [name, paint(codes)])
+  // One paint for each key of the table.
+  return { ...(Object.fromEntries(paints) as Omit<Style, 'width'>), width }
+}
+
+/** Colour only on a terminal that can and may; see no-color.org and force-color.org. */
+export function wantsColour({ isTTY = false }: { readonly isTTY?: boolean }, env: EnvironmentVariables): boolean {
+  const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== ''
+  if (isSet('FORCE_COLOR')) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false'
+  if (isSet('NO_COLOR') || isSet('CI') || env.TERM === 'dumb') return false
+  return isTTY
+}
+
+/** Resolves when the text has been handed over, so that an error of the stream surfaces here and nowhere else. */
+export const write = (stream: Writable, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(isClosedPipe(error) ? error : cannotPrint(error)) : resolve()))
+  })
+
+const cannotPrint = (cause: Error): MemoryError =>
+  new MemoryError('unavailable', `The output could not be written: ${cause.message}.`, {
+    hint: 'Make room, or send it somewhere else. What the command did to the memory is done.',
+    cause,
+  })
+
+/** Whether an error only says that the reader has gone, as `head` does when it has seen enough. */
+export const isClosedPipe = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
+
+/**
+ * Text from a memory, fit for a terminal: nothing in it can move the cursor, change colours or reverse the reading
+ * direction.
+ */
+export const harmless = (text: string): string =>
+  text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}')
+
+/**
+ * Breaks a text into lines of at most `width` characters at spaces. Line breaks stay, continued lines
+ * keep the indent, and long words are kept whole.
+ */
+export function wrap(text: string, width: number): readonly string[] {
+  return text.split('\n').flatMap((line) => {
+    if (line.length <= width) return [line]
+    const [indent = ''] = line.match(/^ */) ?? []
+    const lines: string[] = []
+    let current = ''
+    for (const word of line.slice(indent.length).split(' ')) {
+      if (current !== '' && indent.length + current.length + 1 + word.length > width) {
+        lines.push(indent + current)
+        current = word
+      } else current = current === '' ? word : `${current} ${word}`
+    }
+    return [...lines, indent + current]
+  })
+}
+
+/** A wrapped text with every line moved to the right. */
+export const indented = (text: string, indent: number, width = Number.POSITIVE_INFINITY): string =>
+  wrap(text, width - indent)
+    .map((line) => (line === '' ? '' : ' '.repeat(indent) + line))
+    .join('\n')
+
+/** Rows of cells in columns as wide as they need, two spaces apart; the last column wraps. */
+export function columns(
+  rows: readonly (readonly string[])[],
+  { indent = 2, width = Number.POSITIVE_INFINITY } = {},
+): string {
+  const count = Math.max(0, ...rows.map((row) => row.length))
+  const widths = Array.from({ length: count }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map((row) => {
+      const before = row
+        .slice(0, -1)
+        .map((cell, column) => cell.padEnd((widths[column] ?? 0) + 2))
+        .join('')
+      const start = indent + before.length
+      const [first = '', ...rest] = wrap(row.at(-1) ?? '', Math.max(width - start, 20))
+      return [' '.repeat(indent) + before + first, ...rest.map((line) => ' '.repeat(start) + line)]
+        .map((line) => line.trimEnd())
+        .join('\n')
+    })
+    .join('\n')
+}
+
+/** A table of facts: rows without indent. */
+export const table = (rows: readonly (readonly string[])[], width?: number): string =>
+  columns(rows, width === undefined ? { indent: 0 } : { indent: 0, width })
+
+type Part = string | false | readonly (string | false)[]
+
+/** The parts that are texts, one a line: `isNew && 'It is new.'` is left out when it is false. */
+export const lines = (...parts: readonly Part[]): string =>
+  parts
+    .flat()
+    .filter((part) => part !== false)
+    .join('\n')
+
+/** `1 belief`, `2 beliefs`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** A note about the items of a list that are not shown; none when all are. */
+export function moreNote(noun: string, total: number, end: number): readonly string[] {
+  return total > end ? [`${counted(total - end, `more ${noun}`)}; see them with --offset ${end}.`] : []
+}

@@ -1,0 +1,56 @@
+import type { EnvironmentVariables, OutputStream } from './output.ts'
+
+const barWidth = 28
+/** The time left is shown after this. */
+const patienceMs = 2_000
+
+/** One line that is drawn over itself. On anything but a terminal it draws nothing. */
+export class ProgressBar {
+  readonly #stream: OutputStream
+  readonly #isShown: boolean
+  readonly #clock: () => number
+  #drawn = ''
+  /** Where the work under way began; null when there is none. */
+  #began: { readonly at: number; readonly done: number; readonly total: number } | null = null
+
+  constructor(stream: OutputStream, env: EnvironmentVariables, clock: () => number = () => performance.now()) {
+    this.#stream = stream
+    this.#clock = clock
+    this.#isShown = stream.isTTY === true && env.TERM !== 'dumb' && (env.CI ?? '') === ''
+  }
+
+  show(label: string, done: number, total: number): void {
+    if (!this.#isShown) return
+    // Another total is other work, whose speed says nothing about this.
+    if (this.#began?.total !== total || done < this.#began.done) this.#began = { at: this.#clock(), done, total }
+    const filled = total === 0 ? 0 : Math.round((done / total) * barWidth)
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
+    const line = `${bar} ${done}/${total}${this.#timeLeft(done)} ${label}`.slice(0, (this.#stream.columns ?? 80) - 1)
+    if (line === this.#drawn) return
+    this.#drawn = line
+    this.#stream.write(`\r${line}\u001b[K`)
+  }
+
+  /** Takes the line away, so that the answer begins on a clean one. */
+  clear(): void {
+    if (this.#drawn !== '') this.#stream.write('\r\u001b[K')
+    this.#drawn = ''
+    this.#began = null
+  }
+
+  /** As long again as it took so far, for every part that is left. */
+  #timeLeft(done: number): string {
+    if (this.#began === null) return ''
+    const { at, done: before, total } = this.#began
+    const elapsed = this.#clock() - at
+    if (elapsed < patienceMs || done === before || done >= total) return ''
+    return `, ${duration((elapsed / (done - before)) * (total - done))} left`
+  }
+}
+
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

@@ -1,0 +1,155 @@
+import type {
+  Budget,
+  Context,
+  MatchedForm,
+  MatchedWords,
+  NearMissReason,
+  Quote,
+  QuoteDecision,
+  RelevantBelief,
+} from '../../memory/recall/context.ts'
+import type { Explanation } from '../../search/explanation.ts'
+import { kebab } from '../command/command.ts'
+import { beliefBlock, called, dayOf } from './beliefs.ts'
+import { harmless, indented, lines, type Style } from './output.ts'
+
+/** Three decimals at most. */
+export const rounded = (value: number): string => String(Number(value.toFixed(3)))
+
+export const quoted = (words: readonly string[]): string => words.map((word) => `"${harmless(word)}"`).join(', ')
+
+/** Which words of the message matched which form. */
+export function matchText({ field, form, words }: MatchedForm): string {
+  const said = [...new Set(words.map(wordsText))].join(' and ')
+  const isLiteral = words.every(({ text, typo }) => typo === null && text === form)
+  return isLiteral ? `${said} is its ${field}` : `${said} means its ${field} "${harmless(form)}"`
+}
+
+function wordsText({ text, typo }: MatchedWords): string {
+  if (typo === null) return `"${harmless(text)}"`
+  const written = text.toLowerCase() === typo.written ? '' : `"${harmless(typo.written)}" `
+  return `"${harmless(text)}" (${written}read as "${harmless(typo.meant)}")`
+}
+
+/** The arithmetic of one step: `1.386 (idf of 1 in 4) × 2 (name boost) = 2.773`. */
+export function arithmetic({ op, parts, value, label }: Explanation): string {
+  if (op === 'leaf') return `${rounded(value)} (${harmless(label)})`
+  const terms = parts.map((part) => (part.op === 'leaf' ? arithmetic(part) : rounded(part.value)))
+  return `${terms.join(op === 'sum' ? ' + ' : ' × ')} = ${rounded(value)}`
+}
+
+/** Every step of an explanation, one line each, parts below their sum or product. */
+export const explanationTree = (explanation: Explanation, depth = 0): readonly string[] => [
+  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${harmless(explanation.label)})`}`,
+  ...explanation.parts.filter(({ op }) => op !== 'leaf').flatMap((part) => explanationTree(part, depth + 1)),
+]
+
+/** How a relevant belief was found and how it was scored, line by line. */
+export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
+  if (matches.length === 0)
+    return [`${harmless(explanation.label)}, which is why it comes after everything that was named`]
+  const clauses = matches.flatMap((match) => [`${matchText(match)}:`, `  ${arithmetic(match.explanation)}`])
+  return matches.length === 1 ? clauses : [...clauses, `together: ${arithmetic(explanation)}`]
+}
+
+/** Why a belief that was mentioned is not among the relevant ones, as the end of a sentence. */
+export function reasonText(reason: NearMissReason): string {
+  switch (reason.kind) {
+    case 'other-scope':
+      return `it lives in ${harmless(reason.scopes.join(' and '))}, which is not in view here`
+    case 'superseded':
+      return reason.by === null ? 'it was superseded' : `it was superseded by ${harmless(reason.by)}`
+    case 'resolved':
+      return `it was settled on ${dayOf(reason.at)}`
+    case 'pinned-already':
+      return 'it is pinned, so it is there whatever the message says'
+    case 'open-question':
+      return 'it is an open question; those are shown only while they are pinned'
+    case 'expertise':
+      return 'it says what the person knows, which belongs to the prelude'
+    case 'over-budget':
+      return `there was no room: ${budgetText[reason.limit]} (--${kebab(reason.limit)})`
+    case 'other-agent':
+      return `it belongs to the agent ${harmless(reason.agent)} alone`
+    case 'proposed':
+      return `it is only proposed, to replace ${harmless(reason.for)}`
+    case 'candidate':
+      return 'it is a candidate, which a person has not confirmed yet'
+  }
+}
+
+const budgetText: Readonly<Record<Exclude<keyof Budget, 'maxPrelude' | 'maxQuotes'>, string>> = {
+  maxBeliefs: 'as many beliefs as allowed were taken already',
+  maxPinned: 'as many pinned beliefs as allowed were taken already',
+  maxQuestions: 'as many questions as allowed were taken already',
+  maxCharacters: 'it would have been too many characters',
+}
+
+/** A context for people: the same tiers as an agent gets, in the same order. */
+export function contextText(context: Context, { explain }: { readonly explain: boolean }, style: Style): string {
+  const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
+  const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
+  const sections: readonly (readonly [string, readonly string[]])[] = [
+    ['About the person', prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
+    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style))],
+    ['Relevant to this message', relevant.map((one) => relevantBlock(one, explain, style))],
+    ['Still open', questions.map((question) => beliefBlock(question, style))],
+    ['Said earlier', quotes.map((quote) => quoteBlock(quote, quoteDecision, explain, style))],
+    ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
+    ['Mentioned, but left out', misses.map((miss) => indented(miss, 2, style.width))],
+  ]
+  return sections
+    .filter(([, items]) => items.length > 0)
+    .map(([title, items]) => `${style.underline(title)}\n${items.join('\n')}\n`)
+    .join('\n')
+}
+
+const dimmed = (line: string, style: Style): string => style.dim(indented(line, 4, style.width))
+
+function relevantBlock(relevant: RelevantBelief, explain: boolean, style: Style): string {
+  const { belief, score, matches, explanation } = relevant
+  const found = matches.length === 0 ? harmless(explanation.label) : matches.map(matchText).join('; ')
+  const reasons = explain ? explanationLines(relevant) : [`Because ${found}.`]
+  return lines(
+    beliefBlock(belief, style, { before: `${style.cyan(rounded(score))}  ` }),
+    reasons.map((line) => dimmed(line, style)),
+  )
+}
+
+function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
+  const { text, at, earlier } = quote
+  const reasons = [
+    sharedText(quote, decision?.asked ?? []),
+    ...(explain ? explanationTree(quote.explanation) : []),
+    ...(explain && decision !== undefined ? [`shown from ${rounded(decision.threshold)} on`] : []),
+  ]
+  return lines(
+    `  ${earlier ? 'earlier, ' : ''}${dayOf(at)}, ${speakerOf(quote)}: "${harmless(text)}"`,
+    reasons.map((line) => dimmed(line, style)),
+  )
+}
+
+/** The person whose memory it is has no name in it. */
+export const speakerOf = ({ speaker, role }: Pick<Quote, 'speaker' | 'role'>): string =>
+  harmless(speaker ?? (role === 'user' ? 'you' : role))
+
+/** "You asked with 4 telling words; this sentence holds 3 of them: …" */
+export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
+  const beside = nearby.length === 0 ? '' : `; right beside it: ${quoted(nearby)}`
+  const held = shared.length === 0 ? 'it holds none of them itself' : `this holds ${quoted(shared)}`
+  return asked.length === 0
+    ? `It shares ${quoted([...shared, ...nearby])} with the message.`
+    : `You asked with ${asked.length} telling words (${quoted(asked)}); ${held}${beside}.`
+}
+
+/** With `--explain`: the best quote that was not shown, and its distance to the threshold. */
+function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
+  if (quotes.length > 0 || decision === undefined || decision.best === null) return []
+  const { best, threshold, asked } = decision
+  const scores = `${rounded(best.score)} of the ${rounded(threshold)} that it takes`
+  return [
+    indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}): ${scores}.`, 2, style.width),
+    dimmed(sharedText(best, asked), style),
+    style.dim(indented('`credence search` shows what was said all the same.', 4)),
+  ]
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
+import { readRecords } from '../../../memory/transfer/belief-record.ts'
+import { readRetrievalCases } from './case-file.ts'
+import type { RetrievalPack } from './pack.ts'
+import { checkPack } from './run-pack.ts'
+
+const beliefs = readRecords(
+  { now: () => new Date(0), newId: () => 'unused' },
+  {
+    text: JSON.stringify([
+      belief('a'),
+      belief('b'),
+      belief('c'),
+      belief('old', { epistemic_status: 'superseded', superseded_by: 'a' }),
+      belief('far', { scope: ['domain:cars'] }),
+      belief('pin', { pinned: true }),
+    ]),
+    source: 'b',
+    user: 'ann',
+    scopes: [],
+  },
+).records.map(({ record }) => record)
+
+const packOf = (...expectations: object[]): RetrievalPack => ({
+  kind: 'retrieval',
+  id: 'p',
+  title: 'P',
+  beliefs,
+  recall: {},
+  hash: 'h',
+  warnings: [],
+  cases: readRetrievalCases(
+    'c',
+    expectations.map((expectation, at) =>
+      staticCase(`case-${at}`, 'message', expectation, 'budget' in expectation ? { budget: expectation.budget } : {}),
+    ),
+  ).cases.map((one) => ({ ...one, user: 'ann' })),
+})
+const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
+const check = (...expectations: object[]) => checkPack(packOf(...expectations), backendsFor('unused'))
+
+describe('checkPack', () => {
+  it('accepts a pack that asks for something possible', async () => {
+    expect(await check(only('a'), only('b', 'c'), only())).toEqual({
+      pack: 'p',
+      cases: 3,
+      passedByNone: 1,
+      passedByOracle: 3,
+      problems: [],
+    })
+  })
+
+  it('refuses a pack that silence passes', async () => {
+    const { problems, passedByNone } = await check(only(), only(), only('a'))
+
+    expect(passedByNone).toBe(2)
+    expect(problems).toEqual(['Finding nothing passes 2 of 3 cases; at most 60 % are allowed.'])
+  })
+
+  it.each([
+    ['a superseded belief', only('old')],
+    ['a belief of another scope', only('far')],
+    ['a pinned belief among the relevant ones', only('pin')],
+    ['a pin that is none', { ...only('a'), pinnedFacts: { mustInclude: ['a'] } }],
+    ['something and its absence', { relevantBeliefs: { shouldOnlyInclude: ['a'], mustExclude: ['a'] } }],
+    [
+      'an order that goes in a circle',
+      {
+        relevantBeliefs: {
+          orderedBefore: [
+            ['a', 'b'],
+            ['b', 'c'],
+            ['c', 'a'],
+          ],
+        },
+      },
+    ],
+    ['more than there are', { relevantBeliefs: { minCount: 9 } }],
+    ['a prelude nobody has', { ...only('a'), personaPrelude: { contains: ['x'] } }],
+  ])('refuses a case that expects %s', async (_what, expectation) => {
+    const { problems } = await check(expectation, only('a'))
+
+    expect(problems).toEqual([expect.stringMatching(/^No memory can pass "case-0": /u)])
+  })
+
+  it.each([
+    ['what must be there beside what should', { relevantBeliefs: { mustInclude: ['a', 'pin'], shouldInclude: ['b'] } }],
+    [
+      'an order against the alphabet',
+      {
+        relevantBeliefs: {
+          orderedBefore: [
+            ['c', 'b'],
+            ['b', 'a'],
+          ],
+        },
+      },
+    ],
+    [
+      'a number, without the noise',
+      { relevantBeliefs: { minCount: 2, mustExclude: ['a'] }, noiseCheck: { mustNotSurface: [] } },
+    ],
+  ])('accepts a case that expects %s', async (_what, expectation) => {
+    expect((await check(expectation)).problems).toEqual([])
+  })
+})

@@ -1,0 +1,216 @@
+import type { BenchmarkComparison, FigureComparison } from '../compare/compare.ts'
+import type { InvalidCounts } from '../gate/ci-gate.ts'
+import { changeSentence, gateExitCodes, type Judgement, nameOf, shown, type TakenRun, worstOf } from '../gate/gate.ts'
+import type { BaselineSnapshot } from '../store/schemas/run.ts'
+
+/** What a candidate was compared with. */
+export type Reference =
+  | { readonly kind: 'snapshot'; readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' }
+  | { readonly kind: 'store' }
+  | { readonly kind: 'nothing' }
+
+/** The result of a comparison as JSON; the other formats are made from it. */
+export type DeltaReport = ReturnType<typeof deltaReport>
+
+/** One report of all comparisons of a candidate. The worst judgement decides. */
+export function deltaReport(
+  judgements: readonly Judgement[],
+  about: {
+    readonly reference: Reference
+    readonly baseRootDir: string | null
+    readonly candidateRootDir: string
+    readonly invalid: { readonly base?: InvalidCounts; readonly candidate: InvalidCounts }
+  },
+) {
+  const verdict = worstOf(judgements.map((judgement) => judgement.verdict))
+  const snapshot = about.reference.kind === 'snapshot' ? about.reference.snapshot : null
+  const verdicts = judgements.flatMap((judgement) => judgement.verdicts)
+  const deltas = verdicts.flatMap(({ comparison }) => (comparison === null ? [] : [deltaOf(comparison)]))
+  const lines = (of: (delta: BenchmarkDelta) => readonly string[]): readonly string[] =>
+    deltas.flatMap((delta) => of(delta).map((line) => `${nameOf(delta)}: ${line}`))
+  const reasons = judgements.flatMap((judgement) => judgement.reasons)
+  return {
+    schemaVersion: 1 as const,
+    passed: verdict === 'pass',
+    verdict,
+    exitCode: gateExitCodes[verdict],
+    // A reason against the candidate is in every judgement of it.
+    reasons: reasons.filter(({ line }, index) => reasons.findIndex((other) => other.line === line) === index),
+    /** Of every benchmark and system: the verdict, the reason in one line, what to do next, and the runs compared. */
+    verdicts: verdicts.map(({ comparison: _, ...rest }) => rest),
+    baselineSnapshotId: snapshot?.snapshotId ?? null,
+    baselineCreatedAt: snapshot?.createdAt ?? null,
+    baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
+    /** Which side's snapshot decided. `candidate`: the base has never had one, so the candidate's own is the first. */
+    baselineResolvedFrom: about.reference.kind === 'snapshot' ? about.reference.resolvedFrom : null,
+    baseRootDir: about.baseRootDir,
+    candidateRootDir: about.candidateRootDir,
+    comparedBenchmarks: Math.max(...judgements.map(({ comparedBenchmarks }) => comparedBenchmarks)),
+    missingCandidateBenchmarks: unique(judgements.flatMap((judgement) => judgement.missingCandidateBenchmarks)),
+    newBenchmarks: unique(judgements.flatMap((judgement) => judgement.newBenchmarks)),
+    invalidArtifacts: about.invalid,
+    regressions: [
+      ...lines(({ regressions }) => regressions),
+      ...verdicts.filter((one) => one.verdict === 'regression' && one.comparison === null).map(({ reason }) => reason),
+    ],
+    improvements: lines(({ improvements }) => improvements),
+    notes: lines(({ notes }) => notes),
+    deltas,
+  }
+}
+
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
+
+type BenchmarkDelta = ReturnType<typeof deltaOf>
+
+function deltaOf({ unjudged: _, ...comparison }: BenchmarkComparison) {
+  const { basePassRate, candidatePassRate, figures, notes } = comparison
+  const sentences = (...verdicts: readonly FigureComparison['verdict'][]): readonly string[] =>
+    figures.filter(({ verdict }) => verdicts.includes(verdict)).map(changeSentence)
+  const moved = figures.flatMap(({ figure, delta }) =>
+    delta === null || figure === 'passRate' || figure === 'errorCases' ? [] : [[figure, delta] as const],
+  )
+  return {
+    ...comparison,
+    passRateDelta: candidatePassRate - basePassRate,
+    metricDeltas: Object.fromEntries(moved),
+    regressions: sentences('worse', 'dropped'),
+    improvements: sentences('better'),
+    notes: [...notes, ...sentences('new')],
+  }
+}
+
+export const verdictWords: Readonly<Record<DeltaReport['verdict'], string>> = {
+  pass: 'passed',
+  regression: 'regression',
+  invalid: 'invalid documents',
+  'cannot tell': 'cannot tell',
+}
+
+/** The comparison for a pull request or release notes. The same report gives the same bytes. */
+export function deltaMarkdown(report: DeltaReport): string {
+  const reasons = report.reasons.map(({ line, next }) => `${line} ${next}`)
+  return [
+    `# Benchmark comparison: ${verdictWords[report.verdict]}`,
+    header(report),
+    section('Reasons', reasons),
+    section('Improvements', report.improvements),
+    section('Notes', report.notes),
+    section('Runs', report.verdicts.map(takenText)),
+    ['## Benchmarks', ...(report.deltas.length === 0 ? ['none'] : report.deltas.map(benchmark))].join('\n\n'),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function header(report: DeltaReport): string {
+  const invalid = Object.entries(report.invalidArtifacts).map(([side, counts]) => {
+    const listed = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`)
+    return `- Invalid in the ${side}: ${listed.join(', ')}`
+  })
+  return [
+    `- Passed: ${report.passed ? 'yes' : 'no'}`,
+    `- Baseline: ${baselineText(report)}`,
+    ...(report.baselineCreatedAt === null ? [] : [`- Baseline created: ${report.baselineCreatedAt}`]),
+    ...(report.baselineSourceRootDir === null ? [] : [`- Baseline source: ${escaped(report.baselineSourceRootDir)}`]),
+    `- Candidate: ${escaped(report.candidateRootDir)}`,
+    `- Benchmarks compared: ${report.comparedBenchmarks}`,
+    ...listed('Missing in the candidate', report.missingCandidateBenchmarks),
+    ...listed('New in the candidate', report.newBenchmarks),
+    ...invalid,
+  ].join('\n')
+}
+
+function baselineText({ baselineSnapshotId, baselineResolvedFrom, baseRootDir }: DeltaReport): string {
+  if (baselineSnapshotId !== null) {
+    const own = baselineResolvedFrom === 'candidate' ? ", the candidate's own, because the base has none" : ''
+    return `snapshot ${escaped(baselineSnapshotId)}${own}`
+  }
+  return baseRootDir === null ? 'none' : `latest runs in ${escaped(baseRootDir)}`
+}
+
+function benchmark(delta: BenchmarkDelta): string {
+  const { baseRunId, candidateRunId, obstacles, figures, cases } = delta
+  const title = `### ${escaped(nameOf(delta))}\n\n${escaped(baseRunId)} → ${escaped(candidateRunId)}`
+  if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escaped(line)}`)].join('\n')
+  const rows = figures.map(({ figure, base, candidate, delta: change, verdict, test }) => {
+    const evidence = test === null ? '' : `p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
+    const moved = change === null ? '' : `${change > 0 ? '+' : ''}${shown(change)}`
+    return `| ${[figure, shown(base), shown(candidate), moved, verdict, evidence].map(escaped).join(' | ')} |`
+  })
+  const table = ['| figure | base | candidate | change | verdict | evidence |', '|---|---:|---:|---:|---|---|', ...rows]
+  const changes = [...listed('Broken', cases?.broken ?? []), ...listed('Fixed', cases?.fixed ?? [])]
+  return [title, table.join('\n'), ...changes].join('\n\n')
+}
+
+/** The run that stood for each side, and why this one was chosen. */
+export function takenText(one: DeltaReport['verdicts'][number]): string {
+  const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
+  return `${nameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
+}
+
+const section = (title: string, lines: readonly string[]): string =>
+  [`## ${title}`, lines.length === 0 ? 'none' : lines.map((line) => `- ${escaped(line)}`).join('\n')].join('\n\n')
+
+const mostListed = 10
+
+function listed(label: string, ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return []
+  const more = ids.length > mostListed ? ` and ${ids.length - mostListed} more` : ''
+  return [`- ${label}: ${ids.slice(0, mostListed).map(escaped).join(', ')}${more}`]
+}
+
+/** Ids and messages are data: nothing in them may become markup, a link or a new line. */
+const escaped = (text: string): string => text.replace(/\s+/gu, ' ').replace(/[\\`*_{}[\]<>#|!~@]/gu, '\\$&')
+
+/** For GitHub Actions: the Markdown for the step summary, and one annotation per reason for the log. */
+export function deltaGithub(report: DeltaReport) {
+  const errors = report.reasons.map(
+    ({ kind, line, next }) => `::error title=${property(`Benchmark ${kind}`)}::${data(`${line} ${next}`)}`,
+  )
+  const notices = report.notes.map((note) => `::notice title=Benchmark::${data(note)}`)
+  return { summary: deltaMarkdown(report), annotations: [...errors, ...notices] }
+}
+
+/** Workflow commands are lines; characters that could end one early are written as codes. */
+const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+
+/** JUnit XML: a test case for each benchmark and system, and one named `artifacts` for reasons that concern all of them. */
+export function deltaJunit(report: DeltaReport): string {
+  const nameIn = ({ benchmarkId, system }: DeltaReport['reasons'][number]): string =>
+    benchmarkId === null ? 'artifacts' : nameOf({ benchmarkId, system })
+  const names = [...new Set([...report.deltas.map(nameOf), ...report.reasons.map(nameIn)])].sort()
+  const all = ['artifacts', ...names.filter((name) => name !== 'artifacts')].map((name) => ({
+    name,
+    reasons: report.reasons.filter((reason) => nameIn(reason) === name),
+  }))
+  const failures = all.filter(({ reasons }) => reasons.some(({ kind }) => kind === 'regression')).length
+  const errors = all.filter(({ reasons }) => reasons.length > 0).length - failures
+  const attributes = `name="credence benchmark gate" tests="${all.length}" failures="${failures}" errors="${errors}"`
+  const cases = all.map(({ name, reasons }) => testCase(name, reasons)).join('\n')
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite ${attributes}>\n${cases}\n</testsuite>\n</testsuites>\n`
+}
+
+function testCase(name: string, reasons: DeltaReport['reasons']): string {
+  const open = `<testcase classname="benchmark" name="${xml(name)}"`
+  if (reasons.length === 0) return `${open}/>`
+  // A regression is a failed test; what could not be judged is an error of the test itself.
+  const tag = reasons.some(({ kind }) => kind === 'regression') ? 'failure' : 'error'
+  const text = reasons.map(({ line, next }) => `${line} ${next}`).join('\n')
+  return `${open}><${tag} message="${xml(reasons[0]?.line ?? '')}">${xml(text)}</${tag}></testcase>`
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '>': '&gt;',
+  '&': '&amp;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Escapes text for XML and drops the characters that XML does not allow. */
+const xml = (text: string): string =>
+  text
+    .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '')
+    .replace(/[<>&"']/gu, (character) => entities[character] ?? '')

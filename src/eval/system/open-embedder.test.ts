@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { openEmbedder, openOllama, openOpenAi } from './open-embedder.ts'
+
+type Request = {
+  readonly path: string | undefined
+  readonly key: string | undefined
+  readonly body: { model: string; input: string[] }
+}
+type Script = (request: Request) => { status?: number; body: unknown }
+
+/** A real server on this machine that answers as the script says and keeps what it was asked. */
+async function scripted(script: Script) {
+  const requests: Request[] = []
+  const server = createServer(async (incoming, response) => {
+    const request = {
+      path: incoming.url,
+      key: incoming.headers.authorization,
+      body: JSON.parse(await textOf(incoming)),
+    }
+    requests.push(request)
+    const { status = 200, body } = script(request)
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of incoming) text += chunk
+  return text
+}
+
+/** Two dimensions: length, and how many vowels. */
+const vectorOf = (text: string): number[] => [text.length, text.replace(/[^aeiou]/gu, '').length]
+const ollamaScript: Script = ({ body }) => ({ body: { embeddings: body.input.map(vectorOf) } })
+const openAiScript: Script = ({ body }) => ({
+  body: { data: body.input.map((text, index) => ({ index, embedding: vectorOf(text) })).reverse() },
+})
+
+describe('Ollama', () => {
+  it('embeds texts in order and knows its dimensions', async () => {
+    await using server = await scripted(ollamaScript)
+
+    const embedder = await openOllama('some-model', server.url)
+    const vectors = await embedder.embed(['tea', 'cocoa'])
+
+    expect(embedder).toMatchObject({ model: 'ollama:some-model', dimensions: 2 })
+    expect(vectors).toEqual([Float32Array.of(3, 2), Float32Array.of(5, 3)])
+    expect(server.requests.at(-1)).toMatchObject({
+      path: '/api/embed',
+      body: { model: 'some-model', input: ['tea', 'cocoa'] },
+    })
+  })
+
+  it('sends long lists in parts', async () => {
+    await using server = await scripted(ollamaScript)
+    const texts = Array.from({ length: 150 }, (_, index) => 'x'.repeat(index))
+
+    const embedder = await openOllama('m', server.url)
+    const vectors = await embedder.embed(texts)
+
+    expect(vectors.map(([length]) => length)).toEqual(texts.map(({ length }) => length))
+    expect(server.requests.map(({ body }) => body.input.length)).toEqual([1, 64, 64, 22])
+  })
+
+  it('says so when nobody answers, and what to try', async () => {
+    await using server = await scripted(ollamaScript)
+    const { url } = server
+    await server[Symbol.asyncDispose]()
+
+    await expect(openOllama('m', url)).rejects.toMatchObject({
+      code: 'unavailable',
+      hint: expect.stringContaining('ollama pull m'),
+    })
+  })
+
+  it.each([
+    ['an error', { status: 404, body: { error: 'model not found' } }, /404.*model not found/u],
+    ['no JSON', { body: '<html>' }, /other than JSON/u],
+    ['another shape', { body: { vectors: [] } }, /cannot be used/u],
+    ['no vectors', { body: { embeddings: [] } }, /cannot be used/u],
+  ])('does not take %s for an answer', async (_what, answer, reason) => {
+    await using server = await scripted(() => answer)
+
+    await expect(openOllama('m', server.url)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(reason),
+    })
+  })
+
+  it('does not take too few vectors, or vectors of another length, for an answer', async () => {
+    await using server = await scripted(({ body }) => ({
+      body: { embeddings: body.input.length === 1 ? [[1, 2]] : body.input[0] === 'short' ? [[1]] : [[1], [2]] },
+    }))
+    const embedder = await openOllama('m', server.url)
+
+    await expect(embedder.embed(['short', 'b'])).rejects.toThrow('2 texts were sent and 1 vectors came back')
+    await expect(embedder.embed(['a', 'b'])).rejects.toThrow('a vector has 1 dimensions, not 2')
+  })
+})
+
+describe('an OpenAI-compatible server', () => {
+  it('is asked with the key, and its vectors are put in order', async () => {
+    await using server = await scripted(openAiScript)
+
+    const embedder = await openOpenAi({ url: server.url, model: 'small', apiKey: 'k-123' })
+    const vectors = await embedder.embed(['tea', 'cocoa'])
+
+    expect(embedder).toMatchObject({ model: 'openai:small', dimensions: 2 })
+    expect(vectors).toEqual([Float32Array.of(3, 2), Float32Array.of(5, 3)])
+    expect(server.requests.at(-1)).toMatchObject({ path: '/v1/embeddings', key: 'Bearer k-123' })
+  })
+
+  it.each(['', '/', '/v1', '/v1/', '/v1/embeddings'])('is found from the address with "%s" at its end', async (end) => {
+    await using server = await scripted(openAiScript)
+
+    await openOpenAi({ url: `${server.url}${end}`, model: 'm' })
+
+    expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', key: undefined })
+  })
+})
+
+describe('openEmbedder', () => {
+  it('takes an address with a port and a path, and a model with a tag', async () => {
+    await using server = await scripted(openAiScript)
+
+    const embedder = await openEmbedder(`openai:${server.url}/v1:bge-m3:latest`, { apiKey: 'k' })
+
+    expect(embedder.model).toBe('openai:bge-m3:latest')
+    expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', body: { model: 'bge-m3:latest' } })
+  })
+
+  it('refuses what names no embedder', async () => {
+    for (const spec of ['', 'bert', 'ollama:', 'openai:model', 'openai:ftp://x:m']) {
+      await expect(async () => openEmbedder(spec)).rejects.toMatchObject({ code: 'invalid' })
+    }
+  })
+})

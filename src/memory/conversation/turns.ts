@@ -1,0 +1,141 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import type { Page } from '../../beliefs/belief-store.ts'
+import { parseScopes } from '../../beliefs/scope.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
+import { forbidden, invalid, notFound } from '../../errors.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
+import { type ChangeRequest, change, erased } from '../change/transaction.ts'
+import type { Ports } from '../ports.ts'
+import { parseTime } from '../recall/as-of.ts'
+import { requirePage } from '../recall/search.ts'
+
+type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }
+
+export async function listTurns(
+  { store }: Ports,
+  { limit = 50, offset = 0, ...filter }: TurnList,
+): Promise<Page<Turn>> {
+  requirePage({ limit, offset })
+  return store.listTurns(parseFilter(filter), { limit, offset })
+}
+
+export async function listConversations(
+  { store }: Ports,
+  { limit = 50, offset = 0, ...filter }: TurnList,
+): Promise<Page<SessionSummary>> {
+  requirePage({ limit, offset })
+  return store.listSessions(parseFilter(filter), { limit, offset })
+}
+
+export async function getTurn({ store }: Ports, user: string, id: string): Promise<Turn> {
+  const turn = await store.getTurn(user, id)
+  if (turn !== null) return turn
+  throw notFound(`There is no turn ${id.slice(0, 80)}.`, 'List conversations with `credence conversations`.')
+}
+
+/** The filter with its scopes and times as the store compares them. */
+const parseFilter = ({ scopes, since, until, ...filter }: TurnFilter): TurnFilter => ({
+  ...filter,
+  ...omitUndefined({
+    scopes: scopes === undefined ? scopes : parseScopes(scopes),
+    since: since === undefined ? since : new Date(parseTime('since', since)).toISOString(),
+    until: until === undefined ? until : new Date(parseTime('until', until)).toISOString(),
+  }),
+})
+
+/** Which turns to forget: those that match every field. At least one field must be given. */
+export type TurnSelection = {
+  /** Id of one turn. */
+  readonly turn?: string
+  readonly session?: string
+  readonly since?: string
+  readonly until?: string
+  /** Also forgets beliefs whose text holds the words, whatever their status; beside other fields only those learned from the turns. */
+  readonly containing?: string
+}
+
+export type ForgetTurnsRequest = ChangeRequest & TurnSelection & { readonly dryRun?: boolean }
+
+export type ForgottenTurns = {
+  readonly turns: number
+  /** How many beliefs were forgotten with them. */
+  readonly beliefs: number
+  /** Ids of beliefs that were learned from the turns and stay. */
+  readonly beliefsFromThem: readonly string[]
+  /** A few of the turns; only with `dryRun`, or when there was nothing to forget. */
+  readonly examples?: readonly Turn[]
+  /** The journal's receipt; null when nothing was forgotten. */
+  readonly event: number | null
+  readonly at: string | null
+  readonly hash: string | null
+}
+
+const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+const mostExamples = 10
+
+/** Erases the text of turns, and with `containing` also of the beliefs that hold the words. It cannot be undone. */
+export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
+  const { author, dryRun = false, turn, session, since, until, containing } = request
+  if (author.actor !== 'person')
+    throw forbidden(
+      `"${author.origin}" may not forget what was said.`,
+      'Only a person can. Ask them to run `credence forget`.',
+    )
+  const fields = Object.values(omitUndefined({ turn, session, since, until, containing }))
+  if (fields.length === 0 || fields.some((field) => field.trim() === ''))
+    throw invalid('Nothing says which turns to forget.', 'Give a turn, a session, a time or words that they contain.')
+  return change<ForgottenTurns>(
+    ports,
+    { ...request, operation: 'forget turns' },
+    async () => {
+      const turns = await selectedTurns(ports, request)
+      const ids = new Set(turns.map(({ id }) => id))
+      const { forgotten, kept } = await beliefsConcerned(ports, request, ids)
+      const counts = { turns: turns.length, beliefs: forgotten.length, beliefsFromThem: kept.map(({ id }) => id) }
+      if (dryRun || turns.length + forgotten.length === 0) {
+        const result = { ...counts, examples: turns.slice(0, mostExamples), event: null, at: null, hash: null }
+        return { kind: 'nothing', result }
+      }
+      return {
+        kind: 'forget',
+        changes: forgotten.map(erased),
+        forgottenTurns: [...ids],
+        result: ({ number, at, hash }) => ({ ...counts, event: number, at, hash }),
+      }
+    },
+    async ({ number, at, hash, turnCount, beliefIds }) => {
+      const counts = { turns: turnCount, beliefs: beliefIds.length, beliefsFromThem: [] }
+      return { ...counts, event: number, at, hash }
+    },
+  )
+}
+
+async function selectedTurns(
+  ports: Ports,
+  { user, turn: id, session, since, until, containing }: ForgetTurnsRequest,
+): Promise<readonly Turn[]> {
+  const one = id === undefined ? null : await getTurn(ports, user, id)
+  const filter = { user, ...omitUndefined({ session: session ?? one?.session, since, until, containing }) }
+  const { items } = await ports.store.listTurns(parseFilter(filter), everything)
+  return one === null ? items : items.filter((turn) => turn.id === one.id)
+}
+
+async function beliefsConcerned(
+  { store }: Ports,
+  { user, turn, session, since, until, containing }: ForgetTurnsRequest,
+  turnIds: ReadonlySet<string>,
+): Promise<{ readonly forgotten: readonly Belief[]; readonly kept: readonly Belief[] }> {
+  const { items } = await store.list({ user }, everything)
+  const wanted = containing?.toLowerCase()
+  const isEverywhere = [turn, session, since, until].every((field) => field === undefined)
+  const isFromThem = ({ provenance: { sourceId } }: Belief): boolean => sourceId !== null && turnIds.has(sourceId)
+  const isForgotten = (belief: Belief): boolean =>
+    wanted !== undefined &&
+    (isEverywhere || isFromThem(belief)) &&
+    [belief.name, ...belief.aliases, belief.content, belief.why].some((text) => text.toLowerCase().includes(wanted))
+  return {
+    forgotten: items.filter(isForgotten),
+    kept: items.filter((belief) => !isForgotten(belief) && isFromThem(belief)),
+  }
+}

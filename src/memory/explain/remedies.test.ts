@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { about, tell } from '../../../test/memory/at-hand.ts'
+import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { correct } from '../change/correct.ts'
+import { editBelief } from '../change/edit.ts'
+import type { Ports } from '../ports.ts'
+import { recall } from '../recall/recall.ts'
+import { type RemedyRequest, remedies } from './remedies.ts'
+
+const ask = (
+  memory: Ports,
+  message: string,
+  reference: string,
+  wish: RemedyRequest['wish'],
+  more: Partial<RemedyRequest> = {},
+) => remedies(memory, { user: 'ann', scopes: ['domain:code'], message, reference, wish, ...more })
+
+const shownFor = async (memory: Ports, message: string, scopes = ['domain:code']) => {
+  const { relevant, pinned } = await recall(memory, { user: 'ann', scopes, message })
+  return [...pinned, ...relevant.map(({ belief }) => belief)].map(({ name }) => name)
+}
+
+describe('what would make a belief appear', () => {
+  it('is an alias in the words of the message, closest to the belief first', async () => {
+    const memory = ports()
+    await tell(memory, 'release day', 'Releases go out on Tuesdays.')
+    const message = 'Can we ship the release on a Friday?'
+
+    const { isFulfilled, remedies: found } = await ask(memory, message, 'release day', 'present')
+
+    expect(isFulfilled).toBe(false)
+    expect(found[0]).toMatchObject({ kind: 'add-alias', achieves: true })
+    expect(found[0]?.change?.addAliases?.[0]).toContain('release')
+    for (const { change, achieves } of found.filter(({ kind }) => kind === 'add-alias')) {
+      expect(achieves).toBe(true)
+      expect(message).toContain(change?.addAliases?.[0])
+    }
+  })
+
+  it('really does so, whichever is taken', async () => {
+    const message = 'Can we ship the release on a Friday?'
+    const first = ports()
+    await tell(first, 'release day', 'Releases go out on Tuesdays.')
+    const { remedies: found } = await ask(first, message, 'release day', 'present')
+    expect(found.length).toBeGreaterThan(2)
+
+    for (const { change } of found) {
+      const memory = ports()
+      await tell(memory, 'release day', 'Releases go out on Tuesdays.')
+      await editBelief(memory, { ...about('release day'), edits: change ?? {} })
+      expect(await shownFor(memory, message)).toContain('release day')
+    }
+  })
+
+  it('warns of an alias that is an everyday word, or that another belief is found by', async () => {
+    const memory = ports()
+    await tell(memory, 'release day', 'Releases go out on Tuesdays.')
+    await tell(memory, 'Zanzibar', 'The cluster', { scopes: ['project:other'] })
+
+    const { remedies: found } = await ask(memory, 'Is zanzibar out?', 'release day', 'present', {
+      aliases: ['out', 'zanzibar'],
+    })
+
+    const cautionOf = (alias: string) => found.find(({ change }) => change?.addAliases?.[0] === alias)?.caution
+    expect(cautionOf('out')).toContain('everyday word')
+    expect(cautionOf('zanzibar')).toContain('"Zanzibar" is found by the same words')
+  })
+
+  it('is a scope, when the message names it and it holds elsewhere', async () => {
+    const memory = ports()
+    await tell(memory, 'palette', 'Green', { scopes: ['project:website'] })
+
+    const { remedies: found } = await ask(memory, 'Which palette?', 'palette', 'present')
+
+    expect(found.map(({ kind, change, ask: asked }) => [kind, change?.scopes ?? asked?.scopes])).toEqual([
+      ['scopes', ['domain:code', 'project:website']],
+      ['ask', ['domain:code', 'project:website']],
+      ['pin', ['domain:code', 'project:website']],
+    ])
+  })
+
+  it('is more room, when there was none', async () => {
+    const memory = ports()
+    for (const name of ['redis', 'kafka', 'nginx']) await tell(memory, name, `About ${name}`)
+    const budget = { maxBeliefs: 1 }
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'redis kafka nginx', budget })
+    const missing = ['redis', 'kafka', 'nginx'].find((name) => context.relevant[0]?.belief.name !== name) as string
+
+    const { remedies: found } = await ask(memory, 'redis kafka nginx', missing, 'present', { budget })
+
+    expect(found.find(({ kind }) => kind === 'ask')?.ask?.budget).toMatchObject({ maxBeliefs: expect.any(Number) })
+  })
+
+  it('is to look at what replaced it', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'db', 'Postgres 16')
+    const { belief: heir } = await correct(memory, { ...about('db'), content: 'Postgres 17' })
+
+    expect((await ask(memory, 'Which db?', old.id, 'present')).remedies).toMatchObject([
+      { kind: 'see', see: heir.id, change: null },
+    ])
+  })
+
+  it('is nothing, when it is there already', async () => {
+    const memory = ports()
+    await tell(memory, 'redis', 'On port 6380')
+
+    expect(await ask(memory, 'Where is redis?', 'redis', 'present')).toMatchObject({ isFulfilled: true, remedies: [] })
+  })
+})
+
+describe('what would keep a belief away', () => {
+  it('is to drop every alias the message finds it by, and nothing else', async () => {
+    const memory = ports()
+    await tell(memory, 'session cache', 'In Redis', { aliases: ['store', 'the store', 'redis'] })
+    const message = 'I went to the store.'
+
+    const [first] = (await ask(memory, message, 'session cache', 'absent')).remedies
+    expect(first).toMatchObject({ kind: 'drop-alias', achieves: true })
+    await editBelief(memory, { ...about('session cache'), edits: first?.change ?? {} })
+
+    expect(await shownFor(memory, message)).toEqual([])
+    expect(await shownFor(memory, 'Is redis up?')).toEqual(['session cache'])
+  })
+
+  it('is to unpin it', async () => {
+    const memory = ports()
+    await tell(memory, 'tone', 'Formal', { pinned: true })
+
+    expect((await ask(memory, 'Hello there', 'tone', 'absent')).remedies[0]).toMatchObject({
+      kind: 'unpin',
+      change: { pinned: false },
+      achieves: true,
+    })
+  })
+
+  it('is never an alias to drop when its own name is in the message; a scope or a correction is left', async () => {
+    const memory = ports()
+    await tell(memory, 'redis', 'On port 6380', { aliases: ['cache'] })
+    await tell(memory, 'palette', 'Green', { scopes: ['project:website'] })
+
+    const { remedies: found } = await ask(memory, 'Is redis a cache?', 'redis', 'absent')
+
+    expect(found.map(({ kind }) => kind)).toEqual(['scopes', 'correct'])
+    expect(found[0]?.change).toEqual({ scopes: ['project:website'] })
+  })
+
+  it('says which others would come or go', async () => {
+    const memory = ports()
+    const { belief } = await tell(memory, 'redis', 'On port 6380')
+    await tell(memory, 'runbook', 'Restart it', { type: 'relation', participants: [belief.id], aliases: ['restart'] })
+
+    const { remedies: found } = await ask(memory, 'How do I restart?', 'runbook', 'absent')
+
+    expect(found[0]).toMatchObject({ kind: 'drop-alias', disappearing: [belief.id] })
+  })
+})

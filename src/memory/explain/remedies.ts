@@ -1,0 +1,274 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { compareStrings } from '../../beliefs/identity.ts'
+import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
+import { MemoryError } from '../../errors.ts'
+import { linkMessage } from '../../search/link.ts'
+import { type Edits, editedFields } from '../change/edit.ts'
+import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
+import { parseBudget } from '../recall/budget.ts'
+import { type Budget, type Context, idsIn, isShown } from '../recall/context.ts'
+import { assemble, type RecallRequest } from '../recall/recall.ts'
+import { aliasCandidates } from './alias-candidates.ts'
+import { isMentioned } from './near-misses.ts'
+import { storeWith } from './what-if.ts'
+
+/** Whether a belief should be in the context of a message or not. */
+export type Wish = 'absent' | 'present'
+
+export type RemedyRequest = RecallRequest &
+  BeliefReference & {
+    readonly wish: Wish
+    /** Further aliases to try. */
+    readonly aliases?: readonly string[]
+  }
+
+/** A possible remedy, before the dry run. */
+export type Candidate = {
+  readonly kind: 'add-alias' | 'drop-alias' | 'scopes' | 'pin' | 'unpin' | 'accept' | 'correct' | 'ask' | 'see'
+  /** One sentence for a person. */
+  readonly summary: string
+  /** An edit of the belief. */
+  readonly change?: Edits
+  /** Another way to ask. */
+  readonly ask?: { readonly scopes?: readonly string[]; readonly budget?: Partial<Budget> }
+  /** The belief to look at. */
+  readonly see?: string
+  /** The belief after the change, where the change is more than an edit. */
+  readonly changed?: Belief
+  readonly caution?: string
+}
+
+export type Remedy = {
+  readonly kind: Candidate['kind']
+  readonly summary: string
+  readonly change: Edits | null
+  readonly ask: NonNullable<Candidate['ask']> | null
+  readonly see: string | null
+  /** Whether a dry run fulfils the wish. */
+  readonly achieves: boolean
+  /** Other beliefs that would come into the context, or leave it. */
+  readonly appearing: readonly string[]
+  readonly disappearing: readonly string[]
+  readonly caution: string | null
+}
+
+export type Remedies = { readonly belief: Belief; readonly isFulfilled: boolean; readonly remedies: readonly Remedy[] }
+
+/** What candidates are derived from. */
+export type Situation = {
+  readonly ports: Ports
+  readonly request: RemedyRequest
+  readonly belief: Belief
+  readonly context: Context
+}
+
+/**
+ * What would make a belief appear for a message, or stay away. Each change is tried in a dry run against the store, and
+ * one that does not fulfil the wish is not offered.
+ */
+export async function remedies(ports: Ports, request: RemedyRequest): Promise<Remedies> {
+  const belief = await findBelief(ports, request)
+  const { context } = await assemble(ports, request)
+  const isWanted = request.wish === 'present'
+  if (isShown(context, belief.id) === isWanted) return { belief, isFulfilled: true, remedies: [] }
+  const situation = { ports, request, belief, context }
+  const tried: Remedy[] = []
+  for (const candidate of isWanted ? await waysIn(situation) : await waysOut(situation)) {
+    const remedy = await attempt(situation, candidate)
+    if (remedy !== null) tried.push(remedy)
+  }
+  tried.sort((one, other) => Number(other.achieves) - Number(one.achieves))
+  return { belief, isFulfilled: false, remedies: tried }
+}
+
+async function attempt(situation: Situation, candidate: Candidate): Promise<Remedy | null> {
+  const { belief, context, request, ports } = situation
+  const { kind, summary, change = null, ask = null, see = null, changed, caution = null } = candidate
+  const remedy = { kind, summary, change, ask, see, caution, achieves: kind === 'correct' }
+  if (change === null && ask === null && changed === undefined) return { ...remedy, appearing: [], disappearing: [] }
+  try {
+    const budget = { ...request.budget, ...ask?.budget }
+    const tried =
+      change !== null
+        ? await contextAfter(situation, change)
+        : (await assemble(changed === undefined ? ports : dryRun(ports, changed), { ...request, ...ask, budget }))
+            .context
+    if (isShown(tried, belief.id) !== (request.wish === 'present')) return null
+    const [before, after] = [idsIn(context), idsIn(tried)]
+    const others = (ids: ReadonlySet<string>, without: ReadonlySet<string>): readonly string[] =>
+      [...ids].filter((id) => id !== belief.id && !without.has(id))
+    return { ...remedy, achieves: true, appearing: others(after, before), disappearing: others(before, after) }
+  } catch (error) {
+    // An edit that the belief does not allow, such as an alias of nothing but a comma, is no remedy.
+    if (error instanceof MemoryError && error.code === 'invalid') return null
+    throw error
+  }
+}
+
+const dryRun = (ports: Ports, belief: Belief): Ports => ({ ...ports, store: storeWith(ports.store, belief) })
+
+/** The context after a person has made an edit. */
+async function contextAfter({ ports, request, belief }: Situation, change: Edits): Promise<Context> {
+  const edited = { ...belief, ...editedFields(belief, change), editedByPerson: true }
+  return (await assemble(dryRun(ports, edited), request)).context
+}
+
+/** What would keep a belief out that is in the context. */
+async function waysOut(situation: Situation): Promise<readonly Candidate[]> {
+  const { request, belief, context } = situation
+  const through = context.relevant.find((relevant) => relevant.belief.id === belief.id)?.through ?? null
+  const isSeenFrom = (scope: string): boolean => belief.scopes.some((its) => visibleScopes([scope]).includes(its))
+  const otherScopes = request.scopes.filter((scope) => !isSeenFrom(scope))
+  const ways: Candidate[] = []
+  if (through !== null)
+    ways.push({ kind: 'see', summary: 'It is part of a relation that the message names.', see: through })
+  ways.push(...(await withoutForms(situation)), ...(await outOfView(situation)))
+  if (otherScopes.length > 0 && otherScopes.length < request.scopes.length) {
+    const summary = `Ask with only ${otherScopes.join(' and ')} active.`
+    ways.push({ kind: 'ask', summary, ask: { scopes: otherScopes } })
+  }
+  const correct = 'If it is no longer true, say what is: the newer statement takes its place.'
+  return [...ways, { kind: 'correct', summary: correct, see: belief.id }]
+}
+
+/** Unpins the belief and drops every alias that the message finds it by, until only its name is left. */
+async function withoutForms(situation: Situation): Promise<readonly Candidate[]> {
+  const { belief, context } = situation
+  const unpinned: Edits = belief.pinned ? { pinned: false } : {}
+  const dropped: string[] = []
+  let seen = belief.pinned ? await contextAfter(situation, unpinned) : context
+  for (let found = aliasesFound(seen, belief.id); found.length > 0; found = aliasesFound(seen, belief.id)) {
+    dropped.push(...found)
+    seen = await contextAfter(situation, { ...unpinned, removeAliases: dropped })
+  }
+  if (dropped.length === 0) return belief.pinned ? [{ kind: 'unpin', summary: 'Unpin it.', change: unpinned }] : []
+  const drop = `drop the alias ${dropped.map((alias) => `"${alias}"`).join(' and ')}`
+  const summary = sentence(belief.pinned ? `unpin it and ${drop}` : drop)
+  return [{ kind: 'drop-alias', summary, change: { ...unpinned, removeAliases: dropped } }]
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+function aliasesFound({ relevant }: Context, id: string): readonly string[] {
+  const matches = relevant.find(({ belief }) => belief.id === id)?.matches ?? []
+  return [...new Set(matches.flatMap(({ field, form }) => (field === 'alias' ? [form] : [])))]
+}
+
+/** More choices than this would not be read. */
+const mostScopes = 3
+
+/** Scopes that are not in view: the belief's own others, or else the fullest ones of the user. */
+async function outOfView({ ports, request, belief }: Situation): Promise<readonly Candidate[]> {
+  const visible = visibleScopes(request.scopes)
+  const own = belief.scopes.filter((scope) => !visible.includes(scope))
+  if (own.length > 0)
+    return [{ kind: 'scopes', summary: `Let it hold only in ${own.join(' and ')}.`, change: { scopes: own } }]
+  const others = (await ports.store.scopes(request.user))
+    .filter(({ scope, beliefs }) => beliefs > 0 && !visible.includes(scope))
+    .sort((one, other) => other.beliefs - one.beliefs || compareStrings(one.scope, other.scope))
+  const free: Candidate[] = []
+  for (const { scope } of others) {
+    if (free.length >= mostScopes) break
+    if (await isNameFree(ports, belief, scope))
+      free.push({ kind: 'scopes', summary: `Move it to ${scope}.`, change: { scopes: [scope] } })
+  }
+  return free
+}
+
+const isNameFree = async ({ store }: Ports, { user, name }: Belief, scope: string): Promise<boolean> =>
+  (await store.holders(user, name, [scope])).length === 0
+
+/** What would bring a belief into the context that is not in it. */
+async function waysIn(situation: Situation): Promise<readonly Candidate[]> {
+  const { ports, request, belief } = situation
+  if (!isCurrent(belief)) return insteadOfRetired(situation)
+  const { user, message, agent = null } = request
+  const active = parseScopes(request.scopes)
+  const scopes = visibleScopes(active)
+  const linked = await linkMessage(message, { user, agent, scopes }, ports.store)
+  const isNamed = linked.links.some(({ posting }) => posting.beliefId === belief.id) || isMentioned(belief, linked)
+  const aliases = isNamed ? [] : await aliasCandidates(situation)
+  const larger = await withLargerBudget(situation)
+
+  const pin = (where: string, moved: Edits): Candidate => ({
+    kind: 'pin',
+    summary: `Pin it${where}: it is then recalled whatever the message says.`,
+    change: { pinned: true, ...moved },
+  })
+  if (belief.scopes.some((scope) => scopes.includes(scope))) return [...aliases, ...larger, pin('', {})]
+
+  const places: { readonly where: string; readonly moved: Edits & { readonly scopes: readonly string[] } }[] = []
+  for (const scope of active)
+    if (await isNameFree(ports, belief, scope))
+      places.push({ where: `let it hold in ${scope} too`, moved: { scopes: [...belief.scopes, scope].sort() } })
+  const [home] = belief.scopes
+  const wider: readonly Candidate[] =
+    home === undefined
+      ? []
+      : [
+          {
+            kind: 'ask',
+            summary: `Ask with ${home} active too.`,
+            ask: { scopes: [...new Set([...request.scopes, home])] },
+          },
+        ]
+  return [
+    ...places.flatMap(({ where, moved }) =>
+      aliases.map((alias) => ({
+        ...alias,
+        summary: `${alias.summary.replace(/\.$/u, '')}, and ${where}.`,
+        change: { ...alias.change, ...moved },
+      })),
+    ),
+    ...places.map(({ where, moved }): Candidate => ({ kind: 'scopes', summary: sentence(where), change: moved })),
+    ...larger,
+    ...wider,
+    ...places.slice(0, 1).map(({ where, moved }) => pin(`, and ${where}`, moved)),
+  ]
+}
+
+/** For a belief that is not recalled at all: accept it, or look at the belief that replaced it. */
+async function insteadOfRetired({ ports, belief }: Situation): Promise<readonly Candidate[]> {
+  const accepted: Belief = { ...belief, proposedFor: null, candidate: false, status: 'active', editedByPerson: true }
+  if (belief.proposedFor !== null)
+    return [
+      { kind: 'accept', summary: 'It is only proposed; accept it.', see: belief.id, changed: accepted },
+      { kind: 'see', summary: 'It is only proposed for another belief, which still holds.', see: belief.proposedFor },
+    ]
+  if (belief.candidate)
+    return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, changed: accepted }]
+  const newest = await newestSuccessor(ports, belief)
+  if (newest !== null)
+    return [{ kind: 'see', summary: `It was replaced by "${newest.name}", which says what holds now.`, see: newest.id }]
+  if (belief.resolvedBy !== null)
+    return [{ kind: 'see', summary: 'The question was settled by another belief.', see: belief.resolvedBy }]
+  return []
+}
+
+async function newestSuccessor({ store }: Ports, belief: Belief): Promise<Belief | null> {
+  const seen = new Set([belief.id])
+  let newest: Belief | null = null
+  for (let next = belief.supersededBy; next !== null && !seen.has(next); next = newest?.supersededBy ?? null) {
+    seen.add(next)
+    newest = (await store.get(belief.user, next)) ?? newest
+  }
+  return newest
+}
+
+/** Where the budget kept the belief out: the smallest of a few larger budgets that holds it. */
+async function withLargerBudget({ ports, request, belief }: Situation): Promise<readonly Candidate[]> {
+  const { misses } = await assemble(ports, request)
+  const miss = (await misses()).find((near) => near.belief.id === belief.id)
+  if (miss?.reason.kind !== 'over-budget') return []
+  const { limit } = miss.reason
+  const now = parseBudget(request.budget)[limit]
+  const most = limit === 'maxCharacters' ? 1_000_000 : 200
+  for (let larger = Math.max(1, now) * 2; larger <= most; larger *= 2) {
+    const budget = { [limit]: larger }
+    const { context } = await assemble(ports, { ...request, budget: { ...request.budget, ...budget } })
+    const summary = `The budget was full; ask with ${limit} ${larger} instead of ${now}.`
+    if (isShown(context, belief.id)) return [{ kind: 'ask', summary, ask: { budget } }]
+  }
+  return []
+}

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { about, lasting } from '../../../test/memory/at-hand.ts'
+import { belief, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
+import type { Belief } from '../../beliefs/belief.ts'
+import { MemoryError } from '../../errors.ts'
+import { type Edits, editBelief, editedFields } from '../change/edit.ts'
+import type { Context } from '../recall/context.ts'
+import { recall } from '../recall/recall.ts'
+import { storeWith } from './what-if.ts'
+
+const word = fc.constantFrom(
+  'redis',
+  'ledger',
+  'kubernetes',
+  'handling',
+  'node.js',
+  'alpha',
+  '北京',
+  'errors',
+  'reddis',
+)
+const form = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '))
+const scope = fc.constantFrom('domain:code', 'domain:code/web', 'project:ledger', 'user:universal')
+const scopes = fc.uniqueArray(scope, { minLength: 1, maxLength: 2 })
+const message = fc
+  .array(fc.oneof(form, fc.constantFrom('how', 'does', 'the', '?', '. So', 'kubernets')), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((parts) => parts.join(' '))
+
+const beliefs = fc
+  .uniqueArray(
+    fc.record({
+      name: form,
+      aliases: fc.uniqueArray(form, { maxLength: 3 }),
+      scopes,
+      pinned: fc.boolean(),
+      type: fc.constantFrom('entity' as const, 'open_question' as const, 'preference' as const),
+    }),
+    { selector: ({ name }) => name.toLowerCase(), minLength: 1, maxLength: 5 },
+  )
+  .map((all) =>
+    all.map((fields, index) =>
+      belief({ id: `b${index}`, ...fields, subtype: fields.type === 'preference' ? 'style' : null }),
+    ),
+  )
+
+const edits: fc.Arbitrary<Edits> = fc.oneof(
+  form.map((alias) => ({ addAliases: [alias] })),
+  fc.boolean().map((pinned) => ({ pinned })),
+  scopes.map((wanted) => ({ scopes: wanted })),
+  fc.record({ addAliases: fc.tuple(form), scopes, pinned: fc.boolean() }),
+)
+
+/** Without what only a real change moves. */
+const comparable = ({ pinned, questions, relevant, ...rest }: Context) => ({
+  ...rest,
+  pinned: pinned.map(lasting),
+  questions: questions.map(lasting),
+  relevant: relevant.map((one) => ({ ...one, belief: lasting(one.belief) })),
+})
+
+it('answers as the store does once the change is made', async () => {
+  await fc.assert(
+    fc.asyncProperty(beliefs, edits, message, scopes, async (store, change, text, view) => {
+      const memory = await portsWith(...store)
+      const request = { user: 'ann', scopes: view, message: text, nearMisses: false }
+      const before = (await memory.store.get('ann', 'b0')) as Belief
+      const changed = { ...before, ...editedFields(before, change), editedByPerson: true }
+      const foretold = await recall({ ...memory, store: storeWith(memory.store, changed) }, request)
+
+      const made = await editBelief(memory, { ...about('b0'), edits: change }).catch((error: unknown) => error)
+      // A name that is taken there, or nothing to change: then there is nothing to compare with.
+      if (made instanceof MemoryError || (made as { outcome: string }).outcome === 'unchanged') return
+
+      expect(comparable(foretold)).toEqual(comparable(await recall(memory, request)))
+    }),
+    { numRuns: 400 },
+  )
+})
+
+it('writes nothing', async () => {
+  const memory = await portsWith(belief({ id: 'b0', name: 'redis' }))
+  const changed = storeWith(memory.store, (await memory.store.get('ann', 'b0')) as Belief)
+
+  expect(() => changed.commit({} as never)).toThrow('cannot write')
+})

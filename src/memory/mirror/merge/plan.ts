@@ -1,0 +1,207 @@
+import { diffArrays } from 'diff'
+import type { Belief } from '../../../beliefs/belief.ts'
+import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
+import type { Store } from '../../ports.ts'
+import { type Block, type ItemBlock, parseBlocks } from '../parse/blocks.ts'
+import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
+import { baseOf } from '../state/bases.ts'
+import type { MirrorPaths } from '../state/state.ts'
+import { MirrorDocument } from '../write/document.ts'
+import { isMirrored } from '../write/layout.ts'
+
+/** A file that another program has changed, with the version it had before (null when that is not known). */
+export type EditedFile = {
+  readonly name: string
+  readonly document: MirrorDocument
+  readonly base: MirrorDocument | null
+}
+
+/** A change of the store that one item of a file asks for. */
+export type Edit =
+  | { readonly kind: 'correct'; readonly old: Belief; readonly fields: ItemFields }
+  | {
+      readonly kind: 'add'
+      readonly fields: ItemFields
+      /** Whether the line itself gives a name, and its section a type. */
+      readonly isNamed: boolean
+      readonly isTyped: boolean
+    }
+  /** File and store changed the same field. */
+  | { readonly kind: 'conflict'; readonly current: Belief; readonly fields: ItemFields }
+  /** A second copy of a line, which asks for nothing. */
+  | { readonly kind: 'duplicate' }
+
+export type ItemEdit = { readonly file: string; readonly block: ItemBlock; readonly edit: Edit }
+
+export type MergePlan = {
+  readonly edits: readonly ItemEdit[]
+  /** Items that are gone from the file and unchanged in the store: to be retired. */
+  readonly removed: readonly Belief[]
+  /** Items that are gone from the file and changed in the store: they stay. */
+  readonly kept: readonly Belief[]
+  /** Beliefs whose items may not say what the store says. */
+  readonly touched: readonly string[]
+  /** Set when so many items are gone at once that it looks like an accident. */
+  readonly massRemoval: { readonly file: string; readonly reason: string } | null
+}
+
+type Source = { readonly store: Store; readonly user: string }
+
+/** Compares each item in three places: the base, the edited file, and the store. Changes nothing. */
+export async function planMerge({ store, user }: Source, files: readonly EditedFile[]): Promise<MergePlan> {
+  const plan = { edits: [] as ItemEdit[], removed: [] as Belief[], kept: [] as Belief[] }
+  const touched: string[] = []
+  let massRemoval: MergePlan['massRemoval'] = null
+  const present = new Set(files.flatMap(({ document }) => document.ids()))
+  const planned = new Set<string>()
+  for (const { name: file, document, base } of files) {
+    const baseBlocks = new Map(base?.items().map((block) => [block.item.id ?? '', block]))
+    const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
+    const missing = known.filter(({ id }) => !present.has(id))
+    const matches = matchByName(document, missing)
+    for (const block of document.items()) {
+      const id = matches.get(block)?.id ?? block.item.id
+      const isCopy = id !== null && planned.has(id)
+      if (id !== null) planned.add(id)
+      const current = id === null ? null : await currentVersion(store, user, id)
+      const edit = await planItem(
+        { store, user },
+        { block, id, isCopy, current, base: baseBlocks.get(id ?? '') ?? null },
+      )
+      if (edit !== null) plan.edits.push({ file, block, edit })
+      touched.push(...(id === null ? [] : [id]), ...(current === null ? [] : [current.id]))
+    }
+    const matched = new Set([...matches.values()].map(({ id }) => id))
+    let gone = 0
+    for (const belief of missing.filter(({ id }) => !matched.has(id))) {
+      const { item, section } = baseBlocks.get(belief.id) as ItemBlock
+      if (isSameItem(fieldsOfItem(item, section, belief), fieldsOfBelief(belief))) plan.removed.push(belief)
+      else plan.kept.push(belief)
+      gone += 1
+    }
+    // One line removed is an edit. Many at once look like an accident, or like a program that wipes the memory.
+    if (gone >= 2 && (gone * 2 >= known.length || (gone > 10 && gone * 5 > known.length)))
+      massRemoval ??= { file, reason: `${gone} of ${known.length} items are gone from it` }
+  }
+  return { ...plan, touched, massRemoval }
+}
+
+type PlannedItem = {
+  readonly block: ItemBlock
+  readonly id: string | null
+  readonly isCopy: boolean
+  /** The belief that now stands for the id: itself, or its successor. */
+  readonly current: Belief | null
+  readonly base: ItemBlock | null
+}
+
+async function planItem(
+  { store, user }: Source,
+  { block: { item, section }, id, isCopy, current, base }: PlannedItem,
+): Promise<Edit | null> {
+  const add = (fields: ItemFields): Edit => {
+    return { kind: 'add', fields, isNamed: fields.name !== '', isTyped: section !== null && section.type !== null }
+  }
+  if (id === null) return add(fieldsOfItem(item, section, null))
+  const stored = current === null ? null : fieldsOfBelief(current)
+  if (stored !== null && isSameItem(fieldsOfItem(item, section, current), stored))
+    return isCopy ? { kind: 'duplicate' } : null
+  const revisions = await store.history(user, id)
+  const versions = revisions.flatMap(({ belief }) => belief ?? [])
+  const said = fieldsOfItem(item, section, current ?? versions.at(-1) ?? null)
+  const isOld = versions.some((version) => isSameItem(said, fieldsOfBelief(version)))
+  // A changed copy of a line is how people begin a new one.
+  if (isCopy) return isOld ? { kind: 'duplicate' } : add(said)
+  const before = base === null ? null : fieldsOfItem(base.item, base.section, current)
+  if (before !== null && isSameItem(said, before)) return null
+  if (stored === null || current === null) {
+    // An old copy of the line must not bring back a belief that was retired or forgotten.
+    const isForgotten = revisions.some(({ outcome }) => outcome === 'erased')
+    return isOld || isForgotten ? null : add(said)
+  }
+  const merged = before === null ? null : mergeFields(before, stored, said)
+  if (merged !== null) return { kind: 'correct', old: current, fields: merged }
+  if (before === null && isOld) return null
+  return before === null && id === current.id
+    ? { kind: 'correct', old: current, fields: said }
+    : { kind: 'conflict', current, fields: said }
+}
+
+/** The belief itself, or the one that superseded it, if that one is shown in the files. */
+export async function currentVersion(store: Store, user: string, id: string): Promise<Belief | null> {
+  const seen = new Set<string>()
+  let belief = await store.get(user, id)
+  while (belief !== null && belief.supersededBy !== null && !seen.has(belief.id)) {
+    seen.add(belief.id)
+    belief = await store.get(user, belief.supersededBy)
+  }
+  return belief !== null && isMirrored(belief) ? belief : null
+}
+
+/** Programs that rewrite a file may drop the comments: then the same name or statement in the same scope is the same item. */
+function matchByName(document: MirrorDocument, missing: readonly Belief[]): ReadonlyMap<ItemBlock, Belief> {
+  const matches = new Map<ItemBlock, Belief>()
+  const left = new Set(missing)
+  for (const block of document.items()) {
+    const { item, section } = block
+    if (item.id !== null) continue
+    const match = [...left].find(
+      (belief) =>
+        (section === null || section.scope === homeScope(belief)) &&
+        (item.name === null
+          ? isSameStatement(item.content, belief.content)
+          : nameKey(item.name) === nameKey(belief.name)),
+    )
+    if (match === undefined) continue
+    left.delete(match)
+    matches.set(block, match)
+  }
+  return matches
+}
+
+/** An edited file ready to be merged; `present` are the ids in all edited files. */
+export function openEdited(paths: MirrorPaths, name: string, text: string, present: ReadonlySet<string>): EditedFile {
+  const base = baseOf(paths, name, text)
+  return { name, document: new MirrorDocument(base === null ? text : withoutOrphans(text, base, present)), base }
+}
+
+/**
+ * The text without the lines that stood below an item whose bullet was removed. They belonged to that item; otherwise
+ * they would become part of the item above.
+ */
+function withoutOrphans(text: string, base: MirrorDocument, present: ReadonlySet<string>): string {
+  if (base.ids().every((id) => present.has(id))) return text
+  const before = ownedLines(base.blocks, present)
+  const after = ownedLines(parseBlocks(text), present)
+  const owners = new Set(after.map(({ owner }) => owner))
+  const orphans = new Set<OwnedLine>()
+  let [from, to] = [0, 0]
+  for (const { count, added, removed } of diffArrays(before.map(keyOf), after.map(keyOf))) {
+    for (let offset = 0; offset < count && !added && !removed; offset += 1) {
+      const line = before[from + offset] as OwnedLine
+      if (line.key !== line.owner && line.key !== '' && !owners.has(line.owner))
+        orphans.add(after[to + offset] as OwnedLine)
+    }
+    from += added ? 0 : count
+    to += removed ? 0 : count
+  }
+  return after
+    .filter((line) => !orphans.has(line))
+    .map(({ raw }) => raw)
+    .join('')
+}
+
+/** A line with the item it belongs to. The first line of an item has the item itself as its key. */
+type OwnedLine = { readonly raw: string; readonly key: string; readonly owner: string | null }
+
+const keyOf = ({ key }: OwnedLine): string => key
+
+/** Items are known by id, or by name where a program has dropped the comment. */
+const ownedLines = (blocks: readonly Block[], present: ReadonlySet<string>): readonly OwnedLine[] =>
+  blocks.flatMap((block) => {
+    const { id, name, content } = block.kind === 'item' ? block.item : { id: null, name: null, content: null }
+    const byName = content === null ? null : `name ${nameKey(name ?? content)}`
+    const owner = id !== null && present.has(id) ? `id ${id}` : byName
+    const lines = block.raw.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/gu) ?? []
+    return lines.map((raw, index) => ({ raw, owner, key: owner !== null && index === 0 ? owner : raw.trimEnd() }))
+  })

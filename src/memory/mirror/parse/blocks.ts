@@ -1,0 +1,247 @@
+import { type BeliefType, beliefTypes } from '../../../beliefs/belief.ts'
+import { parseScope } from '../../../beliefs/scope.ts'
+import { MemoryError } from '../../../errors.ts'
+import { type Item, idCommentPattern, parseItem, type Section } from './item.ts'
+
+/**
+ * A file is a list of blocks; their `raw` texts joined are the file, byte for byte. Credence writes items, headings of
+ * scopes and types, topic links and the version mark. Everything else is `text`, which belongs to the person.
+ */
+export type Block =
+  | { readonly kind: 'text'; readonly raw: string }
+  /** The comment that says which version of the file this is. Text above it is never read as items. */
+  | { readonly kind: 'mark'; readonly raw: string; readonly version: number }
+  | { readonly kind: 'scope'; readonly raw: string; readonly scope: string }
+  | { readonly kind: 'type'; readonly raw: string; readonly scope: string; readonly type: BeliefType }
+  /** The heading of the inbox: new lines below it belong to no section yet. */
+  | { readonly kind: 'new'; readonly raw: string }
+  /** The heading of the links to topic files, and one such link. */
+  | { readonly kind: 'topics'; readonly raw: string }
+  | { readonly kind: 'topic'; readonly raw: string; readonly scope: string }
+  | ItemBlock
+
+/** Section is null in the inbox and outside of the managed sections. */
+export type ItemBlock = {
+  readonly kind: 'item'
+  readonly raw: string
+  readonly item: Item
+  readonly section: Section | null
+  readonly inInbox: boolean
+}
+
+export const typeHeadings: Readonly<Record<BeliefType, string>> = {
+  preference: 'Preferences',
+  decision: 'Decisions',
+  entity: 'Facts',
+  relation: 'Relations',
+  open_question: 'Open questions',
+}
+
+export const versionMark = (version: number): string => `<!-- credence:mirror ${version} -->`
+
+const mark = /^[ \t]*<!--[ \t]*credence:mirror[ \t]+(\d{1,15})[ \t]*-->[ \t]*$/u
+const newComment = /<!--[ \t]*credence:new[ \t]*-->/u
+const topicsComment = /<!--[ \t]*credence:topics[ \t]*-->/u
+const topicComment = /<!--[ \t]*credence:topic[ \t]+(\S+)[ \t]*-->/u
+const anyComment = /<!--[ \t]*credence:/u
+const heading = /^ {0,3}(#{1,6})[ \t]+(.*)$/u
+const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
+const horizontalRule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
+const indented = /^(?: {2}|\t| \t)/u
+const longestTitle = 300
+
+export const splitLines = (text: string): readonly string[] => text.split(/\r\n|\n|\r/u)
+
+type Line = { readonly text: string; readonly raw: string }
+
+export const parseBlocks = (text: string): readonly Block[] => new BlockParser(linesOf(text)).parse()
+
+function linesOf(text: string): readonly Line[] {
+  return [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/gu)]
+    .filter(([raw]) => raw !== '')
+    .flatMap(([raw]) => {
+      // An item appended to a file without a final line end stands behind the last comment, on the same line.
+      const comment = raw.indexOf('<!--')
+      const glue = comment < 0 ? -1 : raw.slice(comment).search(/-->(?=[-*+] \S)/u)
+      const end = comment + glue + '-->'.length
+      return glue < 0 ? [raw] : [raw.slice(0, end), raw.slice(end)]
+    })
+    .map((raw) => ({ raw, text: raw.replace(/^\ufeff|[\r\n]+$/gu, '') }))
+}
+
+class BlockParser {
+  readonly #lines: readonly Line[]
+  readonly #blocks: Block[] = []
+  #text = ''
+  #section: Section | null = null
+  /** Whether list items are new beliefs here: in a section of ours or the inbox, not below a person's own heading. */
+  #takesItems = false
+  #isManaged: boolean
+  #at = 0
+  /** Where the search for the end of a fence or comment gave up, so that it is not repeated for every line. */
+  readonly #unclosed = new Map<string, { readonly length: number; readonly until: number }>()
+
+  constructor(lines: readonly Line[]) {
+    this.#lines = lines
+    this.#isManaged = !lines.some(({ text }) => mark.test(text))
+  }
+
+  parse(): readonly Block[] {
+    while (this.#at < this.#lines.length) {
+      const line = this.#lines[this.#at] as Line
+      const end = this.#endOfVerbatim(line)
+      if (end > this.#at) this.#takeText(end)
+      else this.#parseLine(line)
+    }
+    this.#flush()
+    return this.#blocks
+  }
+
+  #parseLine({ text, raw }: Line): void {
+    const version = mark.exec(text)?.[1]
+    const [, marks, title] = heading.exec(text) ?? []
+    const isBullet = bullet.test(text) && !horizontalRule.test(text)
+    const topic = isBullet ? topicComment.exec(text)?.[1] : undefined
+    if (version !== undefined) {
+      this.#isManaged = true
+      this.#enter(null, false)
+      this.#push({ kind: 'mark', raw, version: Number(version) })
+    } else if (marks !== undefined) this.#parseHeading(marks.length, titleOf(title ?? ''), raw)
+    else if (topic !== undefined) this.#push({ kind: 'topic', raw, scope: topic })
+    else if (isBullet && (idCommentPattern.test(text) || this.#takesItems)) this.#parseItem(text)
+    else this.#takeText(this.#at + 1)
+  }
+
+  #parseHeading(level: number, title: string, raw: string): void {
+    const type = level === 3 ? typeOf(title) : null
+    const scope = level === 2 && this.#isManaged ? scopeOf(title) : null
+    if (level > 2) {
+      if (type !== null && this.#section !== null) {
+        this.#enter({ scope: this.#section.scope, type }, true)
+        this.#push({ kind: 'type', raw, scope: this.#section.scope, type })
+      } else {
+        this.#takesItems = false
+        this.#takeText(this.#at + 1)
+      }
+    } else if (scope !== null) {
+      this.#enter({ scope, type: null }, true)
+      this.#push({ kind: 'scope', raw, scope })
+    } else if (level === 2 && newComment.test(title)) {
+      this.#enter(null, this.#isManaged)
+      this.#push({ kind: 'new', raw })
+    } else if (level === 2 && topicsComment.test(title)) {
+      this.#enter(null, false)
+      this.#push({ kind: 'topics', raw })
+    } else {
+      this.#enter(null, false)
+      // A block of its own, so that the end of the section before it is the end of a block.
+      this.#flush()
+      this.#takeText(this.#at + 1)
+    }
+  }
+
+  #enter(section: Section | null, takesItems: boolean): void {
+    this.#section = section
+    this.#takesItems = takesItems
+  }
+
+  #parseItem(text: string): void {
+    let end = this.#at + 1
+    for (let next = end; next < this.#lines.length; next += 1) {
+      const below = (this.#lines[next] as Line).text
+      if (below.trim() === '') continue
+      if (!indented.test(below)) break
+      end = next + 1
+    }
+    const lines = this.#lines.slice(this.#at, end)
+    const below = lines.slice(1).map((line) => line.text)
+    const item = parseItem(text.replace(bullet, ''), below)
+    const raw = lines.map((line) => line.raw).join('')
+    const section = this.#takesItems ? this.#section : null
+    this.#push({ kind: 'item', raw, item, section, inInbox: this.#takesItems && section === null }, end)
+  }
+
+  /**
+   * The end of a fenced block or of a comment over several lines that begins here; 0 if it has no end. One that would
+   * swallow a line of ours was left open by mistake: beliefs must not vanish behind it.
+   */
+  #endOfVerbatim({ text }: Line): number {
+    const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []
+    if (fence !== undefined) {
+      const closing = new RegExp(`^ ?${fence[0]}{${fence.length},}[ \\t]*$`, 'u')
+      return this.#find(fence[0] as string, fence.length, (line) => closing.test(line))
+    }
+    if (/^ ?<!--/u.test(text) && !text.includes('-->')) return this.#find('<', 0, (line) => line.includes('-->'))
+    return 0
+  }
+
+  #find(what: string, length: number, closes: (line: string) => boolean): number {
+    const known = this.#unclosed.get(what)
+    if (known !== undefined && length >= known.length && this.#at < known.until) return 0
+    let next = this.#at + 1
+    for (; next < this.#lines.length; next += 1) {
+      const { text } = this.#lines[next] as Line
+      if (anyComment.test(text)) break
+      if (closes(text)) return next + 1
+    }
+    this.#unclosed.set(what, { length, until: next })
+    return 0
+  }
+
+  #takeText(end: number): void {
+    for (; this.#at < end; this.#at += 1) this.#text += (this.#lines[this.#at] as Line).raw
+  }
+
+  #push(block: Block, end = this.#at + 1): void {
+    this.#flush()
+    this.#blocks.push(block)
+    this.#at = end
+  }
+
+  #flush(): void {
+    if (this.#text !== '') this.#blocks.push({ kind: 'text', raw: this.#text })
+    this.#text = ''
+  }
+}
+
+/** The title of a heading without closing marks; empty for one that is too long to be ours. */
+const titleOf = (text: string): string => (text.length > longestTitle ? '' : text.trim().replace(/[ \t]+#+$/u, ''))
+
+const withoutComments = (title: string): string => title.replace(/<!--.*?-->/gu, '').trim()
+
+/** The scope that a heading names. */
+export function scopeOf(title: string): string | null {
+  const text = withoutComments(title).replace(/^`(.*)`$/u, '$1')
+  if (!text.includes(':')) return null
+  try {
+    return parseScope(text)
+  } catch (error) {
+    if (error instanceof MemoryError) return null
+    throw error
+  }
+}
+
+const otherHeadings: Readonly<Record<string, BeliefType>> = { entities: 'entity', questions: 'open_question' }
+
+/** The type of belief that a heading names. */
+export function typeOf(title: string): BeliefType | null {
+  const text = withoutComments(title).toLowerCase()
+  return beliefTypes.find((type) => typeHeadings[type].toLowerCase() === text) ?? otherHeadings[text] ?? null
+}
+
+/** The lines of the person's own text, without empty ones. */
+export const ownLines = (blocks: readonly Block[]): readonly string[] =>
+  blocks.flatMap(({ kind, raw }) => (kind === 'text' ? splitLines(raw) : [])).filter((line) => line.trim() !== '')
+
+/** How many list items, at any depth, stand in the person's own text. Items in fenced code do not count. */
+export function countOwnItems(blocks: readonly Block[]): number {
+  let fence: string | null = null
+  let count = 0
+  for (const line of ownLines(blocks)) {
+    const [, marks] = /^ {0,3}(`{3,}|~{3,})/u.exec(line) ?? []
+    if (marks !== undefined && (fence === null || marks.startsWith(fence))) fence = fence === null ? marks : null
+    else if (fence === null && /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S/u.test(line) && !horizontalRule.test(line))
+      count += 1
+  }
+  return count
+}

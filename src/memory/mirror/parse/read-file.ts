@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto'
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { codeOf } from '../../../files/leftovers.ts'
+
+/** A file of the mirror as it is on disk. A file that cannot be read is not an empty file: nothing follows from it. */
+export type FileRead =
+  | { readonly kind: 'missing' }
+  | ({ readonly kind: 'read' } & LiveFile)
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+export type LiveFile = {
+  readonly text: string
+  readonly hash: string
+  readonly signature: string
+  readonly mode: number
+}
+
+/** No memory file is nearly as long. */
+const longestFile = 4 * 1024 * 1024
+
+export const hashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
+
+const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
+
+/** Changes whenever the file does, without reading it; null when there is no plain file. */
+export function signatureAt(path: string): string | null {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats?.isFile() ? signatureOf(stats) : null
+}
+
+export function readLiveFile(path: string): FileRead {
+  try {
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    if (stats === undefined) return { kind: 'missing' }
+    const reason = reasonAgainst(stats)
+    return reason === null ? readPlain(path, stats) : { kind: 'unreadable', reason }
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT') return { kind: 'missing' }
+    if (code === undefined) throw error
+    return { kind: 'unreadable', reason: code === 'EACCES' ? 'it may not be read' : `reading it failed (${code})` }
+  }
+}
+
+/** Through a link Credence would read or write a file that lies elsewhere. */
+function reasonAgainst(stats: BigIntStats): string | null {
+  if (stats.isSymbolicLink()) return 'it is a symbolic link'
+  if (stats.isDirectory()) return 'it is a directory'
+  if (!stats.isFile()) return 'it is not a plain file'
+  if (stats.nlink > 1n) return 'it is a hard link: another name leads to the same file'
+  if (stats.size > BigInt(longestFile)) return `it has ${stats.size} bytes; at most ${longestFile} are read`
+  return null
+}
+
+function readPlain(path: string, seen: BigIntStats): FileRead {
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    const stats = fstatSync(descriptor, { bigint: true })
+    // Another program replaced the file after it was checked.
+    if (stats.ino !== seen.ino) return readLiveFile(path)
+    const bytes = readFileSync(descriptor)
+    const text = decode(bytes)
+    if (text === null) return { kind: 'unreadable', reason: 'it is not UTF-8 text' }
+    const mode = Number(stats.mode & 0o777n)
+    return { kind: 'read', text, hash: hashOf(bytes), signature: signatureOf(stats), mode }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The text with its byte order mark, if it has one; null when it is not UTF-8. */
+export function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}

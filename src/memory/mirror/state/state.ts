@@ -1,0 +1,192 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { codeOf, leftoverName } from '../../../files/leftovers.ts'
+import { parseBlocks } from '../parse/blocks.ts'
+import { readLiveFile } from '../parse/read-file.ts'
+
+/** The file that people and agents read first. */
+export const mirrorFile = 'MEMORY.md'
+
+/** Where a mirror keeps its records. */
+export type MirrorPaths = {
+  readonly dir: string
+  readonly state: string
+  readonly lock: string
+  /** The texts last written, by file and version: the bases of the merge. */
+  readonly bases: string
+  /** Files that a new version replaced, until no other program can be writing to them. */
+  readonly displaced: string
+  /** Which topic file holds which belief. */
+  readonly where: string
+}
+
+export function mirrorPaths(dir: string): MirrorPaths {
+  const state = join(dir, 'state', 'mirror')
+  const below = (name: string): string => join(state, name)
+  return {
+    dir,
+    state,
+    lock: below('lock'),
+    bases: below('bases'),
+    displaced: below('displaced'),
+    where: below('where'),
+  }
+}
+
+const mirrorState = z.object({
+  /** Format 1 kept hashes of earlier versions instead of their texts. */
+  format: z.literal(2),
+  user: z.string(),
+  /** The version that was written last. Each file says which version it is. */
+  version: z.number(),
+  /** Number of the last journal event that the files show. */
+  watermark: z.number(),
+  syncedAt: z.string().nullable(),
+  files: z.record(
+    z.string(),
+    z.object({
+      /** The scope of a topic file, null for MEMORY.md. */
+      scope: z.string().nullable(),
+      signature: z.string(),
+      hash: z.string(),
+      items: z.number(),
+    }),
+  ),
+  /** Scopes that have files of their own, with the name of the first and how many there are. */
+  topics: z.record(z.string(), z.object({ slug: z.string(), parts: z.number() })),
+  held: z
+    .object({
+      kind: z.enum(['removal', 'unreadable']),
+      file: z.string(),
+      reason: z.string(),
+      since: z.string(),
+      /** The signature of MEMORY.md when it was held. */
+      signature: z.string(),
+    })
+    .nullable(),
+  /** Conflict files that were written, with the ids of the proposals in them. */
+  conflicts: z.array(z.object({ at: z.string(), file: z.string(), beliefs: z.array(z.string()) })),
+  /** Lines that could not become beliefs, with the reason. */
+  refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
+})
+export type MirrorState = z.infer<typeof mirrorState>
+/** Why the mirror stands still until a person puts a file right. */
+export type Held = NonNullable<MirrorState['held']>
+
+const stateFile = ({ state }: MirrorPaths): string => join(state, 'mirror.json')
+
+/** Null when there is no mirror; `damaged` when its records cannot be read. */
+export function loadState(paths: MirrorPaths): MirrorState | 'damaged' | null {
+  const text = readIfPresent(stateFile(paths))
+  if (text === null) return null
+  const parsed = mirrorState.safeParse(upgraded(parseJson(text)))
+  return parsed.success ? parsed.data : 'damaged'
+}
+
+/** Records of format 1. Without hashes and signatures every file is read, and its text becomes the first base. */
+function upgraded(record: unknown): unknown {
+  const old = z.looseObject({
+    format: z.literal(1),
+    generation: z.number(),
+    files: z.record(z.string(), z.looseObject({})),
+  })
+  const { data } = old.safeParse(record)
+  if (data === undefined) return record
+  const files = Object.entries(data.files)
+    // Format 1 could have a file with links only, which is not written any more.
+    .filter(([name, { scope }]) => name === mirrorFile || scope !== null)
+    .map(([name, file]) => [name, { ...file, signature: '', hash: '' }])
+  return { ...data, format: 2, version: data.generation, files: Object.fromEntries(files) }
+}
+
+/** Need not survive a power cut: without it the state is rebuilt from the files, and nothing counts as removed. */
+export const saveState = (paths: MirrorPaths, state: MirrorState): void =>
+  writeRecord(stateFile(paths), JSON.stringify(state))
+
+/** The state of a new mirror, or of one whose records are lost: then its files say which of them are ours. */
+export function rebuildState({ dir }: MirrorPaths, user: string): MirrorState {
+  const state: MirrorState = {
+    format: 2,
+    user,
+    version: 0,
+    watermark: 0,
+    syncedAt: null,
+    files: {},
+    topics: {},
+    held: null,
+    conflicts: [],
+    refused: [],
+  }
+  for (const name of readdirSync(dir).filter((one) => /^(?!MEMORY\.conflict-).*\.md$/u.test(one))) {
+    const live = readLiveFile(join(dir, name))
+    const blocks = live.kind === 'read' ? parseBlocks(live.text) : []
+    const mark = blocks.find((block) => block.kind === 'mark')
+    const scope = name === mirrorFile ? null : blocks.find((block) => block.kind === 'scope')?.scope
+    if (mark === undefined || scope === undefined) continue
+    state.version = Math.max(state.version, mark.version)
+    const items = blocks.filter(({ kind }) => kind === 'item').length
+    state.files[name] = { scope, signature: '', hash: '', items }
+    if (scope !== null) addTopicFile(state, scope, name)
+  }
+  return state
+}
+
+/** Topic files of a scope are named `slug.md`, `slug-2.md`, `slug-3.md`. */
+function addTopicFile({ topics }: MirrorState, scope: string, name: string): void {
+  const [, slug = '', part] = /^(.*?)(?:-(\d+))?\.md$/u.exec(name) ?? []
+  const known = topics[scope]
+  if (known !== undefined && part !== undefined && slug === known.slug)
+    known.parts = Math.max(known.parts, Number(part))
+  else if (known === undefined || name.length < `${known.slug}.md`.length)
+    topics[scope] = { slug: name.slice(0, -'.md'.length), parts: known?.parts ?? 1 }
+}
+
+const problemSchema = z.object({ at: z.string(), message: z.string() })
+export type MirrorProblem = z.infer<typeof problemSchema>
+
+const problemFile = ({ state }: MirrorPaths): string => join(state, 'problem.json')
+
+/** Why the last sync failed. In a file of its own, since a failed sync may not have had the lock. */
+export function loadProblem(paths: MirrorPaths): MirrorProblem | null {
+  const parsed = problemSchema.safeParse(parseJson(readIfPresent(problemFile(paths)) ?? ''))
+  return parsed.success ? parsed.data : null
+}
+
+export function saveProblem(paths: MirrorPaths, problem: MirrorProblem | null): void {
+  if (problem === null) rmSync(problemFile(paths), { force: true })
+  else writeRecord(problemFile(paths), JSON.stringify(problem))
+}
+
+/** Writes a record whole or not at all; it need not survive a power cut. */
+export function writeRecord(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const temporary = join(dirname(path), leftoverName('tmp', basename(path)))
+  writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 })
+  renameSync(temporary, path)
+}
+
+/** Undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const bytesIfPresent = (path: string): Buffer | null => ifPresent(() => readFileSync(path))
+
+export const readIfPresent = (path: string): string | null => ifPresent(() => readFileSync(path, 'utf8'))
+
+/** Empty when there is no such directory. */
+export const namesIn = (directory: string): readonly string[] => ifPresent(() => readdirSync(directory)) ?? []
+
+function ifPresent<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+}

@@ -1,0 +1,263 @@
+import { type Belief, type BeliefType, beliefTypes } from '../../../beliefs/belief.ts'
+import { universalScope } from '../../../beliefs/scope.ts'
+import {
+  type Block,
+  countOwnItems,
+  type ItemBlock,
+  ownLines,
+  parseBlocks,
+  splitLines,
+  typeHeadings,
+  versionMark,
+} from '../parse/blocks.ts'
+import { homeScope, parseItem, renderItem, type Section } from '../parse/item.ts'
+
+/** A link to a topic file. */
+export type TopicLink = { readonly scope: string; readonly text: string }
+
+const newSection = `## New <!-- credence:new -->
+
+<!-- Lines added here, each beginning with a dash, are sorted into the sections above. -->
+`
+
+/** One file of the mirror while it is edited in memory. Blocks that no method touches keep their bytes. */
+export class MirrorDocument {
+  #blocks: Block[]
+  readonly #eol: string
+
+  constructor(text: string) {
+    this.#blocks = [...parseBlocks(text)]
+    this.#eol = (text.match(/\r\n/gu)?.length ?? 0) * 2 > (text.match(/\n/gu)?.length ?? 0) ? '\r\n' : '\n'
+  }
+
+  get blocks(): readonly Block[] {
+    return this.#blocks
+  }
+
+  /** In the order of the file. */
+  items(): readonly ItemBlock[] {
+    return this.#blocks.filter((block) => block.kind === 'item')
+  }
+
+  ids(): readonly string[] {
+    return this.items().flatMap(({ item }) => item.id ?? [])
+  }
+
+  /** The version this text was made from; null when the mark is missing. */
+  version(): number | null {
+    return this.#blocks.find((block) => block.kind === 'mark')?.version ?? null
+  }
+
+  ownLines(): readonly string[] {
+    return ownLines(this.#blocks)
+  }
+
+  countOwnItems(): number {
+    return countOwnItems(this.#blocks)
+  }
+
+  /** The text of the file; `instead` gives other beliefs in the place of some items. */
+  render(instead: ReadonlyMap<ItemBlock, Belief> = new Map()): string {
+    const rawOf = (block: Block): string => {
+      const belief = block.kind === 'item' ? instead.get(block) : undefined
+      return belief === undefined ? block.raw : this.#itemBlock(belief).raw
+    }
+    return this.#blocks.map(rawOf).join('')
+  }
+
+  lineOf(block: Block): number {
+    const before = this.#blocks.slice(0, this.#blocks.indexOf(block))
+    return splitLines(before.map(({ raw }) => raw).join('')).length
+  }
+
+  /** Writes a belief in the place of an item, or in its own section when that is another one. */
+  replace(block: ItemBlock, belief: Belief): void {
+    const { section, inInbox } = block
+    const isMoved =
+      inInbox ||
+      (section !== null && (section.scope !== homeScope(belief) || (section.type ?? belief.type) !== belief.type))
+    if (isMoved) {
+      this.remove(block)
+      this.insert([belief])
+      return
+    }
+    const end = /(?:\r\n|\n|\r)?$/u.exec(block.raw)?.[0] ?? ''
+    this.#blocks[this.#blocks.indexOf(block)] = { ...this.#itemBlock(belief, end), section }
+  }
+
+  /** Removes an item, and the headings above it when nothing is left below them. */
+  remove(block: ItemBlock): void {
+    const at = this.#blocks.indexOf(block)
+    this.#blocks.splice(at, 1)
+    this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
+  }
+
+  /** Adds items at the end of their sections, which are made where there are none. */
+  insert(beliefs: readonly Belief[]): void {
+    const groups = Map.groupBy(beliefs, (belief) => `${belief.type} ${homeScope(belief)}`)
+    for (const [first, ...others] of groups.values())
+      if (first !== undefined) this.#insertGroup(homeScope(first), first.type, [first, ...others])
+  }
+
+  #insertGroup(scope: string, type: BeliefType, beliefs: readonly Belief[]): void {
+    const items = beliefs.map((belief) => this.#itemBlock(belief))
+    const isHere = (section: Section | null): boolean => section?.scope === scope && section.type === type
+    const last = this.#blocks.findLastIndex((block) => block.kind === 'item' && isHere(block.section))
+    if (last >= 0) {
+      this.#insertAt(last + 1, items)
+      return
+    }
+    const heading = this.#blocks.findIndex((block) => block.kind === 'type' && isHere(block))
+    if (heading >= 0) {
+      this.#insertApart(heading + 1, items)
+      return
+    }
+    const eol = this.#eol
+    const typed: Block[] = [
+      { kind: 'type', raw: `### ${typeHeadings[type]}${eol}`, scope, type },
+      { kind: 'text', raw: eol },
+      ...items,
+    ]
+    const section = this.#blocks.findIndex((block) => block.kind === 'scope' && block.scope === scope)
+    if (section >= 0) this.#insertApart(this.#placeOfType(section, type), typed)
+    else
+      this.#insertApart(this.#placeOfScope(scope), [
+        { kind: 'scope', raw: `## ${scope}${eol}`, scope },
+        { kind: 'text', raw: eol },
+        ...typed,
+      ])
+  }
+
+  setVersion(version: number): void {
+    const at = this.#blocks.findIndex(({ kind }) => kind === 'mark')
+    if (at >= 0) {
+      // Only the number changes, so that spaces and line end stay.
+      this.#blocks[at] = { kind: 'mark', raw: this.#raw(at).replace(/\d+/u, String(version)), version }
+      return
+    }
+    const first = this.#blocks.findIndex(({ kind }) => kind !== 'text')
+    const raw = `${versionMark(version)}${this.#eol}`
+    this.#insertApart(first < 0 ? this.#blocks.length : first, [{ kind: 'mark', raw, version }])
+  }
+
+  /** Sets the links to topic files, in a section of their own that goes when there are none. */
+  setTopics(links: readonly TopicLink[]): void {
+    const blocks = links.map(({ scope, text }): Block => {
+      const raw = `- ${text} <!-- credence:topic ${scope} -->${this.#eol}`
+      return { kind: 'topic', raw, scope }
+    })
+    const first = this.#blocks.findIndex(({ kind }) => kind === 'topic')
+    if (first >= 0) {
+      this.#blocks = this.#blocks.filter(({ kind }) => kind !== 'topic')
+      this.#insertAt(first, blocks)
+    }
+    const heading = this.#blocks.findIndex(({ kind }) => kind === 'topics')
+    if (links.length === 0) this.#dropEmptyHeading('topics', heading + 1)
+    else if (first < 0 && heading >= 0) this.#insertApart(heading + 1, blocks)
+    else if (first < 0) {
+      const inbox = this.#blocks.findIndex(({ kind }) => kind === 'new')
+      this.#insertApart(inbox < 0 ? this.#blocks.length : inbox, [
+        { kind: 'topics', raw: `## More <!-- credence:topics -->${this.#eol}` },
+        { kind: 'text', raw: this.#eol },
+        ...blocks,
+      ])
+    }
+  }
+
+  /** Makes sure that the file ends with the inbox. */
+  ensureInbox(): void {
+    if (this.#blocks.some(({ kind }) => kind === 'new')) return
+    this.#insertApart(this.#blocks.length, parseBlocks(newSection.replaceAll('\n', this.#eol)))
+  }
+
+  #itemBlock(belief: Belief, end = this.#eol): ItemBlock {
+    const lines = renderItem(belief)
+    const item = parseItem((lines[0] as string).slice('- '.length), lines.slice(1))
+    const section = { scope: homeScope(belief), type: belief.type }
+    return { kind: 'item', raw: lines.join(this.#eol) + end, item, section, inInbox: false }
+  }
+
+  #raw(at: number): string {
+    return this.#blocks[at]?.raw ?? ''
+  }
+
+  /** Types have an order within the section of a scope. */
+  #placeOfType(section: number, type: BeliefType): number {
+    const end = this.#endOfSection(section)
+    const rank = (one: BeliefType): number => beliefTypes.indexOf(one)
+    const later = this.#blocks.findIndex(
+      (block, at) => at > section && at < end && block.kind === 'type' && rank(block.type) > rank(type),
+    )
+    return later >= 0 ? later : end
+  }
+
+  #placeOfScope(scope: string): number {
+    const find = (test: (block: Block) => boolean): number => this.#blocks.findIndex(test)
+    const later = find((block) => block.kind === 'scope' && compareScopes(block.scope, scope) > 0)
+    if (later >= 0) return later
+    const last = this.#blocks.findLastIndex(({ kind }) => kind === 'scope')
+    if (last >= 0) return this.#endOfSection(last)
+    const mark = find(({ kind }) => kind === 'mark')
+    if (mark >= 0) return mark + 1
+    const closing = find(({ kind }) => kind === 'topics' || kind === 'new')
+    return closing >= 0 ? closing : this.#blocks.length
+  }
+
+  /** A section ends at the next heading of ours, or at a person's own heading of the same or a higher level. */
+  #endOfSection(section: number): number {
+    const end = this.#blocks.findIndex(
+      ({ kind, raw }, at) =>
+        at > section &&
+        (['scope', 'topics', 'new', 'mark'].includes(kind) || (kind === 'text' && /^ {0,3}#{1,2}[ \t]/u.test(raw))),
+    )
+    return end >= 0 ? end : this.#blocks.length
+  }
+
+  /** Removes the last heading of a kind before a position if only blank lines are below it. Returns the new position. */
+  #dropEmptyHeading(kind: 'type' | 'scope' | 'topics', before: number): number {
+    const at = this.#blocks.findLastIndex((block, index) => index < before && block.kind === kind)
+    if (at < 0) return before
+    const next = this.#blocks.findIndex((block, index) => index > at && block.kind !== 'text')
+    const end = next < 0 ? this.#blocks.length : next
+    const below = { type: ['item'], scope: ['item', 'type'], topics: ['topic'] }[kind]
+    const isEmpty =
+      !below.includes(this.#blocks[end]?.kind ?? '') &&
+      this.#blocks.slice(at + 1, end).every(({ raw }) => raw.trim() === '')
+    if (!isEmpty) return before
+    this.#blocks.splice(at, end - at)
+    return at
+  }
+
+  /** Inserts blocks with an empty line before and after them. */
+  #insertApart(at: number, blocks: readonly Block[]): void {
+    const before = this.#before(at)
+    const isApart = /^\ufeff?$/u.test(before) || /(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)$/u.test(before)
+    const after = this.#raw(at)
+    const isLast = after === '' || /^[ \t]*(?:\r\n|\n|\r)/u.test(after)
+    const gap: Block = { kind: 'text', raw: this.#eol }
+    this.#insertAt(at, [...(isApart ? [] : [gap]), ...blocks, ...(isLast ? [] : [gap])])
+  }
+
+  /** Inserts blocks on lines of their own. */
+  #insertAt(at: number, blocks: readonly Block[]): void {
+    const isAtLineStart = /^\ufeff?$|[\r\n]$/u.test(this.#before(at))
+    const end: Block[] = isAtLineStart ? [] : [{ kind: 'text', raw: this.#eol }]
+    this.#blocks.splice(at, 0, ...end, ...blocks)
+  }
+
+  /** The end of the text before a block: enough to see whether an empty line is there. */
+  #before(at: number): string {
+    return this.#blocks
+      .slice(Math.max(0, at - 3), at)
+      .map(({ raw }) => raw)
+      .join('')
+  }
+}
+
+/** The universal scope comes first. */
+export function compareScopes(one: string, other: string): number {
+  if (one === other) return 0
+  if (one === universalScope) return -1
+  if (other === universalScope) return 1
+  return one < other ? -1 : 1
+}

@@ -1,0 +1,341 @@
+import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
+import { universalScope } from '../../../beliefs/scope.ts'
+import type { Store } from '../../ports.ts'
+import { type ItemBlock, splitLines } from '../parse/blocks.ts'
+import { fieldsOfBelief, fieldsOfItem, homeScope, idCommentPattern, isSameItem, renderItem } from '../parse/item.ts'
+import { type LiveFile, readLiveFile } from '../parse/read-file.ts'
+import {
+  type MirrorPaths,
+  type MirrorState,
+  mirrorFile,
+  parseJson,
+  readIfPresent,
+  writeRecord,
+} from '../state/state.ts'
+import { compareScopes, MirrorDocument } from './document.ts'
+
+/** MEMORY.md stays below 200 lines and 25 KB; these limits leave room for lines that others append. */
+const mostLines = 180
+const mostBytes = 22_000
+/** A scope with more beliefs than this never stands in MEMORY.md itself. */
+const mostInMirrorFile = 150
+/** A topic file with more than this is continued in another, so that the cost of one more belief stays the same. */
+const mostItemsPerFile = 200
+const mostBytesPerFile = 200_000
+/** MEMORY.md links to so many topic files, and only counts the others. */
+const mostLinks = 40
+const pageSize = 500
+
+/** The introduction of MEMORY.md. */
+export const introduction =
+  'What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a\n' +
+  'correction, a new line a new belief, a line taken out is retired. Words outside of these lists are left alone.'
+
+/** Whether a belief has a place in the files: it is current and belongs to no single agent. */
+export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
+
+/** The beginning of a new MEMORY.md, or of a topic file of a scope. */
+export function beginningOf(scope: string | null, part = 1): string {
+  if (scope === null) return `# Memory\n\n${introduction}\n`
+  const title = part === 1 ? scope : `${scope}, part ${part}`
+  return `# ${title}\n\nA part of [${mirrorFile}](${mirrorFile}); lines here count like lines there.\n`
+}
+
+/** A file of the mirror that is open for changes. */
+export type OpenFile = {
+  readonly name: string
+  readonly scope: string | null
+  /** The file on disk; null when it does not exist. */
+  readonly live: LiveFile | null
+  readonly document: MirrorDocument
+}
+
+/** Decides which belief stands in which file. Topic files are opened when they are needed. */
+export class Layout {
+  readonly #paths: MirrorPaths
+  readonly #state: MirrorState
+  readonly #where: WhereIndex
+  readonly #open = new Map<string, OpenFile>()
+  /** The open file that each belief stands in. */
+  readonly #placed = new Map<string, string>()
+
+  constructor(paths: MirrorPaths, state: MirrorState) {
+    this.#paths = paths
+    this.#state = state
+    this.#where = new WhereIndex(paths)
+  }
+
+  /** `isEdited`: another program wrote the file, and may have moved items of other files into it. */
+  open(name: string, live: LiveFile | null, document: MirrorDocument, isEdited = false): OpenFile {
+    const scope = this.#state.files[name]?.scope ?? null
+    const file = { name, scope, live, document }
+    this.#open.set(name, file)
+    for (const id of document.ids()) {
+      this.#placed.set(id, name)
+      if (isEdited && scope !== null) this.#where.set(id, name)
+    }
+    return file
+  }
+
+  files(): readonly OpenFile[] {
+    return [...this.#open.values()]
+  }
+
+  get #mirror(): OpenFile {
+    return this.#open.get(mirrorFile) as OpenFile
+  }
+
+  /** Shows a belief in the place of an item, which becomes the belief's item; removes the item when it has one already. */
+  replace(file: OpenFile, block: ItemBlock, belief: Belief): void {
+    const { id } = block.item
+    const hasPlace = id !== belief.id && this.#find(belief.id) !== undefined
+    if (hasPlace) file.document.remove(block)
+    else {
+      file.document.replace(block, belief)
+      this.#place(belief.id, file)
+    }
+    if (id !== null && id !== belief.id && !file.document.ids().includes(id)) this.#placed.delete(id)
+  }
+
+  /** Makes the files say what the store says about these beliefs, or about all. Blocks in `fixed` stay as they are. */
+  async update(store: Store, changed: Iterable<string> | 'all', fixed: ReadonlySet<ItemBlock>): Promise<void> {
+    const { user } = this.#state
+    const ids =
+      changed === 'all' ? await store.idsStartingWith(user, '', Number.MAX_SAFE_INTEGER) : [...new Set(changed)]
+    const unplaced: Belief[] = []
+    for (let from = 0; from < ids.length; from += pageSize) {
+      const page = ids.slice(from, from + pageSize)
+      const beliefs = new Map((await store.getMany(user, page)).map((belief) => [belief.id, belief]))
+      for (const id of page) {
+        const belief = beliefs.get(id)
+        const block = this.#find(id)?.block
+        if (block !== undefined && fixed.has(block)) continue
+        if (belief === undefined || !isMirrored(belief)) this.#hide(id)
+        else if (!this.#show(belief)) unplaced.push(belief)
+      }
+    }
+    this.#mirror.document.ensureInbox()
+    await this.#placeAll(unplaced, store)
+  }
+
+  /** Records which topic file each belief is in. */
+  save(): void {
+    this.#where.save()
+  }
+
+  /** False when the belief has no place yet. */
+  #show(belief: Belief): boolean {
+    const found = this.#find(belief.id)
+    if (found === undefined) return false
+    const { file, block } = found
+    if (file.scope !== null && file.scope !== homeScope(belief)) {
+      this.#hide(belief.id)
+      return false
+    }
+    const said = fieldsOfItem(block.item, block.section, belief)
+    const isShown =
+      isSameItem(said, fieldsOfBelief(belief)) && commentOf(block.raw) === commentOf(renderItem(belief)[0] ?? '')
+    if (!isShown) file.document.replace(block, belief)
+    return true
+  }
+
+  #hide(id: string): void {
+    for (let found = this.#find(id); found !== undefined; found = this.#find(id)) {
+      found.file.document.remove(found.block)
+      if (!found.file.document.ids().includes(id)) {
+        this.#placed.delete(id)
+        if (found.file.scope !== null) this.#where.set(id, null)
+      }
+    }
+  }
+
+  #find(id: string): { readonly file: OpenFile; readonly block: ItemBlock } | undefined {
+    const name = this.#placed.get(id) ?? this.#where.fileOf(id)
+    const file = name === null ? null : this.#openTopic(name)
+    const block = file?.document.items().find(({ item }) => item.id === id)
+    return file === null || block === undefined ? undefined : { file, block }
+  }
+
+  #place(id: string, { name, scope }: OpenFile): void {
+    this.#placed.set(id, name)
+    if (scope !== null) this.#where.set(id, name)
+  }
+
+  /** Null when the file cannot be read. */
+  #openTopic(name: string): OpenFile | null {
+    const known = this.#open.get(name)
+    if (known !== undefined) return known
+    const live = readLiveFile(join(this.#paths.dir, name))
+    return live.kind === 'read' ? this.open(name, live, new MirrorDocument(live.text)) : null
+  }
+
+  /** Puts new beliefs into MEMORY.md while there is room, and into the topic file of their scope otherwise. */
+  async #placeAll(beliefs: readonly Belief[], store: Store): Promise<void> {
+    for (const [scope, group] of Map.groupBy(oldestFirst(beliefs), homeScope)) {
+      const shown = this.#mirror.document.items().filter(({ section }) => section?.scope === scope).length
+      const isTopic = this.#state.topics[scope] !== undefined
+      if (isTopic || shown + group.length > mostInMirrorFile) this.#insertInTopic(scope, group)
+      else this.#insert(this.#mirror, group)
+    }
+    await this.#makeRoom(store)
+  }
+
+  /** Moves whole scopes out of MEMORY.md, the largest first, until the rest fits. */
+  async #makeRoom(store: Store): Promise<void> {
+    const { document } = this.#mirror
+    for (;;) {
+      this.#setLinks()
+      const text = document.render()
+      if (splitLines(text).length <= mostLines && Buffer.byteLength(text) <= mostBytes) return
+      const scope = largestScope(document.items())
+      const blocks = document.items().filter(({ section }) => section !== null && section.scope === scope)
+      const ids = blocks.flatMap(({ item }) => item.id ?? [])
+      const beliefs = (await store.getMany(this.#state.user, ids)).filter((belief) => homeScope(belief) === scope)
+      if (scope === null || beliefs.length === 0) return
+      const moved = new Set(beliefs.map(({ id }) => id))
+      // Lines that were refused stay where the person wrote them.
+      for (const block of blocks) if (moved.has(block.item.id ?? '')) document.remove(block)
+      this.#insertInTopic(scope, oldestFirst(beliefs))
+    }
+  }
+
+  #insert(file: OpenFile, beliefs: readonly Belief[]): void {
+    for (const { id } of beliefs) this.#place(id, file)
+    file.document.insert(beliefs)
+  }
+
+  #insertInTopic(scope: string, beliefs: readonly Belief[]): void {
+    this.#state.topics[scope] ??= { slug: this.#topicSlug(scope), parts: 1 }
+    const topic = this.#state.topics[scope]
+    for (let rest = beliefs; rest.length > 0; topic.parts += rest.length > 0 ? 1 : 0) {
+      const name = topicFile(topic.slug, topic.parts)
+      const file = this.#openTopic(name) ?? this.#newTopic(name, scope, topic.parts)
+      const room = roomIn(file.document, rest)
+      this.#insert(file, rest.slice(0, room))
+      rest = rest.slice(room)
+    }
+  }
+
+  #newTopic(name: string, scope: string, part: number): OpenFile {
+    this.#state.files[name] = { scope, signature: '', hash: '', items: 0 }
+    return this.open(name, null, new MirrorDocument(beginningOf(scope, part)))
+  }
+
+  /** A file name without ending that no other file has. Letter case does not count: not every file system keeps it. */
+  #topicSlug(scope: string): string {
+    const used = new Set(Object.values(this.#state.topics).map(({ slug }) => slug))
+    const isFree = (slug: string): boolean => !used.has(slug) && !existsSync(join(this.#paths.dir, `${slug}.md`))
+    const plain = scope
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/gu, '-')
+      .replace(/^-|-$/gu, '')
+      .slice(0, 60)
+    const isFaithful = /^[a-z0-9:_/-]+$/u.test(scope) && plain !== '' && plain !== 'memory'
+    if (isFaithful && isFree(plain)) return plain
+    const digest = hash('sha256', scope)
+    const slugs = [6, 12, 24].map((length) => `${plain || 'scope'}-${digest.slice(0, length)}`)
+    return slugs.find(isFree) ?? `${plain || 'scope'}-${digest}`
+  }
+
+  #setLinks(): void {
+    const { files, topics } = this.#state
+    const counts = new Map<string, number>()
+    for (const [name, { scope, items }] of Object.entries(files))
+      if (scope !== null)
+        counts.set(scope, (counts.get(scope) ?? 0) + (this.#open.get(name)?.document.items().length ?? items))
+    const scopes = Object.keys(topics).sort(compareScopes)
+    const links = scopes.map((scope) => ({ scope, text: this.#linkTo(scope, counts.get(scope) ?? 0) }))
+    const others = links.length - (mostLinks - 1)
+    const more = { scope: 'topics', text: `${others} more scopes have files of their own beside this one` }
+    this.#mirror.document.setTopics(links.length > mostLinks ? [...links.slice(0, mostLinks - 1), more] : links)
+  }
+
+  #linkTo(scope: string, count: number): string {
+    const { slug, parts } = this.#state.topics[scope] as { readonly slug: string; readonly parts: number }
+    // Parts that somebody deleted are not there; their beliefs are in another part.
+    const names = Array.from({ length: parts }, (_, index) => topicFile(slug, index + 1))
+    const present = names.filter((name) => this.#state.files[name] !== undefined)
+    const [first = names[0], last = first] = [present[0], present.at(-1)]
+    const beliefs = count === 1 ? '1 belief' : `${count} beliefs`
+    const part = names.indexOf(last as string) + 1
+    const others = first === last ? '' : ` in ${present.length} files, up to [part ${part}](${last})`
+    return `[${scope}](${first}): ${beliefs}${others}`
+  }
+}
+
+const topicFile = (slug: string, part: number): string => (part === 1 ? `${slug}.md` : `${slug}-${part}.md`)
+
+const commentOf = (raw: string): string => idCommentPattern.exec(raw)?.[0].trim() ?? ''
+
+/** How many of these beliefs a topic file takes: at least one in an empty file, however long. */
+function roomIn(document: MirrorDocument, beliefs: readonly Belief[]): number {
+  const items = document.items().length
+  let bytes = document.render().length
+  let room = 0
+  for (const belief of beliefs) {
+    bytes += renderItem(belief).join('\n').length
+    if (items + room >= mostItemsPerFile || (bytes > mostBytesPerFile && items + room > 0)) break
+    room += 1
+  }
+  return room
+}
+
+/** The universal scope counts half, so that it leaves MEMORY.md last. */
+function largestScope(items: readonly ItemBlock[]): string | null {
+  const sizes = new Map<string, number>()
+  for (const { section, raw } of items) {
+    if (section === null) continue
+    const size = (raw.length + 40) / (section.scope === universalScope ? 2 : 1)
+    sizes.set(section.scope, (sizes.get(section.scope) ?? 0) + size)
+  }
+  return [...sizes].sort(([, one], [, other]) => other - one)[0]?.[0] ?? null
+}
+
+const oldestFirst = (beliefs: readonly Belief[]): readonly Belief[] => {
+  const keyOf = ({ createdAt, id }: Belief): string => `${createdAt} ${id}`
+  return beliefs.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+}
+
+/** Which topic file each belief is in. In 256 files, so that one more belief costs the same however many there are. */
+class WhereIndex {
+  readonly #directory: string
+  readonly #shards = new Map<string, Map<string, string>>()
+  readonly #changed = new Set<string>()
+
+  constructor({ where }: MirrorPaths) {
+    this.#directory = where
+  }
+
+  fileOf(id: string): string | null {
+    return this.#shard(id).get(id) ?? null
+  }
+
+  set(id: string, file: string | null): void {
+    const shard = this.#shard(id)
+    if ((shard.get(id) ?? null) === file) return
+    if (file === null) shard.delete(id)
+    else shard.set(id, file)
+    this.#changed.add(shardOf(id))
+  }
+
+  save(): void {
+    for (const name of this.#changed)
+      writeRecord(join(this.#directory, name), JSON.stringify(Object.fromEntries(this.#shards.get(name) ?? [])))
+  }
+
+  #shard(id: string): Map<string, string> {
+    const name = shardOf(id)
+    const loaded = this.#shards.get(name)
+    if (loaded !== undefined) return loaded
+    const known = parseJson(readIfPresent(join(this.#directory, name)) ?? '{}')
+    const entries = known !== null && typeof known === 'object' ? Object.entries(known) : []
+    const shard = new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    this.#shards.set(name, shard)
+    return shard
+  }
+}
+
+const shardOf = (id: string): string => `${(hash('sha256', id, 'buffer')[0] as number) % 256}.json`

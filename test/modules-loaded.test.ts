@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const sources = pathToFileURL(join(root, 'src')).href
+
+/** Loaded before the program: lists every module below src in the file that MODULES names. */
+const hook = `
+import { registerHooks } from 'node:module'
+import { appendFileSync } from 'node:fs'
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith(${JSON.stringify(sources)})) appendFileSync(process.env.MODULES, url + '\\n')
+    return next(url, context)
+  },
+})`
+
+/** Runs a command from its sources in a memory of its own, and returns the modules it loads. */
+function modulesOf(dir: string, name: string, argv: readonly string[]) {
+  const list = join(dir, `${name}.txt`)
+  const program = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(root, 'bin', 'credence.js')]
+  const env = { PATH: process.env.PATH, HOME: dir, MODULES: list, CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
+  const memory = ['--dir', join(dir, 'memory')]
+  const ended = spawnSync(process.execPath, [...program, ...argv, ...memory], { cwd: dir, env, encoding: 'utf8' })
+  return { ...ended, modules: new Set(readFileSync(list, 'utf8').trimEnd().split('\n')) }
+}
+
+/** A command loads only the modules it needs: each one costs a one-shot process more than half a millisecond. */
+const commands = [
+  { name: 'remember', most: 90, argv: ['remember', 'Invoices are due in 14 days.', '--name', 'payment terms'] },
+  { name: 'recall', most: 60, argv: ['recall', 'What are our payment terms?'] },
+  { name: 'benchmark run', most: 100, argv: ['benchmark', 'run', 'retrieval-precision'] },
+  { name: 'task run', most: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
+] as const
+
+describe('modules of src that a command loads', () => {
+  it.for(commands)('$name loads at most $most', ({ name, most, argv }, context) => {
+    using directory = temporaryDirectory()
+    if (name === 'recall') modulesOf(directory.path, 'before', commands[0].argv)
+
+    const { status, stderr, modules } = modulesOf(directory.path, 'modules', argv)
+
+    console.log(`${name} loads ${modules.size} modules; at most ${most} are allowed.`)
+    if (name === 'task run' && status !== 0) return context.skip(`task run ended with ${status}: ${stderr}`)
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
+    expect(modules.size).toBeGreaterThan(10)
+    expect(modules.size).toBeLessThanOrEqual(most)
+  })
+})
