@@ -78,7 +78,9 @@ function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer
     if (answered.length === 0) return capability
     if (asked.size === 0) return [{ ...base, id: `${id}-${place + 1}-t1`, group: 'T1', gold: gold(answered) }]
     const range = stepRange(text)
-    const free = answered.filter((step) => range === null || step < range.from || step > range.to)
+    // "Between step 35 and 41" names every step in between; "before step 9" does not.
+    const isSpelledOut = range !== null && asked.has(range.from) && asked.has(range.to)
+    const free = answered.filter((step) => !isSpelledOut || step < range.from || step > range.to)
     const group = free.length === 0 ? 'T2 range' : 'T2'
     const evidence = { ...gold(free.length === 0 ? answered : free), given: addressed }
     return [...capability, { ...base, id: `${id}-${place + 1}-t2`, group, gold: evidence }]

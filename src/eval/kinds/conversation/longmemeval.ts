@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fileIn, invalid, readObjects } from './data-file.ts'
 import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, keyOf, type Suite, type SuiteTurn, sessionsOf } from './suite.ts'
+import { type Conversation, keyOf, type Suite, type SuiteQuestion, type SuiteTurn, sessionsOf } from './suite.ts'
 
 /** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
@@ -23,7 +23,7 @@ export const longMemEval: Suite = {
   name: 'longmemeval',
   decisive: 'any@5',
   read: function* (path) {
-    const file = fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u)
+    const file = dataFile(path)
     for (const row of readObjects(file, Row)) yield conversationOf(row, file)
   },
   score: ({ gold, expectsSilence, group }, { found, pushes }) => {
@@ -43,6 +43,51 @@ export const longMemEval: Suite = {
   },
 }
 
+/** The same questions over one store that holds the sessions of all of them, each once. */
+export const pooledLongMemEval: Suite = {
+  ...longMemEval,
+  name: 'longmemeval-pooled',
+  decisive: 'any@10',
+  read: function* (path) {
+    const names = new Map<string, string>()
+    const turns: SuiteTurn[] = []
+    const questions: SuiteQuestion[] = []
+    const file = dataFile(path)
+    for (const row of readObjects(file, Row)) {
+      const own = conversationOf(row, file)
+      // The same session stands in many haystacks, under one id.
+      const ids = new Map(
+        sessionsInOrder(row).map((place, rank) => [`s${rank + 1}`, row.haystack_session_ids[place] as string]),
+      )
+      const rename = (session: string): string => {
+        const id = ids.get(session) ?? session
+        const name = names.get(id) ?? `s${names.size + 1}`
+        names.set(id, name)
+        return name
+      }
+      const known = new Set(names.keys())
+      for (const turn of own.turns)
+        if (!known.has(ids.get(turn.session) ?? '')) turns.push({ ...turn, session: rename(turn.session) })
+      for (const question of own.questions) {
+        const { gold } = question
+        const renameKey = (key: string): string => key.replace(/^[^#]+/u, rename)
+        questions.push({
+          ...question,
+          gold: {
+            turns: new Set([...gold.turns].map(renameKey)),
+            sessions: new Set([...gold.sessions].map(rename)),
+            ...(gold.newest === undefined ? {} : { newest: rename(gold.newest) }),
+          },
+        })
+      }
+    }
+    turns.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    yield { id: 'pooled', turns, questions }
+  },
+}
+
+const dataFile = (path: string): string => fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u)
+
 /** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
 export function conversationOf(row: Row, file: string): Conversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
@@ -54,8 +99,7 @@ export function conversationOf(row: Row, file: string): Conversation {
   const wanted = new Set(row.answer_session_ids)
   const evidence = { turns: new Set<string>(), sessions: new Set<string>() }
   let newest: string | undefined
-  const order = sessions.map((_, place) => place).sort((one, other) => timeOf(dates[one]) - timeOf(dates[other]))
-  const turns = order.flatMap((place, rank) => {
+  const turns = sessionsInOrder(row).flatMap((place, rank) => {
     const session = `s${rank + 1}`
     const isWanted = wanted.has(ids[place] as string)
     if (isWanted) evidence.sessions.add(session)
@@ -77,6 +121,9 @@ export function conversationOf(row: Row, file: string): Conversation {
   }
   return { id: row.question_id, turns, questions: [question] }
 }
+
+const sessionsInOrder = ({ haystack_dates: dates }: Row): readonly number[] =>
+  dates.map((_, place) => place).sort((one, other) => timeOf(dates[one]) - timeOf(dates[other]))
 
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {
