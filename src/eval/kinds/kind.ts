@@ -21,6 +21,8 @@ export type PackCase = {
 /** The checked files of a pack. A kind adds what its cases need. */
 export type PackContent = {
   readonly cases: readonly PackCase[]
+  /** Whether the cases come from data outside the pack, and not from its manifest. */
+  readonly replacesCases?: boolean
   /** Content of the files that nothing checks. */
   readonly warnings: readonly string[]
   /** Whether the seed decides the order of the cases; else they keep the order of the manifest. */
@@ -141,11 +143,12 @@ export async function openBenchmark(
   const manifest = manifestOf(directory)
   const place = { directory, manifest }
   const kind = kindOf(place, kinds)
-  const { open, cases, warnings, isShuffled } = kind.read(place)
+  const { open, cases, warnings, isShuffled, replacesCases = false } = kind.read(place)
+  const own = replacesCases ? { ...manifest, cases: cases.map(({ id, prompt }) => ({ id, prompt })) } : manifest
   const { packFiles: ownFiles } = await packHashOf(directory, manifest)
   const { tested, execute, ingestMs } = await open(system ?? kind.defaultSystem, options)
   return {
-    manifest: tested.isDeterministic === false ? { ...manifest, deterministic: false } : manifest,
+    manifest: tested.isDeterministic === false ? { ...own, deterministic: false } : own,
     ...hashOfFiles({ ...ownFiles, ...tested.hashed }),
     system: { name: tested.name, version: tested.version },
     execute,

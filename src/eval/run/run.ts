@@ -21,6 +21,7 @@ import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.t
 
 /** The result of one case. The runner adds repeat and seed. */
 export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'returned' | 'failures' | 'timings'> & {
+  readonly cluster?: string
   readonly explanation?: unknown
   readonly error?: { readonly class: string; readonly message: string }
 }

@@ -1,7 +1,7 @@
 import type { PackCase } from '../kinds/kind.ts'
 import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 import type { BaselineBenchmark, CaseRecord, CaseResult, RunStatus, RunSummary, Verdict } from '../store/schemas/run.ts'
-import { type Interval, mean, percentile, z95 } from './statistics.ts'
+import { clusterBootstrap, type Interval, mean, percentile, z95 } from './statistics.ts'
 
 export type CaseFigures = ReturnType<typeof summariseCases>
 
@@ -32,24 +32,40 @@ export function summariseCases(records: readonly CaseRecord[]) {
     /** Cases that passed in some repeats and failed in others. */
     flaky: byCase.filter(([, repeats]) => has(repeats, 'pass') && has(repeats, 'fail')).map(([id]) => id),
     metrics: Object.fromEntries(metrics),
-    intervals: intervalsOf(results),
+    intervals: intervalsOf(results, new Map(records.map(({ caseId, cluster }) => [caseId, cluster]))),
     latency: latencyOf(records),
   }
 }
 
-/** The 95 % interval of every metric that at least two cases have. */
-function intervalsOf(results: readonly CaseResult[]): Record<string, Interval> {
+/**
+ * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so
+ * where there are clusters they are drawn again as wholes (cluster bootstrap, Efron and Tibshirani 1993).
+ */
+function intervalsOf(
+  results: readonly CaseResult[],
+  clusterOf: ReadonlyMap<string, string | undefined>,
+): Record<string, Interval> {
   const names = [...new Set(results.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()
   return Object.fromEntries(
     names.flatMap((name) => {
-      const values = results.flatMap(({ scores = {} }) => scores[name] ?? [])
-      const centre = mean(values)
-      if (centre === null || values.length < 2) return []
-      const variance = values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1)
-      const half = z95 * Math.sqrt(variance / values.length)
-      return [[name, { low: centre - half, high: centre + half }]]
+      const values = results.flatMap(({ id, scores = {} }) => {
+        const value = scores[name]
+        return value === null || value === undefined ? [] : [{ value, cluster: clusterOf.get(id) }]
+      })
+      if (values.length < 2) return []
+      const clusters = [...Map.groupBy(values, ({ cluster }) => cluster).values()]
+      const isClustered = clusters.length > 1 && values.every(({ cluster }) => cluster !== undefined)
+      const own = clusters.map((cluster) => cluster.map(({ value }) => value))
+      return [[name, isClustered ? clusterBootstrap(own, 1) : normalInterval(values.map(({ value }) => value))]]
     }),
   )
+}
+
+function normalInterval(values: readonly number[]): Interval {
+  const centre = values.reduce((sum, value) => sum + value, 0) / values.length
+  const variance = values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1)
+  const half = z95 * Math.sqrt(variance / values.length)
+  return { low: centre - half, high: centre + half }
 }
 
 /** One failed repeat makes a failed case. */

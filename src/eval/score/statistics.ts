@@ -172,3 +172,22 @@ const fewestSignificant = 1 + Math.ceil(Math.log2(1 / alpha))
 
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const at = (values: readonly number[], index: number): number => values[index] ?? 1
+
+/** Where a mean lies with 95 % confidence when values come in clusters: percentiles of means over clusters drawn again. */
+export function clusterBootstrap(clusters: readonly (readonly number[])[], seed: number): Interval {
+  const random = randomFrom(seed)
+  const sums = clusters.map((values) => ({ total: sumOf(values), count: values.length }))
+  const means = Float64Array.from({ length: clusterResamples }, () => {
+    let [total, count] = [0, 0]
+    for (let draw = 0; draw < sums.length; draw += 1) {
+      const drawn = sums[Math.floor(random() * sums.length)]
+      total += drawn?.total ?? 0
+      count += drawn?.count ?? 0
+    }
+    return total / count
+  }).sort()
+  const at = (share: number): number => means[Math.round(share * (clusterResamples - 1))] ?? 0
+  return { low: at(alpha / 2), high: at(1 - alpha / 2) }
+}
+
+const clusterResamples = 2_000

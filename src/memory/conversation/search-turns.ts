@@ -49,7 +49,7 @@ export type QuoteHit = {
 
 /** Only the first hits with at least this share of the best score are reordered to put the newest first. */
 const groupDepth = 10
-const groupShare = 0.5
+const groupShare = 0.65
 
 /** The turns that answer a question, best first; of those about the same thing, the newest first. */
 export async function searchTurns(
@@ -64,13 +64,14 @@ export async function searchTurns(
   const nearness = model && (await import('./meaning.ts')).nearnessTo(store, user, model, query)
   const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...omitUndefined({ nearness }) }))
   const best = ranked[0]?.score ?? 0
-  const ordered = question.asksPast
-    ? ranked.map((item) => ({ item, isEarlier: false }))
-    : newestFirst(
-        ranked,
-        ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
-        ({ score }, place) => place < groupDepth && score >= groupShare * best,
-      )
+  const ordered =
+    question.asksPast || ranked[0]?.unit.role === 'tool'
+      ? ranked.map((item) => ({ item, isEarlier: false }))
+      : newestFirst(
+          ranked,
+          ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
+          ({ score }, place) => place < groupDepth && score >= groupShare * best,
+        )
   return ordered.map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
 }
 

@@ -7,8 +7,9 @@ const alike = 0.2
 type Said = { readonly text: string; readonly at: number; readonly session: string }
 
 /**
- * Puts what speaks of the same thing as the first of `ranked` at the front, newest first, and marks what has a newer one
- * as earlier: people change their minds, and the last word counts. `mayJoin` says which others may belong to it.
+ * Of what speaks of the same thing as the first of `ranked`, puts the best turn of the newest session at the front, and
+ * marks the older ones as earlier: people change their minds, and the last word counts. The others keep their order.
+ * `mayJoin` says which of them may belong together.
  */
 export function newestFirst<Item>(
   ranked: readonly Item[],
@@ -18,19 +19,14 @@ export function newestFirst<Item>(
   const [first] = ranked
   if (first === undefined) return []
   const topic = tellingWords(said(first).text)
-  const isAligned = (item: Item, place: number): boolean =>
-    place === 0 || (mayJoin(item, place) && cosine(topic, tellingWords(said(item).text)) >= alike)
-  const group = ranked.filter(isAligned)
-  const rest = ranked.filter((item, place) => !isAligned(item, place))
-  const inOrder = [...group].sort((one, other) => said(other).at - said(one).at)
-  const newest = said(inOrder[0] as Item)
-  return [
-    ...inOrder.map((item) => {
-      const { session, at } = said(item)
-      return { item, isEarlier: session !== newest.session && at < newest.at }
-    }),
-    ...rest.map((item) => ({ item, isEarlier: false })),
-  ]
+  const group = ranked.filter(
+    (item, place) => place === 0 || (mayJoin(item, place) && cosine(topic, tellingWords(said(item).text)) >= alike),
+  )
+  const newest = group.reduce((one, other) => (said(other).at > said(one).at ? other : one))
+  const lead = group.find((item) => said(item).session === said(newest).session) as Item
+  const isEarlier = (item: Item): boolean =>
+    said(item).session !== said(lead).session && said(item).at < said(lead).at && group.includes(item)
+  return [lead, ...ranked.filter((item) => item !== lead)].map((item) => ({ item, isEarlier: isEarlier(item) }))
 }
 
 /** The terms of a text, each with its points. */

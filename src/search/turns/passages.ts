@@ -3,7 +3,7 @@ import { sentencesOf } from '../sentences.ts'
 import { countTerms } from './terms.ts'
 
 /** A turn up to this many characters is ranked whole. */
-const longestUnit = 4_000
+export const longestUnit = 4_000
 /** Longer ones are ranked by passages of about this many characters. */
 const passageLength = 2_000
 

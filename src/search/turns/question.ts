@@ -1,4 +1,5 @@
 import { analyse } from '../analyse.ts'
+import { type StepRange, stepRange, stepsNamed, withoutSteps } from './steps.ts'
 import { isAskingTerm, termsOf } from './terms.ts'
 
 /** What the words of a question say about what is asked for. Nothing else routes a search. */
@@ -14,10 +15,22 @@ export type Question = {
   readonly isFirstPerson: boolean
   /** Asks for what the assistant said. */
   readonly asksAssistant: boolean
+  /** Asks for a summary, which everything that was said belongs to. */
+  readonly asksSummary: boolean
   /** Asks for how something was before. */
   readonly asksPast: boolean
   readonly asksWhen: boolean
   readonly asksHowMany: boolean
+  readonly asksFirst: boolean
+  readonly asksLast: boolean
+  /** Asks what was changed. */
+  readonly asksChange: boolean
+  /** The steps of an agent's work that it names, the range it asks for, and the terms that do nothing but name them. */
+  readonly steps: {
+    readonly named: readonly number[]
+    readonly range: StepRange | null
+    readonly terms: ReadonlySet<string>
+  }
 }
 
 /** Words of asking count this much of a word. */
@@ -42,10 +55,22 @@ export function parseQuestion(text: string, speakers: readonly string[] = []): Q
     isQuestion: asks.test(plain.trim()),
     isFirstPerson: firstPerson.test(plain),
     asksAssistant: assistantSaid.test(plain),
+    asksSummary: summary.test(plain),
     asksPast: past.test(plain),
     asksWhen: when.test(plain),
     asksHowMany: howMany.test(plain),
+    asksFirst: first.test(plain),
+    asksLast: last.test(plain),
+    asksChange: change.test(plain),
+    steps: stepsIn(plain, terms),
   }
+}
+
+function stepsIn(text: string, terms: readonly string[]): Question['steps'] {
+  const named = stepsNamed(text)
+  if (named.length === 0) return { named, range: null, terms: new Set() }
+  const others = new Set(termsOf(withoutSteps(text)).map(({ term }) => term))
+  return { named, range: stepRange(text), terms: new Set(terms.filter((term) => !others.has(term))) }
 }
 
 /** The speakers whose first name, or whole name, stands in a text with a capital letter. */
@@ -71,10 +96,15 @@ const asks = new RegExp(
 const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/i
 const assistantSaid =
   /\b(?:you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/i
+const summary = /\b(?:summar(?:y|i[sz]e[ds]?|i[sz]ing)|overview|recap)\b/i
 const past =
   /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/i
 const when =
   /^\s*when\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bwhich (?:month|year|day)\b|\bhow many (?:days|weeks|months|years)\b/i
+const first = /\b(?:first|initial(?:ly)?|earliest|begin|start)\b/i
+const last = /\b(?:last|final(?:ly)?|latest|most recent|eventually|ultimately)\b/i
+const change =
+  /\b(?:chang\w*|modif\w*|updat\w*|evol\w*|added|removed|state of|location of|performed on|transition\w*|inventory|creat\w*|implement\w*|fix\w*)\b/i
 const howMany = /\bhow (?:many|much|old|long|often|far)\b/i
 
 /** Whether a text tells when something was or will be. */

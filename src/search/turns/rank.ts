@@ -1,9 +1,10 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
-import { passagesOf } from './passages.ts'
+import { longestUnit, passagesOf } from './passages.ts'
 import { countsIn, heaviestRows, neighboursOf, type WeightedTerm } from './postings.ts'
 import { type DateWindow, type Question, tellsNumber, tellsTime } from './question.ts'
+import { scoreSteps, stepOf } from './trajectory.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
 
 /**
@@ -54,8 +55,6 @@ export type RankedTurn = {
   readonly passage: string
   readonly score: number
   readonly explanation: Explanation
-  /** The terms of the question that it holds itself. */
-  readonly found: readonly string[]
 }
 
 /** How near the best sentence of each unit comes to the question in meaning, 0 to 1; absent where nobody knows. */
@@ -93,7 +92,8 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
   const rowsToRead = close.map(({ unit }) => unit.row)
   const turns = await index.turnsAt(view.user, rowsToRead)
   const nearness = ranking.nearness === undefined ? new Map() : await ranking.nearness(rowsToRead)
-  return close
+  const messages = close
+    .filter(({ unit }) => unit.role !== 'tool')
     .flatMap(({ unit, at }): RankedTurn[] => {
       const turn = turns.get(unit.row)
       if (turn === undefined) return []
@@ -109,9 +109,57 @@ export async function rankTurns(index: TurnIndex, ranking: Ranking): Promise<rea
         ...(near === undefined ? [] : [leaf('how near it comes in meaning', constants.meaning * best * near)]),
       ]
       const explanation = more.length === 0 ? words : sum('turn', [words, ...more])
-      return [{ unit, turn, passage, score: explanation.value, explanation, found: scorer.foundAt(at) }]
+      return [{ unit, turn, passage, score: explanation.value, explanation }]
     })
-    .sort((one, other) => other.score - one.score || newerFirst(one.unit, other.unit))
+  const steps = await rankedSteps(index, ranking, close)
+  return [...messages, ...steps].sort((one, other) => other.score - one.score || newerFirst(one.unit, other.unit))
+}
+
+/** Trajectories whose steps are ranked, those with the best steps first, and the steps on each side of the best one. */
+const mostTrajectories = 3
+const trajectoryReach = 200
+
+/**
+ * The steps of the trajectories that were found. Each step is scored within its own trajectory, as a share of what the
+ * words of the best step are worth. `found` are units by the worth of their words, best first.
+ */
+async function rankedSteps(
+  index: TurnIndex,
+  { view, question }: Ranking,
+  found: readonly { readonly unit: TurnUnit; readonly weight: number }[],
+): Promise<readonly RankedTurn[]> {
+  const bySession = Map.groupBy(
+    found.filter(({ unit }) => unit.role === 'tool'),
+    ({ unit }) => unit.session,
+  )
+  const ranked: RankedTurn[] = []
+  for (const [first] of [...bySession.values()].slice(0, mostTrajectories)) {
+    if (first === undefined) continue
+    const { unit: best, weight } = first
+    const named = question.steps.named.map((step) => Math.abs(step - best.place) + windowReach)
+    const around = await index.unitsAround(view, [best.row], Math.max(trajectoryReach, ...named))
+    const units = around.filter(({ role, row, first }) => role === 'tool' && row === first)
+    const turns = await index.turnsAt(
+      view.user,
+      units.map(({ row }) => row),
+    )
+    const steps = units.flatMap((unit) => {
+      const turn = turns.get(unit.row)
+      return turn === undefined ? [] : [{ unit, turn, step: stepOf(turn.text, unit.place) }]
+    })
+    // A step that is named is asked for, although no person said it.
+    const worth = question.steps.named.length > 0 ? weight / roleWeight(best, question) : weight
+    const scores = scoreSteps(
+      steps.map(({ step }) => step),
+      question,
+    )
+    for (const [at, { unit, turn }] of steps.entries()) {
+      const explanation = product('step', [scores[at] as Explanation, leaf('words of the best step', worth)])
+      const passage = turn.text.slice(0, longestUnit)
+      ranked.push({ unit, turn, passage, score: explanation.value, explanation })
+    }
+  }
+  return ranked.filter(({ score }) => score !== 0)
 }
 
 const newerFirst = (one: TurnUnit, other: TurnUnit): number => other.at - one.at || other.row - one.row
@@ -126,8 +174,8 @@ const weightedTerms = (postings: TurnPostings, { terms }: Question): readonly Te
     return [{ term, asked, idf, weight: asked * idf, postings: found }]
   })
 
-const roleWeight = ({ role }: TurnUnit, { asksAssistant }: Question): number =>
-  role === 'user' || asksAssistant ? 1 : constants.assistant
+const roleWeight = ({ role }: TurnUnit, { asksAssistant, asksSummary }: Question): number =>
+  role === 'user' || asksAssistant || asksSummary ? 1 : constants.assistant
 
 /** What the text of a turn adds to or takes from the worth of its words. */
 function factorOf(unit: TurnUnit, text: string, question: Question): Explanation {
@@ -218,7 +266,6 @@ function scorerOf(units: readonly TurnUnit[], terms: readonly Term[], averageLen
       return sum('words', parts)
     },
     /** The terms that the unit itself holds. */
-    foundAt: (at: number): readonly string[] => terms.filter((_, index) => holds(at, index)).map(({ term }) => term),
   }
 }
 

@@ -117,6 +117,7 @@ export const Manifest = z
       .optional()
       .describe('Parts of the system without which the pack must fail, such as `recall off`.'),
     provenance: Provenance.optional(),
+    suite: Words.optional().describe('The public suite whose files the runner `conversation` reads.'),
     split: Words.optional().describe('Which part of a larger set this is, such as `oracle` or `small`.'),
   })
   .superRefine((manifest, context) => {

@@ -35,6 +35,7 @@ export const CaseRecord = z
     caseId: SafeId,
     repeat: Count.describe('0 is the first.'),
     seed: z.int(),
+    cluster: Words.optional().describe('Cases of one cluster, such as one conversation, are not independent.'),
     verdict: Verdict,
     scores: Scores,
     returned: z.array(ReturnedItem),

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
+import { fileIn, invalid, readObjects } from './data-file.ts'
+import { recallAt } from './ranking-scores.ts'
+import { type Conversation, keyOf, type Suite, type SuiteQuestion } from './suite.ts'
+
+const Episode = z.object({
+  episode_id: z.union([z.string(), z.number()]).transform(String),
+  trajectory: z.array(z.object({ turn_idx: z.number().int(), action: z.string(), observation: z.string() })).min(1),
+  qa_pairs: z.array(z.object({ question: z.string(), answer: z.string() })),
+})
+
+/** AMA-Bench (MIT): are the steps of an agent's trajectory found that the published answer names? */
+export const amaBench: Suite = {
+  name: 'ama-bench',
+  decisive: 'r@10',
+  read: function* (path) {
+    for (const file of episodeFiles(path))
+      for (const episode of readObjects(file, Episode)) yield conversationOf(episode)
+  },
+  score: ({ gold }, { found }, { turns }) => {
+    const given = gold.given ?? new Set()
+    const ranked = found.map(keyOf).filter((key) => !given.has(key))
+    const steps = turns.length - given.size
+    return {
+      'r@5': recallAt(ranked, gold.turns, 5),
+      'r@10': recallAt(ranked, gold.turns, 10),
+      // What a random order of the steps is expected to reach.
+      'chance@5': Math.min(1, 5 / steps),
+      'chance@10': Math.min(1, 10 / steps),
+    }
+  },
+}
+
+function episodeFiles(path: string): readonly string[] {
+  if (existsSync(path) && statSync(path).isDirectory()) {
+    const files = readdirSync(path).filter((name) => /\.jsonl?(?:\.gz)?$/u.test(name))
+    if (files.length > 1) return files.sort().map((name) => join(path, name))
+  }
+  return [fileIn(path, /\.jsonl?(?:\.gz)?$/u)]
+}
+
+const session = 'run'
+
+/**
+ * The answers name steps by their number, and those are the evidence. `T1`: the question names no step. `T2`: it names
+ * others, which are taken out of every ranking; `T2 range` when it spells out a range that holds the evidence, which is
+ * addressing and not retrieval. `T3`: what the question itself names; a check that steps can be addressed, never a score.
+ */
+function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): Conversation {
+  const count = trajectory.length
+  if (trajectory.some(({ turn_idx: step }, place) => step !== place))
+    throw invalid(
+      `Episode ${id}: its steps are not numbered from 0 without gaps.`,
+      'Give the file as it was published.',
+    )
+  const start = Date.UTC(2024, 0, 1)
+  const turns = trajectory.map(({ action, observation }, index) => ({
+    session,
+    index,
+    role: 'tool' as const,
+    at: new Date(start + index * 60_000).toISOString(),
+    text: `${action}\n\n${observation}`.trim() || '(nothing)',
+  }))
+  const askedAt = new Date(start + (count + 1) * 60_000).toISOString()
+  const keys = (steps: Iterable<number>): ReadonlySet<string> =>
+    new Set([...steps].filter((step) => step < count).map((index) => keyOf({ session, index })))
+  const questions = pairs.flatMap(({ question: text, answer }, place): SuiteQuestion[] => {
+    const asked = new Set(stepsNamed(text))
+    const answered = stepsNamed(answer).filter((step) => !asked.has(step) && step < count)
+    const base = { text, askedAt, expectsSilence: false }
+    const gold = (steps: Iterable<number>) => ({ turns: keys(steps), sessions: new Set([session]) })
+    const addressed = keys(asked)
+    const capability: SuiteQuestion[] =
+      addressed.size === 0 ? [] : [{ ...base, id: `${id}-${place + 1}-t3`, group: 'T3', gold: gold(asked) }]
+    if (answered.length === 0) return capability
+    if (asked.size === 0) return [{ ...base, id: `${id}-${place + 1}-t1`, group: 'T1', gold: gold(answered) }]
+    const range = stepRange(text)
+    // "Between step 35 and 41" names every step in between; "before step 9" does not.
+    const isSpelledOut = range !== null && asked.has(range.from) && asked.has(range.to)
+    const free = answered.filter((step) => !isSpelledOut || step < range.from || step > range.to)
+    const group = free.length === 0 ? 'T2 range' : 'T2'
+    const evidence = { ...gold(free.length === 0 ? answered : free), given: addressed }
+    return [...capability, { ...base, id: `${id}-${place + 1}-t2`, group, gold: evidence }]
+  })
+  return { id, turns, questions }
+}

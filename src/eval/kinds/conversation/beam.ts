@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { invalid, readValue } from './data-file.ts'
+import { ndcgAt, recallAt } from './ranking-scores.ts'
+import { type Conversation, keyOf, type Suite, type SuiteQuestion, type SuiteTurn } from './suite.ts'
+
+const Message = z.object({
+  role: z.enum(['user', 'assistant']),
+  id: z.number().int(),
+  content: z.string(),
+  time_anchor: z.string().nullish(),
+})
+const Batch = z.object({ turns: z.array(z.array(Message)) })
+const Questions = z.record(
+  z.string(),
+  z.array(z.object({ question: z.string(), source_chat_ids: z.unknown().optional() })),
+)
+
+/** BEAM (ICLR 2026): are the messages found that an answer needs? Standing instructions are scored as a block of their own. */
+export const beam: Suite = {
+  name: 'beam',
+  decisive: 'r@10',
+  read: function* (path) {
+    for (const folder of chatFolders(path)) yield conversationOf(folder)
+  },
+  score: ({ gold, expectsSilence }, { found, standing, pushes }) => {
+    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+    const ranked = found.map(keyOf)
+    const block = standing.map(keyOf)
+    const withBlock = [...new Set([...ranked.slice(0, 10), ...block])]
+    return {
+      'r@10': recallAt(ranked, gold.turns, 10),
+      'ndcg@10': ndcgAt(ranked, gold.turns, 10),
+      'r@10 and block': recallAt(withBlock, gold.turns, withBlock.length),
+      // As many places without the block.
+      'r@same size': recallAt(ranked, gold.turns, withBlock.length),
+      'block size': block.length,
+    }
+  },
+}
+
+/** The folders that hold a chat: the one given, or those inside it. */
+function chatFolders(path: string): readonly string[] {
+  if (!existsSync(path)) throw invalid(`${path}: no such directory.`, 'Give the folder of the chats with --data.')
+  const isChat = (folder: string): boolean => fileOf(folder, 'chat') !== null
+  if (isChat(path)) return [path]
+  const inside = readdirSync(path)
+    .map((name) => join(path, name))
+    .filter((one) => statSync(one).isDirectory())
+  const chats = inside
+    .flatMap((one) => (isChat(one) ? [one] : readdirSync(one).map((name) => join(one, name))))
+    .filter(isChat)
+  if (chats.length > 0) return chats.sort(inNumberOrder)
+  throw invalid(`${path}: no folder with chat.json and probing_questions.json.`, 'Give the folder 100K, 500K or 1M.')
+}
+
+const inNumberOrder = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true })
+
+function fileOf(folder: string, name: string): string | null {
+  return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null
+}
+
+/** Every message ends in a mark of how it was made, such as `->-> 1,22`, which is no part of what was said. */
+const mark = /\s*->->\s*[\d,\s]*$/u
+
+function conversationOf(folder: string): Conversation {
+  const [chatFile, questionFile] = ['chat', 'probing_questions'].map((name) => fileOf(folder, name))
+  if (chatFile === null || chatFile === undefined || questionFile === null || questionFile === undefined)
+    throw invalid(`${folder}: chat.json or probing_questions.json is missing.`, 'Download the chat again.')
+  const byId = new Map<number, SuiteTurn>()
+  let day = 0
+  const turns = readValue(chatFile, z.array(Batch)).flatMap(({ turns: groups }, batch) =>
+    groups.flat().flatMap(({ role, id, content, time_anchor: anchor }, index): SuiteTurn[] => {
+      const anchored = Date.parse(`${(anchor ?? '').replaceAll('-', ' ')} UTC`)
+      day = Number.isNaN(anchored) ? Math.max(day, Date.UTC(2024, 0, 1) + batch * 86_400_000) : anchored
+      // Some larger chats hold a message twice.
+      if (byId.has(id)) return []
+      const at = new Date(day + index * 60_000).toISOString()
+      const turn = { session: `s${batch + 1}`, index, role, at, text: content.replace(mark, '') }
+      byId.set(id, turn)
+      return [turn]
+    }),
+  )
+  const id = folder.split('/').slice(-2).join('-')
+  const askedAt = new Date(Math.max(...turns.map(({ at }) => Date.parse(at))) + 86_400_000).toISOString()
+  const questions = Object.entries(readValue(questionFile, Questions)).flatMap(([group, list]) =>
+    list.flatMap(({ question, source_chat_ids: sources }, place): SuiteQuestion[] => {
+      const named = numbersIn(sources).flatMap((number) => byId.get(number) ?? [])
+      const expectsSilence = group === 'abstention'
+      if (named.length === 0 && !expectsSilence) return []
+      const gold = { turns: new Set(named.map(keyOf)), sessions: new Set(named.map(({ session }) => session)) }
+      return [{ id: `${id}-${group}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence }]
+    }),
+  )
+  return { id, turns, questions }
+}
+
+/** Sources are a list of ids, or lists of ids by what they show. */
+function numbersIn(value: unknown): readonly number[] {
+  if (typeof value === 'number') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { fileIn, invalid, readObjects } from './data-file.ts'
+import { type Conversation, keyOf, type Suite } from './suite.ts'
+
+const Context = z.object({
+  context: z.string(),
+  questions: z.array(z.string()),
+  answers: z.array(z.array(z.string())),
+  metadata: z.object({ source: z.string() }),
+})
+
+/** FactConsolidation of MemoryAgentBench (MIT): of facts that contradict each other, is the one with the highest number first? */
+export const factConsolidation: Suite = {
+  name: 'factconsolidation',
+  decisive: 'current@1',
+  read: function* (path) {
+    const file = fileIn(path, /^conflict_resolution.*\.json(?:\.gz)?$/iu)
+    for (const one of readObjects(file, Context)) yield conversationOf(one, file)
+  },
+  score: ({ gold: { answers = [] } }, { found }, { turns }) => {
+    const byKey = new Map(turns.map((turn) => [keyOf(turn), turn.text]))
+    const texts = found.slice(0, 5).map((turn) => byKey.get(keyOf(turn)) ?? '')
+    const isCurrent = (text: string): boolean =>
+      answers.some((answer) => text.toLowerCase().includes(answer.toLowerCase()))
+    const current = texts.find(isCurrent)
+    return {
+      'current@1': Number(isCurrent(texts[0] ?? '')),
+      'current@5': Number(current !== undefined),
+      // Older facts about the same thing that stand beside the current one.
+      'stale shown':
+        current === undefined ? null : texts.filter((text) => text !== current && isVersionOf(text, current)).length,
+    }
+  },
+}
+
+/** Whether two facts say the same up to their value. */
+function isVersionOf(one: string, other: string): boolean {
+  const [words, others] = [one.split(' '), other.split(' ')]
+  let shared = 0
+  while (shared < words.length && words[shared] === others[shared]) shared += 1
+  return shared >= 3 && shared >= Math.min(words.length, others.length) / 2
+}
+
+/** Every numbered line is a note of its own, written in the order of the numbers. */
+function conversationOf(
+  { context, questions, answers, metadata }: z.infer<typeof Context>,
+  file: string,
+): Conversation {
+  const { source } = metadata
+  if (questions.length !== answers.length)
+    throw invalid(
+      `${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`,
+      'Give the file as it was published.',
+    )
+  const facts = [...context.matchAll(/^(\d+)\. (.+)$/gmu)]
+  if (facts.length === 0)
+    throw invalid(`${file}: ${source} has no numbered facts.`, 'Give the file as it was published.')
+  const start = Date.UTC(2024, 0, 1)
+  const at = (serial: number): string => new Date(start + serial * 3_600_000).toISOString()
+  return {
+    id: source,
+    turns: facts.map(([, serial, text]) => ({
+      session: `s${serial}`,
+      index: 0,
+      role: 'user',
+      at: at(Number(serial)),
+      text: text as string,
+    })),
+    questions: questions.map((text, place) => ({
+      id: `${source}-${place + 1}`,
+      text,
+      askedAt: at(facts.length + 1),
+      group: /_mh_/u.test(source) ? 'multi-hop' : 'single-hop',
+      gold: { turns: new Set(), sessions: new Set(), answers: answers[place] ?? [] },
+      expectsSilence: false,
+    })),
+  }
+}

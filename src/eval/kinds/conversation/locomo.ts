@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { fileIn, invalid, readObjects } from './data-file.ts'
+import { ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
+import { type Conversation, keyOf, type Suite, type SuiteTurn, sessionsOf } from './suite.ts'
+
+const Line = z.object({
+  speaker: z.string(),
+  dia_id: z.string(),
+  text: z.string(),
+  blip_caption: z.string().optional(),
+})
+const Sample = z.object({
+  sample_id: z.string(),
+  conversation: z.record(z.string(), z.unknown()),
+  qa: z.array(
+    z.object({
+      question: z.string(),
+      category: z.number().int().min(1).max(5),
+      evidence: z.array(z.string()).default([]),
+    }),
+  ),
+})
+
+const categories = ['multi-hop', 'temporal', 'open-domain', 'single-hop', 'adversarial'] as const
+
+/** LoCoMo (Maharana et al., ACL 2024): are the turns that hold the evidence found? */
+export const loCoMo: Suite = {
+  name: 'locomo',
+  decisive: 'r@10',
+  read: function* (path) {
+    const file = fileIn(path, /^locomo.*\.json(?:\.gz)?$/u)
+    for (const sample of readObjects(file, Sample)) yield conversationOf(sample, file)
+  },
+  score: ({ gold, group }, { found, pushes }) => {
+    const ranked = found.map(keyOf)
+    return {
+      'r@5': recallAt(ranked, gold.turns, 5),
+      'r@10': recallAt(ranked, gold.turns, 10),
+      'ndcg@10': ndcgAt(ranked, gold.turns, 10),
+      mrr: reciprocalRank(ranked, gold.turns),
+      'session r@10': recallAt(sessionsOf(found), gold.sessions, 10),
+      // The question gives the other person's deed to this one, so the best push is none.
+      silence: group === 'adversarial' && pushes !== null ? Number(!pushes) : null,
+    }
+  },
+}
+
+function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Sample>, file: string): Conversation {
+  const names = Object.keys(conversation).filter((name) => /^session_\d+$/u.test(name))
+  if (names.length === 0) throw invalid(`${file}: ${id} has no sessions.`, 'Give the file as it was published.')
+  const keys = new Map<string, SuiteTurn>()
+  let last = 0
+  const turns = names.flatMap((name) => {
+    const start = timeOf(conversation[`${name}_date_time`], `${file}: ${id}: ${name}_date_time`)
+    last = Math.max(last, start)
+    const lines = z.array(Line).safeParse(conversation[name])
+    if (!lines.success)
+      throw invalid(`${file}: ${id}: ${name} is not a list of turns.`, 'Give the file as it was published.')
+    return lines.data.map(({ speaker, dia_id: diaId, text, blip_caption: caption }, index) => {
+      const turn: SuiteTurn = {
+        session: name.replace('session_', 's'),
+        index,
+        role: 'user',
+        speaker,
+        at: new Date(start + index * 60_000).toISOString(),
+        text: caption === undefined ? text : `${text} [${caption}]`,
+      }
+      keys.set(diaId, turn)
+      return turn
+    })
+  })
+  // Asked on the day after the last session.
+  const askedAt = new Date(last + 86_400_000).toISOString()
+  const questions = qa.flatMap(({ question, category, evidence }, place) => {
+    // Some evidence names several turns in one string, and some is written D8:06 or D:8:6.
+    const named = evidence.flatMap((text) =>
+      [...text.matchAll(/D:?(\d+):0*(\d+)/gu)].flatMap(([, session, turn]) => keys.get(`D${session}:${turn}`) ?? []),
+    )
+    if (named.length === 0) return []
+    const gold = { turns: new Set(named.map(keyOf)), sessions: new Set(named.map(({ session }) => session)) }
+    const group = categories[category - 1] as string
+    return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false }]
+  })
+  return { id, turns, questions }
+}
+
+const months = 'january february march april may june july august september october november december'.split(' ')
+
+/** `1:56 pm on 8 May, 2023`, in milliseconds; noon, because the hour says nothing. */
+function timeOf(given: unknown, where: string): number {
+  const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
+  const place = months.indexOf(month.toLowerCase())
+  if (place === -1) throw invalid(`${where} is "${given}".`, 'Dates look like 1:56 pm on 8 May, 2023.')
+  return Date.UTC(Number(year), place, Number(day), 12)
+}

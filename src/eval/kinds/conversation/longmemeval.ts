@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { fileIn, invalid, readObjects } from './data-file.ts'
+import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
+import { type Conversation, keyOf, type Suite, type SuiteQuestion, type SuiteTurn, sessionsOf } from './suite.ts'
+
+/** One question of LongMemEval with its haystack of chat sessions. */
+const Row = z.object({
+  question_id: z.string().min(1),
+  question_type: z.string(),
+  question: z.string().min(1),
+  question_date: z.string(),
+  answer_session_ids: z.array(z.string()),
+  haystack_dates: z.array(z.string()),
+  haystack_session_ids: z.array(z.string()),
+  haystack_sessions: z.array(
+    z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.string(), has_answer: z.boolean().optional() })),
+  ),
+})
+type Row = z.infer<typeof Row>
+
+/** LongMemEval (Wu et al., ICLR 2025): is the session that holds the evidence found? */
+export const longMemEval: Suite = {
+  name: 'longmemeval',
+  decisive: 'any@5',
+  read: function* (path) {
+    const file = dataFile(path)
+    for (const row of readObjects(file, Row)) yield conversationOf(row, file)
+  },
+  score: ({ gold, expectsSilence, group }, { found, pushes }) => {
+    const sessions = sessionsOf(found)
+    const wanted = gold.sessions
+    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+    return {
+      'any@1': anyAt(sessions, wanted, 1),
+      'any@5': anyAt(sessions, wanted, 5),
+      'any@10': anyAt(sessions, wanted, 10),
+      'all@5': allAt(sessions, wanted, 5),
+      mrr: reciprocalRank(sessions, wanted),
+      'ndcg@10': ndcgAt(sessions, wanted, 10),
+      'newest@1': group === 'knowledge-update' ? Number(sessions[0] === gold.newest) : null,
+      'turn r@10': recallAt(found.map(keyOf), gold.turns, 10),
+    }
+  },
+}
+
+/** The same questions over one store that holds the sessions of all of them, each once. */
+export const pooledLongMemEval: Suite = {
+  ...longMemEval,
+  name: 'longmemeval-pooled',
+  decisive: 'any@10',
+  read: function* (path) {
+    const names = new Map<string, string>()
+    const turns: SuiteTurn[] = []
+    const questions: SuiteQuestion[] = []
+    const file = dataFile(path)
+    for (const row of readObjects(file, Row)) {
+      const own = conversationOf(row, file)
+      // The same session stands in many haystacks, under one id.
+      const ids = new Map(
+        sessionsInOrder(row).map((place, rank) => [`s${rank + 1}`, row.haystack_session_ids[place] as string]),
+      )
+      const rename = (session: string): string => {
+        const id = ids.get(session) ?? session
+        const name = names.get(id) ?? `s${names.size + 1}`
+        names.set(id, name)
+        return name
+      }
+      const known = new Set(names.keys())
+      for (const turn of own.turns)
+        if (!known.has(ids.get(turn.session) ?? '')) turns.push({ ...turn, session: rename(turn.session) })
+      for (const question of own.questions) {
+        const { gold } = question
+        const renameKey = (key: string): string => key.replace(/^[^#]+/u, rename)
+        questions.push({
+          ...question,
+          gold: {
+            turns: new Set([...gold.turns].map(renameKey)),
+            sessions: new Set([...gold.sessions].map(rename)),
+            ...(gold.newest === undefined ? {} : { newest: rename(gold.newest) }),
+          },
+        })
+      }
+    }
+    turns.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    yield { id: 'pooled', turns, questions }
+  },
+}
+
+const dataFile = (path: string): string => fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u)
+
+/** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
+export function conversationOf(row: Row, file: string): Conversation {
+  const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
+  if (sessions.length !== dates.length || sessions.length !== ids.length)
+    throw invalid(
+      `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
+      'Give the file as it was published.',
+    )
+  const wanted = new Set(row.answer_session_ids)
+  const evidence = { turns: new Set<string>(), sessions: new Set<string>() }
+  let newest: string | undefined
+  const turns = sessionsInOrder(row).flatMap((place, rank) => {
+    const session = `s${rank + 1}`
+    const isWanted = wanted.has(ids[place] as string)
+    if (isWanted) evidence.sessions.add(session)
+    if (isWanted) newest = session
+    const start = timeOf(dates[place])
+    return (sessions[place] ?? []).map(({ role, content, has_answer: holdsAnswer }, index): SuiteTurn => {
+      const turn = { session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
+      if (isWanted && holdsAnswer === true) evidence.turns.add(keyOf(turn))
+      return turn
+    })
+  })
+  const question = {
+    id: row.question_id,
+    text: row.question,
+    askedAt: new Date(timeOf(row.question_date)).toISOString(),
+    group: row.question_type,
+    gold: { ...evidence, ...(newest === undefined ? {} : { newest }) },
+    expectsSilence: row.question_id.endsWith('_abs'),
+  }
+  return { id: row.question_id, turns, questions: [question] }
+}
+
+const sessionsInOrder = ({ haystack_dates: dates }: Row): readonly number[] =>
+  dates.map((_, place) => place).sort((one, other) => timeOf(dates[one]) - timeOf(dates[other]))
+
+/** `2023/05/20 (Sat) 02:21`, in milliseconds. */
+function timeOf(date: string | undefined): number {
+  const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
+  if (year === undefined)
+    throw invalid(`"${date}" is not a date of LongMemEval.`, 'Dates look like 2023/05/20 (Sat) 02:21.')
+  return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
+}
