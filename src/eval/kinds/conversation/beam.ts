@@ -32,10 +32,10 @@ export const beam: Suite = {
     return {
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
-      'r@10 and block': recallAt(withBlock, gold.turns, withBlock.length),
+      'r@10+block': recallAt(withBlock, gold.turns, withBlock.length),
       // As many places without the block.
-      'r@same size': recallAt(ranked, gold.turns, withBlock.length),
-      'block size': block.length,
+      'r@same-size': recallAt(ranked, gold.turns, withBlock.length),
+      'block-size': block.length,
     }
   },
 }

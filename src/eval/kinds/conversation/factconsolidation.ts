@@ -27,7 +27,7 @@ export const factConsolidation: Suite = {
       'current@1': Number(isCurrent(texts[0] ?? '')),
       'current@5': Number(current !== undefined),
       // Older facts about the same thing that stand beside the current one.
-      'stale shown':
+      'stale-shown':
         current === undefined ? null : texts.filter((text) => text !== current && isVersionOf(text, current)).length,
     }
   },

@@ -38,7 +38,7 @@ export const loCoMo: Suite = {
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       mrr: reciprocalRank(ranked, gold.turns),
-      'session r@10': recallAt(sessionsOf(found), gold.sessions, 10),
+      'session-r@10': recallAt(sessionsOf(found), gold.sessions, 10),
       // The question gives the other person's deed to this one, so the best push is none.
       silence: group === 'adversarial' && pushes !== null ? Number(!pushes) : null,
     }

@@ -38,7 +38,7 @@ export const longMemEval: Suite = {
       mrr: reciprocalRank(sessions, wanted),
       'ndcg@10': ndcgAt(sessions, wanted, 10),
       'newest@1': group === 'knowledge-update' ? Number(sessions[0] === gold.newest) : null,
-      'turn r@10': recallAt(found.map(keyOf), gold.turns, 10),
+      'turn-r@10': recallAt(found.map(keyOf), gold.turns, 10),
     }
   },
 }
