@@ -25,7 +25,6 @@ export type TaskWork = {
   readonly searchPath: string
   /** Where workspaces are made while agents work. */
   readonly temporary: string
-  readonly arenaKey: string | undefined
   readonly progress: ProgressBar
 }
 
@@ -75,7 +74,6 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
     searchPath: env.PATH ?? '',
     temporary,
-    arenaKey: env.CREDENCE_ARENA_KEY,
     progress: new ProgressBar(environment.stderr, env),
   }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
+import { writeBundle } from '../../../tasks/report/bundle.ts'
 import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
@@ -22,7 +22,7 @@ export const taskReport = defineCommand({
   exitCodes: [exitCodes.failed],
   examples: {
     'credence task report RUN': 'Shows a run again.',
-    'credence task report RUN --bundle ./bundle': 'Writes what an arena wants of it.',
+    'credence task report RUN --bundle ./bundle': 'Writes the report, the files of the workspace and the figures.',
   },
   async run({ args: { run: runId }, options }, session) {
     const { root } = evalStore(session, options)
@@ -31,7 +31,7 @@ export const taskReport = defineCommand({
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
     const result = await writeResult(root, whole)
     const bundle = options.bundle === undefined ? null : resolve(session.workingDirectory(), options.bundle)
-    const files = bundle === null ? [] : await writeBundle(bundle, await bundleOf(whole))
+    const files = bundle === null ? [] : await writeBundle(bundle, whole)
     return {
       document: {
         ok: changed.length === 0,
