@@ -66,15 +66,15 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.coverage).toMatchObject({ tasks: 1, graded: 1, complete: 0, unjudged: 1 })
   })
 
-  it('grades a task of the original format by its Python and by the values that its criteria name', async () => {
+  it('grades a task of the original format, which states no checks of answers, by its Python', async () => {
     using place = harbor()
     const original = writeTask(place.work, 'original', boatTask.replace(/^credence:.*?^---$/msu, '---'))
 
     const { document } = await place.ask('run', original, '--agent', 'reference')
-    const { document: without } = await place.ask('run', original, '--agent', 'reference:no-memory')
+    const { document: without } = await place.ask('run', original, '--agent', 'none')
 
-    expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: 1, recallScore: 1, verdict: 'pass' })
-    expect(without.tasks[0]).toMatchObject({ answerScore: 0, recallScore: 0, verdict: 'fail' })
+    expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: null, checks: [], verdict: 'pass' })
+    expect(without.tasks[0]).toMatchObject({ automatedScore: 0, answerScore: null, verdict: 'fail' })
   })
 
   it('gives nothing to an agent that does nothing, and says so without errors', async () => {

@@ -36,7 +36,7 @@ const hybrid = taskWith(sessions, {
   gradingWeights: { automated: 3, judge: 1 },
   automatedChecks: half,
   rubric: '### A (Weight: 100%)',
-  criteria: ['Recalls the cat (Miso)'],
+  answerChecks: [{ id: 'cat', session: 'ask', expect: [['Miso']], forbid: [], mustNotKnow: false }],
 })
 
 type Given = {

@@ -30,7 +30,7 @@ type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-4'
+export const gradingVersion = 'credence-grading-5'
 
 type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
 
