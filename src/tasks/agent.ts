@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { MemoryError } from '../errors.ts'
 import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
@@ -61,6 +62,12 @@ export class AgentFailure extends Error {
     this.messages = messages
     this.usage = usage
   }
+}
+
+/** The message of any error, with its hint where it has one. */
+export function messageOf(error: unknown): string {
+  if (error instanceof MemoryError && error.hint !== undefined) return `${error.message} ${error.hint}`
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** An agent without a process of its own; `id` is that of the conversation. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import { readTranscript } from '../run/evidence-folder.ts'
 import { runInGroup } from '../run/process-group.ts'
@@ -111,7 +112,7 @@ export async function runGrader(
     const exit = killedBy === null ? `exit code ${exitCode}` : `signal ${killedBy}`
     return { scores: `It ended without a result (${exit})${output === '' ? '' : `: ${output.slice(-300)}`}`, output }
   } catch (error) {
-    return { scores: `It could not be started: ${error instanceof Error ? error.message : error}`, output: '' }
+    return { scores: `It could not be started: ${messageOf(error)}`, output: '' }
   } finally {
     await remove()
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
+import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import { isObject, objectIn } from '../json.ts'
 import type { Task } from '../task.ts'
@@ -78,7 +79,7 @@ async function gradeByJudge(
       })
     } catch (error) {
       if (signal.aborted) throw error
-      return { state: 'judge_error', reason: error instanceof Error ? error.message : String(error), usage }
+      return { state: 'judge_error', reason: messageOf(error), usage }
     }
     usage = addUsage(usage, reply.usage)
     const parsed = parseReply(reply.text, rubric.criteria)

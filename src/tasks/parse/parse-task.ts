@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseDocument, type YAMLError } from 'yaml'
 import type { Problem } from '../../eval/store/parse-artifact.ts'
+import { messageOf } from '../agent.ts'
 import { isObject } from '../json.ts'
 import type { Task } from '../task.ts'
 import { undeclared } from './draw.ts'
@@ -119,7 +120,7 @@ export function readYaml(text: string, field: string, findings: Findings): unkno
     if (problem === null) return value
     findings.wrong(field, problem)
   } catch (cause) {
-    findings.wrong(field, `is not YAML: ${cause instanceof Error ? cause.message : String(cause)}`)
+    findings.wrong(field, `is not YAML: ${messageOf(cause)}`)
   }
   return undefined
 }

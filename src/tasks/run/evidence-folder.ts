@@ -6,9 +6,9 @@ import { MemoryError } from '../../errors.ts'
 import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
-import { Evidence, type KeptFile } from '../evidence.ts'
+import { Evidence, type KeptFile, type SessionRecord } from '../evidence.ts'
 import type { Task } from '../task.ts'
-import type { Boundary, TranscriptEntry, TranscriptMessage } from '../transcript.ts'
+import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
 import type { Listing } from './workspace.ts'
 
 /** The files and folders of an evidence folder. */
@@ -54,45 +54,43 @@ export async function keepTaskFile(task: Task, folder: string): Promise<string> 
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
   writeAtomically(join(folder, evidenceNames.evidence), asJson(evidence), { existing: 'replace' })
 
-export type TranscribedSession = {
-  readonly index: number
-  readonly boundary: Boundary
-  readonly startedAt: string
-  readonly endedAt: string
-  readonly messages: readonly TranscriptMessage[]
-}
+/** A session that was held, with its messages from the prompt on. */
+export type SessionTranscript = { readonly record: SessionRecord; readonly messages: readonly TranscriptMessage[] }
 
 /** The header of a conversation, then the boundary of the session and its messages. */
-function entriesOf({ index, boundary, startedAt, endedAt, messages }: TranscribedSession): readonly TranscriptEntry[] {
-  const id = (place: number): string => `s${index + 1}-${String(place).padStart(4, '0')}`
+function entriesOf({ record, messages }: SessionTranscript): readonly TranscriptEntry[] {
+  const { index, id: session, isFresh, startedAt, endedAt } = record
+  const id = (number: number): string => `s${index + 1}-${String(number).padStart(4, '0')}`
+  const [start, end] = [startedAt ?? '', endedAt ?? '']
+  const [conversationId, priorMessages] = [record.conversationId ?? '', record.priorMessages ?? 0]
+  const data = { session, conversationId, isFresh, priorMessages }
   return [
     // The real path of the workspace means nothing on another machine.
-    { type: 'session', version: 3, id: boundary.conversationId, timestamp: startedAt, cwd: 'workspace' },
-    { type: 'custom', id: id(0), parentId: null, timestamp: startedAt, customType: 'boundary', data: boundary },
-    ...messages.map((message, place) => ({
-      type: 'message' as const,
-      id: id(place + 1),
-      parentId: id(place),
+    { type: 'session', version: 3, id: conversationId, timestamp: start, cwd: 'workspace' },
+    { type: 'custom', id: id(0), parentId: null, timestamp: start, customType: 'boundary', data },
+    ...messages.map((message, number) => ({
+      ...{ type: 'message' as const, id: id(number + 1), parentId: id(number) },
       // Only the times of the first and the last message are known.
-      timestamp: place === 0 ? startedAt : endedAt,
+      timestamp: number === 0 ? start : end,
       message,
     })),
   ]
 }
 
-export function writeSessionTranscript(folder: string, session: TranscribedSession): Promise<KeptFile> {
+export function writeSessionTranscript(folder: string, session: SessionTranscript): Promise<KeptFile> {
+  const { id, index } = session.record
   // Session ids are any text; file names are not.
-  const name = session.boundary.session.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
-  const path = `${evidenceNames.sessions}/${String(session.index + 1).padStart(2, '0')}-${name}.jsonl`
+  const name = id.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
+  const path = `${evidenceNames.sessions}/${String(index + 1).padStart(2, '0')}-${name}.jsonl`
   return writeLines(folder, path, entriesOf(session))
 }
 
 /** Writes all sessions one after the other, with a header where a conversation begins. */
-export const writeMergedTranscript = (folder: string, sessions: readonly TranscribedSession[]): Promise<KeptFile> =>
+export const writeMergedTranscript = (folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> =>
   writeLines(
     folder,
     evidenceNames.transcript,
-    sessions.flatMap((session) => entriesOf(session).slice(session.boundary.isFresh ? 0 : 1)),
+    sessions.flatMap((session) => entriesOf(session).slice(session.record.isFresh ? 0 : 1)),
   )
 
 async function writeLines(folder: string, path: string, entries: readonly TranscriptEntry[]): Promise<KeptFile> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
+import { type Agent, AgentFailure, type Conversation, messageOf, type Turn } from '../../agent.ts'
 import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
@@ -140,10 +140,8 @@ async function start(profile: CommandProfile, program: Program): Promise<Ending>
     return await runInGroup(program)
   } catch (cause) {
     if (program.signal.aborted) throw program.signal.reason
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new AgentFailure('infrastructure', `${profile.name}: "${profile.program}" cannot be started: ${why}.`, {
-      cause,
-    })
+    const message = `${profile.name}: "${profile.program}" cannot be started: ${messageOf(cause)}.`
+    throw new AgentFailure('infrastructure', message, { cause })
   }
 }
 
