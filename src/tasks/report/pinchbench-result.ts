@@ -61,18 +61,19 @@ function entryOf(repeats: readonly Result[]) {
   }))
   const scores = runs.flatMap(({ score }) => score ?? [])
   const average = mean(scores)
+  const squares = sumOf(scores, (score) => (score - (average ?? 0)) ** 2)
   return {
     task_id: task.id,
     status: statuses[first.evidence.outcome],
     timed_out: repeats.some(({ evidence }) => evidence.outcome === 'agent_timeout'),
-    execution_time: repeats.reduce((sum, { evidence }) => sum + durationOf(evidence) / 1000, 0),
-    transcript_length: repeats.reduce((sum, { transcript }) => sum + transcript.length, 0),
+    execution_time: sumOf(repeats, ({ evidence }) => durationOf(evidence) / 1000),
+    transcript_length: sumOf(repeats, ({ transcript }) => transcript.length),
     usage: usageOf(repeats.map(({ evidence }) => evidence)),
     workspace: first.grade.evidence,
     grading: {
       runs,
       mean: average,
-      std: scores.length < 2 || average === null ? 0 : Math.sqrt(squares(scores, average) / (scores.length - 1)),
+      std: scores.length < 2 ? 0 : Math.sqrt(squares / (scores.length - 1)),
       min: scores.length === 0 ? null : Math.min(...scores),
       max: scores.length === 0 ? null : Math.max(...scores),
     },
@@ -89,8 +90,8 @@ const statuses = {
   skipped: 'skipped',
 } as const
 
-const squares = (values: readonly number[], mean: number): number =>
-  values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+const sumOf = <Value>(values: readonly Value[], pick: (value: Value) => number): number =>
+  values.reduce((sum, value) => sum + pick(value), 0)
 
 function usageOf(all: readonly Evidence[]) {
   const { input, output, cacheRead, cacheWrite } = all.reduce((sum, { usage }) => addUsage(sum, usage), noUsage)
@@ -102,7 +103,7 @@ function usageOf(all: readonly Evidence[]) {
     total_tokens: input + output + cacheRead + cacheWrite,
     // The price of a token is not known here.
     cost_usd: null,
-    request_count: all.reduce((sum, { sessions }) => sum + sessions.filter(({ answer }) => answer !== null).length, 0),
+    request_count: sumOf(all, ({ sessions }) => sessions.filter(({ answer }) => answer !== null).length),
   }
 }
 
@@ -110,31 +111,28 @@ const categoryScores = (entries: readonly Entry[]): object =>
   Object.fromEntries(
     [...Map.groupBy(entries, ({ category }) => category.toUpperCase())].map(([category, own]) => {
       const means = own.flatMap(({ grading }) => grading.mean ?? [])
-      const score = means.reduce((sum, value) => sum + value, 0)
+      const score = sumOf(means, (value) => value)
       const pct = means.length === 0 ? null : (100 * score) / means.length
       return [category, { score, max_score: means.length, pct, task_count: own.length }]
     }),
   )
 
 function efficiencyOf(entries: readonly Entry[]): object {
-  const sum = (pick: (entry: Entry) => number): number => entries.reduce((total, entry) => total + pick(entry), 0)
-  const tokens = sum(({ usage }) => usage.total_tokens)
-  const score = sum(({ grading }) => grading.mean ?? 0)
+  const tokens = sumOf(entries, ({ usage }) => usage.total_tokens)
+  const score = sumOf(entries, ({ grading }) => grading.mean ?? 0)
   return {
     total_tokens: tokens,
-    total_input_tokens: sum(({ usage }) => usage.input_tokens),
-    total_output_tokens: sum(({ usage }) => usage.output_tokens),
+    total_input_tokens: sumOf(entries, ({ usage }) => usage.input_tokens),
+    total_output_tokens: sumOf(entries, ({ usage }) => usage.output_tokens),
     total_cost_usd: null,
-    total_requests: sum(({ usage }) => usage.request_count),
-    total_execution_time_seconds: sum(({ execution_time }) => execution_time),
+    total_requests: sumOf(entries, ({ usage }) => usage.request_count),
+    total_execution_time_seconds: sumOf(entries, ({ execution_time }) => execution_time),
     tasks_with_usage_data: entries.filter(({ usage }) => usage.total_tokens > 0).length,
     tokens_per_task: entries.length === 0 ? 0 : tokens / entries.length,
     score_per_1k_tokens: tokens === 0 ? null : score / (tokens / 1000),
-    per_task: entries.map(({ task_id, grading, usage }) => ({
-      task_id,
-      score: grading.mean,
-      total_tokens: usage.total_tokens,
-      tokens_per_score_point: grading.mean ? usage.total_tokens / grading.mean : null,
-    })),
+    per_task: entries.map(({ task_id, grading, usage: { total_tokens } }) => {
+      const tokens_per_score_point = grading.mean ? total_tokens / grading.mean : null
+      return { task_id, score: grading.mean, total_tokens, tokens_per_score_point }
+    }),
   }
 }
