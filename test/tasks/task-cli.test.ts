@@ -143,11 +143,6 @@ describe.skipIf(!canGrade)('credence task run', () => {
     const page = readFileSync(join(place.work, 'page.html'), 'utf8')
     expect(page).toContain('task_boat')
     expect(page).toContain('memory-read')
-    const result = JSON.parse(readFileSync(join(place.store, 'runs/one/pinchbench.json'), 'utf8'))
-    expect(result.tasks).toHaveLength(1)
-    expect(result.tasks[0]).toMatchObject({ task_id: 'task_boat', status: 'success', grading: { mean: 1, std: 0 } })
-    expect(result.tasks[0].grading.runs).toHaveLength(2)
-    expect(result.category_scores).toEqual({ MEMORY: { score: 1, max_score: 1, pct: 100, task_count: 1 } })
   })
 
   it('has a judge score by the rubric, by weights', async () => {

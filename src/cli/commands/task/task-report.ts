@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { writeBundle } from '../../../tasks/report/bundle.ts'
-import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
@@ -29,7 +28,6 @@ export const taskReport = defineCommand({
     const whole = await readTaskRun(root, runId)
     const grades = whole.tasks.map(({ grade }) => grade)
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
-    const result = await writeResult(root, whole)
     const bundle = options.bundle === undefined ? null : resolve(session.workingDirectory(), options.bundle)
     const files = bundle === null ? [] : await writeBundle(bundle, whole)
     return {
@@ -40,7 +38,6 @@ export const taskReport = defineCommand({
         means: meanScores(grades),
         coverage: coverageOf(grades),
         tasks: taskDocuments(whole),
-        result,
         bundle: files,
         changedEvidence: changed,
       },

@@ -7,7 +7,6 @@ import { runFolder } from '../../../eval/store/documents.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { byAgent } from '../../../tasks/obtain-evidence.ts'
 import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
-import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
@@ -103,8 +102,7 @@ export const taskRun = defineCommand({
     try {
       const summary = await performTasks(tasks, given, { session, root, signal })
       const whole = await readTaskRun(root, summary.runId)
-      const result = await writeResult(root, whole)
-      return answerOf(whole, summary, { root, result, isInterrupted: signal.aborted })
+      return answerOf(whole, summary, { root, isInterrupted: signal.aborted })
     } finally {
       release()
     }
@@ -249,7 +247,7 @@ export const taskDocuments = ({ tasks }: ReadTaskRun) =>
 function answerOf(
   whole: ReadTaskRun,
   run: RunSummary,
-  { root, result, isInterrupted }: { readonly root: string; readonly result: string; readonly isInterrupted: boolean },
+  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
 ) {
   const { status, passedCases, totalCases, runId } = run
   const grades = whole.tasks.map(({ grade }) => grade)
@@ -260,7 +258,6 @@ function answerOf(
       ...{ runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
       tasks: taskDocuments(whole),
       store: root,
-      result,
     },
     text: (style: Style) => [gradesText(grades, style), `run        ${runId}`, `store      ${root}`].join('\n'),
     notes: status === 'partial' ? [`Complete it with \`credence task run --resume ${runId}\`.`] : [],
