@@ -6,10 +6,9 @@ import type { Agent } from './agent.ts'
 import type { Control } from './evidence.ts'
 import { type Graders, gradingVersion } from './grade/task-grade.ts'
 import type { Judge } from './judge/judge.ts'
-import { byAgent, type Workers } from './obtain-evidence.ts'
 import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
-import { carryOutTasks, type TaskWorkParts } from './task-outcomes.ts'
+import { byAgent, carryOutTasks, type TaskWorkParts, type Workers } from './task-outcomes.ts'
 
 /** The least score of every graded part with which a task passes. */
 export const defaultPassAt = 0.9

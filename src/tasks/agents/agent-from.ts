@@ -2,8 +2,7 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
-import type { Agent } from '../agent.ts'
-import { noneAgent } from '../agent.ts'
+import { type Agent, noneAgent } from '../agent.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
 
 export type AgentParts = {

@@ -4,8 +4,15 @@ import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import { isObject, objectIn } from '../json.ts'
 import type { Task } from '../task.ts'
-import { judgedMaterial, judgePrompt, judgePromptHash, type MaterialLimits } from './judge-prompt.ts'
-import { type JudgedCriterion, type JudgedRubric, rubricOf } from './rubric.ts'
+import {
+  type JudgedCriterion,
+  type JudgedRubric,
+  judgedMaterial,
+  judgePrompt,
+  judgePromptHash,
+  type MaterialLimits,
+  rubricOf,
+} from './judge-prompt.ts'
 
 type ScoredCriterion = JudgedCriterion & { readonly score: number; readonly reason: string }
 

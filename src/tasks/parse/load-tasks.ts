@@ -7,8 +7,8 @@ import { MemoryError } from '../../errors.ts'
 import { readBounded } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import type { Task } from '../task.ts'
+import { Findings, invalidTask } from './fields.ts'
 import { type CheckedTask, checkTask, largestTaskFile, readYaml } from './parse-task.ts'
-import { Findings, invalidTask } from './problem.ts'
 
 /** Where tasks are looked for. */
 export type TaskPlaces = {

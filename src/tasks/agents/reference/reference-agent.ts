@@ -1,13 +1,22 @@
 import { join } from 'node:path'
 import type { Memory } from '../../../memory/memory.ts'
 import { noUsage } from '../../../models/chat-model.ts'
-import type { Agent, Turn } from '../../agent.ts'
-import { inProcess, toolUse } from '../../agent.ts'
+import { type Agent, inProcess, type Turn, toolUse } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools, useTool } from '../tools.ts'
 import { type Answer, answersTo, hasTopic, type Told } from './answer.ts'
-import { type Ask, askingPieces, asksOf } from './asks.ts'
-import { asksToStore, filesIn, isStoring, type Piece, piecesOf, statementIn, withoutPrivate } from './pieces.ts'
+import {
+  type Ask,
+  askingPieces,
+  asksOf,
+  asksToStore,
+  filesIn,
+  isStoring,
+  type Piece,
+  piecesOf,
+  statementIn,
+  withoutPrivate,
+} from './pieces.ts'
 
 type ReferenceOptions = {
   readonly openMemory: (dir: string) => Promise<Memory>
