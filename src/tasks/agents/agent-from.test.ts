@@ -61,10 +61,10 @@ describe('naming an agent', () => {
     ).rejects.toMatchObject({ code: 'invalid', message: 'Not set in the environment: MISSING, GONE.' })
   })
 
-  it('passes nothing to an agent that is no program', async () => {
+  it('passes nothing to an agent that is not a program', async () => {
     await expect(agentFrom('reference', { ...parts, passThrough: ['PATH'] })).rejects.toMatchObject({
       code: 'invalid',
-      message: 'The agent reference is no program, so PATH cannot be passed to it.',
+      message: 'The agent reference is not a program, so PATH cannot be passed to it.',
       hint: 'Variables are passed to command, openclaw, claude-code.',
     })
   })
