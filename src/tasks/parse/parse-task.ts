@@ -109,7 +109,7 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
 }
 
 /** Reads YAML of a bounded depth. Undefined when that cannot be done; `findings` then says why, about `field`. */
-export function readYaml(text: string, field: string, findings: Findings): unknown {
+function readYaml(text: string, field: string, findings: Findings): unknown {
   try {
     const document = parseDocument(text, { schema: 'core', uniqueKeys: true, prettyErrors: true, logLevel: 'error' })
     const [error] = document.errors
