@@ -95,7 +95,7 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
     scores: { score, automatedScore, answerScore, recallScore, judgeScore },
     returned: items.map((item, index) => ({ ...item, id: item.id || '(unnamed)', rank: index + 1 })),
     failures: verdict === 'fail' ? reasons : [],
-    timings: { work: elapsed(evidence), grading: grade.gradingMs },
+    timings: { work: durationOf(evidence), grading: grade.gradingMs },
     explanation: {
       group: `${state}${grade.isComplete ? '' : ', not completely graded'}; evidence in ${grade.evidence}`,
       state,
@@ -112,7 +112,8 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
   }
 }
 
-const elapsed = ({ startedAt, endedAt }: Evidence): number => Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))
+export const durationOf = ({ startedAt, endedAt }: Evidence): number =>
+  Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000)
 
 /** Evidence of one task in one repeat: made by an agent, or read from an earlier run. */

@@ -1,5 +1,5 @@
 import type { Evidence, SessionRecord } from '../evidence.ts'
-import { pathInWorkspace, readTranscript } from '../run/evidence-folder.ts'
+import { pathInWorkspace, readMessages } from '../run/evidence-folder.ts'
 import type { AnswerCheck, Task } from '../task.ts'
 import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
 import { formOf, holds } from './text-match.ts'
@@ -34,8 +34,7 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
   for (const session of evidence.sessions) {
     const own = task.answerChecks.filter((check) => check.session === session.id)
     if (own.length === 0) continue
-    const entries = session.transcript === null ? [] : await readTranscript(folder, session.transcript)
-    const messages = entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+    const messages = await readMessages(folder, session)
     checked.push(...own.map((check) => runCheck(check, { task, session, evidence, messages })))
   }
   const checks = withoutUnearned(checked)

@@ -62,7 +62,7 @@ export async function gradeAutomatically(request: AutomatedRequest): Promise<Aut
     return { state: 'grader_error', reason, output: '' }
   }
   const workspace = evidence.workspace.length === 0 ? null : join(folder, 'workspace')
-  const transcript = evidence.transcript === null ? [] : await readTranscript(folder, evidence.transcript)
+  const transcript = await readTranscript(folder, evidence.transcript)
   const job = { python: sandbox.python, workspace, workspaceBytes, limits, code, transcript }
   const { scores, output } = await runGrader(sandbox.confine, job, signal)
   if (typeof scores === 'string') return { state: 'grader_error', reason: scores, output }

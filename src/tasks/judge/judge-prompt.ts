@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Evidence, SessionRecord } from '../evidence.ts'
-import { pathInWorkspace, readKept, readTranscript } from '../run/evidence-folder.ts'
+import { pathInWorkspace, readKept, readMessages } from '../run/evidence-folder.ts'
 import type { Task } from '../task.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 
@@ -75,8 +75,7 @@ export async function judgedMaterial(
   }
   const sessions: string[] = []
   for (const session of evidence.sessions) {
-    const entries = session.transcript === null ? [] : await readTranscript(folder, session.transcript)
-    const messages = entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+    const messages = await readMessages(folder, session)
     sessions.push([headOf(session), ...messages.flatMap((message) => messageText(message, session, shown))].join('\n'))
   }
   const files: string[] = []

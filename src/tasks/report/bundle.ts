@@ -7,7 +7,8 @@ import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { addUsage, noUsage } from '../../models/chat-model.ts'
 import { pathInWorkspace, readKept } from '../run/evidence-folder.ts'
-import { coverageOf, durationOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
+import { durationOf } from '../task-outcomes.ts'
+import { coverageOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
 import { reportMarkdown } from './report-markdown.ts'
 
 /** Writes the report, the workspaces and the figures of a run into a folder. The same run gives the same bytes. */

@@ -101,6 +101,3 @@ export const toolNames = ({ transcript }: Pick<TaskRun, 'transcript'>): readonly
       ? entry.message.content.flatMap((block) => (block.type === 'toolCall' ? [block.name] : []))
       : [],
   )
-
-export const durationOf = ({ startedAt, endedAt }: TaskRun['evidence']): number =>
-  Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))

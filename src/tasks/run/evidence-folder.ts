@@ -156,14 +156,17 @@ export async function readEvidence(folder: string): Promise<Evidence> {
   })
 }
 
+/** The transcripts and the workspace. */
+export const keptFiles = ({ sessions, transcript, workspace }: Evidence): readonly KeptFile[] => [
+  ...[...sessions.map((session) => session.transcript), transcript].filter((file) => file !== null),
+  ...workspace,
+]
+
+/** The paths of files that are missing or not as they were written. */
 export async function changedFiles(folder: string, evidence: Evidence): Promise<readonly string[]> {
-  const kept = [
-    ...evidence.sessions.flatMap(({ transcript }) => transcript ?? []),
-    ...(evidence.transcript === null ? [] : [evidence.transcript]),
-    ...evidence.workspace,
-  ]
   const changed: string[] = []
-  for (const file of kept) if ((await readKept(folder, file).catch(() => null)) === null) changed.push(file.path)
+  for (const file of keptFiles(evidence))
+    if ((await readKept(folder, file).catch(() => null)) === null) changed.push(file.path)
   return changed
 }
 
@@ -176,13 +179,17 @@ export async function readKept(folder: string, { path, sha256 }: KeptFile): Prom
   throw new MemoryError('invalid', `${path} in ${folder} was changed since the evidence was written.`, { hint })
 }
 
-export async function readTranscript(folder: string, kept: KeptFile): Promise<readonly TranscriptEntry[]> {
-  const text = (await readKept(folder, kept)).toString('utf8')
+export async function readTranscript(folder: string, kept: KeptFile | null): Promise<readonly TranscriptEntry[]> {
+  if (kept === null) return []
+  const lines = (await readKept(folder, kept)).toString('utf8').split('\n')
   // The hash proves that these are the lines that were written.
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as TranscriptEntry)
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TranscriptEntry)
 }
+
+export const readMessages = async (
+  folder: string,
+  { transcript }: SessionRecord,
+): Promise<readonly TranscriptMessage[]> =>
+  (await readTranscript(folder, transcript)).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 
 export const pathInWorkspace = ({ path }: KeptFile): string => path.slice(`${evidenceNames.workspace}/`.length)

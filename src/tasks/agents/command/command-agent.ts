@@ -63,7 +63,7 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
       // Aborted when the agent is stopped, whatever time the task has left.
       const stopping = new AbortController()
       const running = new Set<Promise<unknown>>()
-      const run: RunProgram = async (program) => {
+      const run = async (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>): Promise<Ending> => {
         const work = runInGroup({ ...program, program: profile.program, cwd: workspace, env })
         running.add(work)
         try {
@@ -76,87 +76,65 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
           running.delete(work)
         }
       }
-      const onModel = (model: string | null): void => {
-        known.model ??= model
+      const open = async (): Promise<Conversation> => {
+        const id = randomUUID()
+        let session: string = id
+        let count = 0
+        let pid: number | null = null
+        if (profile.before !== undefined) {
+          const prepared = await run({ args: profile.before({ session: id, workspace }), signal: stopping.signal })
+          if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
+        }
+        return {
+          id,
+          get process() {
+            return pid
+          },
+          messageCount: () => count,
+          send: async (prompt, signal) => {
+            const file = join(promptFiles, `${randomUUID()}.txt`)
+            await writeFile(file, prompt)
+            const call = { prompt, session, isFirst: count === 0, workspace, file }
+            const limit = AbortSignal.any([signal, stopping.signal])
+            const ending = await run({
+              args: profile.args(call),
+              signal: limit,
+              ...(profile.takesStdin ? { input: prompt } : {}),
+              onStart: (started) => {
+                pid = started
+              },
+            })
+            const output = { stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }
+            const { messages, usage, answer, conversationId, model, problem } = await profile.read(output, call)
+            // The messages of a program that failed are kept too.
+            const failed = (fault: AgentFailure['fault'], message: string): AgentFailure =>
+              new AgentFailure(fault, message, { messages, usage })
+            if (limit.aborted) throw failed('agent', `${profile.name} was ended before it was done.`)
+            if (ending.exceeded !== null) throw failed('agent', `${profile.name} wrote more than is read of it.`)
+            if (problem !== null) throw failed(problem.fault, `${profile.name}: ${problem.message}`)
+            if (ending.exitCode !== 0) throw failed('agent', complaintOf(profile, ending))
+            known.model ??= model
+            session = conversationId ?? session
+            count += 1 + messages.length
+            return { messages, answer, usage }
+          },
+          close: async () => {
+            if (profile.after === undefined) return
+            await run({ args: profile.after({ session: id, workspace }), signal: new AbortController().signal })
+          },
+        }
       }
-      return {
-        open: () => openConversation({ profile, workspace, promptFiles, onModel, run, stopping: stopping.signal }),
-        stop: async () => {
-          stopping.abort()
-          await Promise.allSettled(running)
-          await rm(promptFiles, { recursive: true, force: true })
-        },
+      const stop = async (): Promise<void> => {
+        stopping.abort()
+        await Promise.allSettled(running)
+        await rm(promptFiles, { recursive: true, force: true })
       }
+      return { open, stop }
     },
   }
 }
 
 const isSet = (entry: readonly [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
-
-type RunProgram = (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>) => Promise<Ending>
-
-async function openConversation({
-  profile,
-  workspace,
-  promptFiles,
-  onModel,
-  run,
-  stopping,
-}: {
-  readonly profile: CommandProfile
-  readonly workspace: string
-  readonly promptFiles: string
-  readonly onModel: (model: string | null) => void
-  readonly run: RunProgram
-  readonly stopping: AbortSignal
-}): Promise<Conversation> {
-  const id = randomUUID()
-  let session: string = id
-  let count = 0
-  let pid: number | null = null
-  if (profile.before !== undefined) {
-    const prepared = await run({ args: profile.before({ session: id, workspace }), signal: stopping })
-    if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
-  }
-  return {
-    id,
-    get process() {
-      return pid
-    },
-    messageCount: () => count,
-    send: async (prompt, signal) => {
-      const file = join(promptFiles, `${randomUUID()}.txt`)
-      await writeFile(file, prompt)
-      const call = { prompt, session, isFirst: count === 0, workspace, file }
-      const limit = AbortSignal.any([signal, stopping])
-      const ending = await run({
-        args: profile.args(call),
-        signal: limit,
-        ...(profile.takesStdin ? { input: prompt } : {}),
-        onStart: (started) => {
-          pid = started
-        },
-      })
-      const output = { stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }
-      const { messages, usage, answer, conversationId, model, problem } = await profile.read(output, call)
-      // The messages of a program that failed are kept too.
-      const failed = (fault: AgentFailure['fault'], message: string): AgentFailure =>
-        new AgentFailure(fault, message, { messages, usage })
-      if (limit.aborted) throw failed('agent', `${profile.name} was ended before it was done.`)
-      if (ending.exceeded !== null) throw failed('agent', `${profile.name} wrote more than is read of it.`)
-      if (problem !== null) throw failed(problem.fault, `${profile.name}: ${problem.message}`)
-      if (ending.exitCode !== 0) throw failed('agent', complaintOf(profile, ending))
-      onModel(model)
-      session = conversationId ?? session
-      count += 1 + messages.length
-      return { messages, answer, usage }
-    },
-    close: async () => {
-      if (profile.after === undefined) return
-      await run({ args: profile.after({ session: id, workspace }), signal: new AbortController().signal })
-    },
-  }
-}
 
 function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: Ending): string {
   const how = killedBy === null ? `ended with exit code ${exitCode}` : `was ended by ${killedBy}`
