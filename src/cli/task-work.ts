@@ -41,10 +41,10 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     return openJudge(await openModelOf(spec, env))
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
-    reference: async ({ hasMemory }) => {
+    reference: async () => {
       const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
       const { openMemory } = await import('../open-memory.ts')
-      const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })), hasMemory })
+      const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })) })
       return { ...agent, version: packageVersion() }
     },
     openModel,

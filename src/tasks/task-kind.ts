@@ -109,7 +109,7 @@ export const systemOf = ({ name, model, version }: Agent): RunnableBenchmark['sy
 
 /** Whether the same agent must earn the same score every time. */
 export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
-  judge === null && ['reference', 'reference:no-memory', 'none'].includes(name)
+  judge === null && ['reference', 'none'].includes(name)
 
 /** Digests of what decides a grade besides the task. Runs that were graded otherwise are not compared. */
 function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {

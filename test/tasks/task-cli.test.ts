@@ -119,7 +119,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
       'forbidding',
       boatTask.replace(/^credence:.*?^---$/msu, `credence: { answer_checks: [${checks}] }\n---`),
     )
-    const { document } = await place.ask('run', file, '--agent', 'reference:no-memory')
+    const { document } = await place.ask('run', file, '--agent', place.agent('forget'))
 
     expect(document.means).toMatchObject({ recallScore: 0, answerScore: 0 })
   })

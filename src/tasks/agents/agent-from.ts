@@ -1,5 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts'
-import { invalid, type MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
 import { type Agent, noneAgent } from '../agent.ts'
@@ -7,7 +7,7 @@ import type { CommandProfile } from './command/command-agent.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
 
 export type AgentParts = {
-  readonly reference: (options: { readonly hasMemory: boolean }) => Agent | Promise<Agent>
+  readonly reference: () => Agent | Promise<Agent>
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -19,7 +19,7 @@ export type AgentParts = {
 
 /** The agents that `--agent` knows, and how each is written. */
 export const agentForms = {
-  reference: 'reference[:no-memory]',
+  reference: 'reference',
   none: 'none',
   command: "'command:<program> <words with {prompt}, {file}, {session}, {workspace}>'",
   openai: 'openai:<model>[@<url>]',
@@ -38,11 +38,9 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
   checkPassed(name, parts)
   switch (name) {
     case 'reference':
-      if (wanted !== '' && wanted !== 'no-memory') throw wrongForm(name, spec)
-      return parts.reference({ hasMemory: wanted === '' })
     case 'none':
-      if (wanted !== '') throw wrongForm(name, spec)
-      return noneAgent
+      if (model === null) return name === 'none' ? noneAgent : parts.reference()
+      throw invalid(`"${spec}" is not a valid agent.`, `Write ${agentForms[name]}.`)
     case 'openai':
     case 'anthropic': {
       const { toolLoopAgent } = await import('./tool-loop-agent.ts')
@@ -79,6 +77,3 @@ function checkPassed(name: string, { environment, passThrough = [] }: AgentParts
   if (missing.length === 0) return
   throw invalid(`Not set in the environment: ${missing.join(', ')}.`, 'Set it before the command, or do not pass it.')
 }
-
-const wrongForm = (name: keyof typeof agentForms, spec: string): MemoryError =>
-  invalid(`"${spec}" is not a valid agent.`, `Write ${agentForms[name]}.`)
