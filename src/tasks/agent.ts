@@ -19,10 +19,7 @@ export type Conversation = {
   readonly process: number | null
   /** How many messages it holds: 0 in one that has just begun. */
   readonly messageCount: () => number
-  /**
-   * Rejects with an `AgentFailure` when the agent fails. When time is up it rejects with the signal's reason, or with a
-   * failure that holds what was done until then.
-   */
+  /** Rejects with an `AgentFailure` that holds what was done, or with the signal's reason when time is up. */
   send(prompt: string, signal: AbortSignal): Promise<Turn>
   close(): Promise<void>
 }

@@ -136,10 +136,7 @@ const placeOf = (runFolder: string, taskId: string, repeat: number) => ({
   place: `runs/${basename(runFolder)}/evidence/${taskId}/${repeat}`,
 })
 
-export type Workers = Pick<
-  Assignment,
-  'agent' | 'control' | 'now' | 'timeoutMultiplier' | 'searchPath' | 'temporary'
-> & {
+export type Workers = Omit<Assignment, 'task' | 'folder' | 'repeat' | 'seed' | 'signal'> & {
   readonly runFolder: string
 }
 

@@ -58,10 +58,7 @@ export const openJudge = (model: ChatModel): Judge => ({
 
 const timeoutMs = 300_000
 
-/**
- * Scores a finished task by its rubric. A reply that cannot be used is asked for once more, with the reason. A failure
- * of the judge is reported and never becomes a zero.
- */
+/** Scores by rubric. An unusable reply is asked for once more; a failure of the judge never becomes a zero. */
 async function gradeByJudge(
   judge: ChatModel,
   { task, evidence, folder, signal, limits }: JudgingRequest,
@@ -92,14 +89,12 @@ async function gradeByJudge(
     const parsed = parseReply(reply.text, rubric.criteria)
     if (typeof parsed !== 'string') {
       const { criteria, notes } = parsed
+      const total = criteria.reduce((sum, { score, weight }) => sum + score * weight, 0)
       const isItself = evidence.agent.model !== null && evidence.agent.model === judge.model
       return {
         state: 'scored',
         // Weights may sum to a hair more than 1.
-        score: Math.min(
-          1,
-          criteria.reduce((total, { score, weight }) => total + score * weight, 0),
-        ),
+        score: Math.min(1, total),
         mean: criteria.reduce((total, { score }) => total + score, 0) / criteria.length,
         criteria,
         basis: rubric.basis,

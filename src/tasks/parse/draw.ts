@@ -26,10 +26,7 @@ type Drawn = Readonly<Record<string, string>>
 
 const placeholder = /\{\{\s*([a-z][a-z0-9_]*)(?:\.([a-z][a-z0-9_]*))?\s*\}\}/gu
 
-/**
- * The task with every `{{name}}` replaced by the value that the seed draws for it. The same seed gives the same task
- * everywhere; a task that draws nothing, or is filled in already, is returned as it is.
- */
+/** Replaces every `{{name}}` by the value that the seed draws. A task that draws nothing is returned as it is. */
 export function instantiate(task: Task, seed: number): Task {
   const values = drawAll(task.draw, `${task.id}\n${seed}`)
   if (values.size === 0) return task

@@ -43,10 +43,7 @@ const stopMs = 10_000
 const lateMs = 5_000
 const interrupted = 'Interrupted.'
 
-/**
- * Carries out a task once: a new workspace, every session in order, everything kept. Failures are part of the returned
- * evidence; only a folder that cannot be written is an error.
- */
+/** Carries out a task once. Failures are part of the evidence; only a folder that cannot be written is an error. */
 export async function carryOut(assignment: Assignment): Promise<Evidence> {
   const { agent, folder, repeat, seed, control, now, signal } = assignment
   const task = instantiate(assignment.task, seed)
@@ -139,11 +136,12 @@ async function inTime<Result>(
   }
 }
 
+type WorkAssignment = Assignment & { readonly totalMs: number; readonly workspace: string }
 type SessionEnding = Pick<SessionRecord, 'outcome' | 'problem' | 'answer'>
 
 /** One task being carried out: session after session, until one of them fails. */
 class Work {
-  readonly #assignment: Assignment & { readonly totalMs: number; readonly workspace: string }
+  readonly #assignment: WorkAssignment
   readonly #save: (changes: Partial<Evidence>) => Promise<Evidence>
   readonly #deadline: number
   readonly #records: SessionRecord[]
@@ -156,10 +154,7 @@ class Work {
   #conversation: Conversation | null = null
   #listing: Listing = { files: new Map(), others: [] }
 
-  constructor(
-    assignment: Assignment & { readonly totalMs: number; readonly workspace: string },
-    save: (changes: Partial<Evidence>) => Promise<Evidence>,
-  ) {
+  constructor(assignment: WorkAssignment, save: (changes: Partial<Evidence>) => Promise<Evidence>) {
     this.#assignment = assignment
     this.#save = save
     this.#deadline = deadlineIn(assignment.totalMs)

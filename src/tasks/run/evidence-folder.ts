@@ -24,10 +24,7 @@ const mostBytesKept = 512 * 1024 * 1024
 const hint = 'Name a folder that `credence task run` wrote.'
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/**
- * Creates the folder, or clears what an interrupted attempt left in it. Finished evidence and files of other programs
- * are left alone, with an error.
- */
+/** Creates the folder, or clears an interrupted attempt. Finished evidence and foreign files are an error. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const ours: readonly string[] = Object.values(evidenceNames)

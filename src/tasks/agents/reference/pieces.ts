@@ -147,10 +147,7 @@ export function statementIn(text: string): string {
 const keptOut =
   /\b(?:not|never|(?:do|does|must|should)n['’]?t)\s(?:(?:put|write|note)\b[^.!?]{0,30}\bdown|(?:go|get|put|be)\b[^.!?]{0,30}(?:in(?:to)?\s(?:the|your|my)\sfile|written\sanywhere))\b|\bplease forget\b/iu
 
-/**
- * A message without what it asks not to keep: the sentence that says so and, where that sentence tells nothing itself,
- * the ones beside it in the same paragraph.
- */
+/** A message without the sentences that ask not to be kept, or that such a request is about. */
 export function withoutPrivate(message: string): string {
   const sentences = sentencesOf(message)
   const asks = sentences.map(({ text }) => offTheRecord(text) || keptOut.test(withoutFiles(text)))

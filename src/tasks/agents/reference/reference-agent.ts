@@ -22,10 +22,7 @@ import {
 const notesFile = 'memory/MEMORY.md'
 const memoryDirectory = 'memory/credence'
 
-/**
- * An agent without a model. It hears every prompt, writes down what it is told to write down, word for word, and answers
- * a question with the statements that a search of the memory brings up, or says that it does not know.
- */
+/** An agent without a model: keeps every prompt, writes notes word for word, and answers from a memory search. */
 export const referenceAgent = ({ openMemory }: { readonly openMemory: (dir: string) => Promise<Memory> }): Agent => ({
   name: 'reference',
   version: '2',
