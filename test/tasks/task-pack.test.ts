@@ -47,7 +47,7 @@ describe('a pack of tasks', () => {
       { benchmarkId: 'one-task', status: 'completed', passedCases: 0, totalCases: 1, role: 'control' },
     ])
     const folder = join(place.work, 'evals', 'runs', runs[0].runId)
-    expect(readdirSync(folder).sort()).toEqual(['cases.jsonl', 'environment.json', 'evidence', 'grades'])
+    expect(readdirSync(folder).sort()).toEqual(['cases.jsonl', 'environment.json', 'evidence', 'grades', 'lock'])
     expect(existsSync(join(folder, 'evidence/second-brain/1/evidence.json'))).toBe(true)
   })
 
