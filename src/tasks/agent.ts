@@ -38,7 +38,7 @@ export type Agent = {
   readonly model: string | null
   /** Why it cannot be used here; null when it can. */
   unavailable(): Promise<string | null>
-  start(place: { readonly workspace: string; readonly signal: AbortSignal }): Promise<AgentAtWork>
+  start(options: { readonly workspace: string; readonly signal: AbortSignal }): Promise<AgentAtWork>
 }
 
 /** `agent`: it broke or gave up. `infrastructure`: it was never reached (no program, no endpoint, no key). */

@@ -122,7 +122,7 @@ export type Obtained = {
   readonly evidence: Evidence
   readonly folder: string
   /** The path of the folder below the eval store. */
-  readonly place: string
+  readonly storePath: string
 }
 
 export type ObtainEvidence = (
@@ -131,9 +131,9 @@ export type ObtainEvidence = (
 ) => Promise<Obtained | null>
 
 /** Repeats count from 1, as people do. */
-const placeOf = (runFolder: string, taskId: string, repeat: number) => ({
+const pathsOf = (runFolder: string, taskId: string, repeat: number) => ({
   folder: join(runFolder, 'evidence', taskId, String(repeat)),
-  place: `runs/${basename(runFolder)}/evidence/${taskId}/${repeat}`,
+  storePath: `runs/${basename(runFolder)}/evidence/${taskId}/${repeat}`,
 })
 
 export type Workers = Omit<Assignment, 'task' | 'folder' | 'repeat' | 'seed' | 'signal'> & {
@@ -144,7 +144,7 @@ export type Workers = Omit<Assignment, 'task' | 'folder' | 'repeat' | 'seed' | '
 export const byAgent =
   ({ runFolder, ...rest }: Workers): ObtainEvidence =>
   async (task, { repeat, seed, signal }) => {
-    const { folder, place } = placeOf(runFolder, task.id, repeat + 1)
+    const { folder, storePath } = pathsOf(runFolder, task.id, repeat + 1)
     const filled = instantiate(task, seed)
     const kept = await readEvidence(folder).catch((error: unknown) => {
       if (error instanceof MemoryError && error.code === 'not_found') return null
@@ -153,16 +153,16 @@ export const byAgent =
     const evidence = kept?.isComplete
       ? kept
       : await carryOut({ ...rest, task: filled, folder, repeat: repeat + 1, seed, signal })
-    return evidence.isComplete ? { task: filled, evidence, folder, place } : null
+    return evidence.isComplete ? { task: filled, evidence, folder, storePath } : null
   }
 
 /** Reads the evidence that an earlier run kept. */
 export const fromRun =
   (runFolder: string) =>
   async (task: Task, { repeat }: Pick<ExecutionRequest, 'repeat'>): Promise<Obtained> => {
-    const { folder, place } = placeOf(runFolder, task.id, repeat + 1)
+    const { folder, storePath } = pathsOf(runFolder, task.id, repeat + 1)
     const evidence = await readEvidence(folder)
-    return { task: instantiate(task, evidence.seed), evidence, folder, place }
+    return { task: instantiate(task, evidence.seed), evidence, folder, storePath }
   }
 
 /** The tasks of a run as they were then, read from its evidence. */

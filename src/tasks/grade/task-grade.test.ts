@@ -71,7 +71,7 @@ async function graded({
     task,
     evidence: { ...kept, ...evidence },
     folder: directory.path,
-    place: 'runs/r/evidence/t/1',
+    storePath: 'runs/r/evidence/t/1',
     graders: { sandbox, judge: judge === null ? null : openJudge(judge) },
     signal: new AbortController().signal,
     now: () => new Date('2026-03-06T10:00:00Z'),

@@ -65,7 +65,7 @@ type GradingRequest = Obtained & {
 
 /** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
 export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
-  const { task, evidence, folder, place, now } = request
+  const { task, evidence, folder, storePath, now } = request
   const begun = performance.now()
   const obstacle = await whyUngradable(evidence, folder)
   const parts = obstacle === null ? await gradeParts(request) : ungraded
@@ -74,7 +74,7 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   return {
-    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: place },
+    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: storePath },
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),
     ...total,

@@ -122,7 +122,7 @@ const decided = [
   'notes',
 ] as const satisfies (keyof typeof options)[]
 
-type Given = {
+type RunOptions = {
   readonly agent: string | undefined
   readonly passEnv: readonly string[]
   readonly judge: string | undefined
@@ -163,7 +163,7 @@ function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
 /** Runs tasks from their beginning, or the rest of a run that was interrupted. */
 async function performTasks(
   paths: readonly string[],
-  given: Given,
+  given: RunOptions,
   { session, root, signal }: { readonly session: Session; readonly root: string; readonly signal: AbortSignal },
 ): Promise<RunSummary> {
   const request =
