@@ -25,7 +25,6 @@ export type TaskWork = {
   readonly searchPath: string
   /** Where workspaces are made while agents work. */
   readonly temporary: string
-  readonly arenaKey: string | undefined
   readonly progress: ProgressBar
 }
 
@@ -42,10 +41,10 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     return openJudge(await openChatModel(spec, env))
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
-    reference: async ({ hasMemory }) => {
+    reference: async () => {
       const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
       const { openMemory } = await import('../open-memory.ts')
-      const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })), hasMemory })
+      const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })) })
       return { ...agent, version: packageVersion() }
     },
     openModel,
@@ -75,7 +74,6 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
     searchPath: env.PATH ?? '',
     temporary,
-    arenaKey: env.CREDENCE_ARENA_KEY,
     progress: new ProgressBar(environment.stderr, env),
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { MemoryError } from '../errors.ts'
 import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
@@ -18,10 +19,7 @@ export type Conversation = {
   readonly process: number | null
   /** How many messages it holds: 0 in one that has just begun. */
   readonly messageCount: () => number
-  /**
-   * Rejects with an `AgentFailure` when the agent fails. When time is up it rejects with the signal's reason, or with a
-   * failure that holds what was done until then.
-   */
+  /** Rejects with an `AgentFailure` that holds what was done, or with the signal's reason when time is up. */
   send(prompt: string, signal: AbortSignal): Promise<Turn>
   close(): Promise<void>
 }
@@ -40,7 +38,7 @@ export type Agent = {
   readonly model: string | null
   /** Why it cannot be used here; null when it can. */
   unavailable(): Promise<string | null>
-  start(place: { readonly workspace: string; readonly signal: AbortSignal }): Promise<AgentAtWork>
+  start(options: { readonly workspace: string; readonly signal: AbortSignal }): Promise<AgentAtWork>
 }
 
 /** `agent`: it broke or gave up. `infrastructure`: it was never reached (no program, no endpoint, no key). */
@@ -61,6 +59,12 @@ export class AgentFailure extends Error {
     this.messages = messages
     this.usage = usage
   }
+}
+
+/** The message of any error, with its hint where it has one. */
+export function messageOf(error: unknown): string {
+  if (error instanceof MemoryError && error.hint !== undefined) return `${error.message} ${error.hint}`
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** An agent without a process of its own; `id` is that of the conversation. */

@@ -6,10 +6,9 @@ import type { Agent } from './agent.ts'
 import type { Control } from './evidence.ts'
 import { type Graders, gradingVersion } from './grade/task-grade.ts'
 import type { Judge } from './judge/judge.ts'
-import { byAgent, type Workers } from './obtain-evidence.ts'
 import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
-import { carryOutTasks, type TaskWorkParts } from './task-outcomes.ts'
+import { byAgent, carryOutTasks, type TaskWorkParts, type Workers } from './task-outcomes.ts'
 
 /** The least score of every graded part with which a task passes. */
 export const defaultPassAt = 0.9
@@ -110,7 +109,7 @@ export const systemOf = ({ name, model, version }: Agent): RunnableBenchmark['sy
 
 /** Whether the same agent must earn the same score every time. */
 export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
-  judge === null && ['reference', 'reference:no-memory', 'none'].includes(name)
+  judge === null && ['reference', 'none'].includes(name)
 
 /** Digests of what decides a grade besides the task. Runs that were graded otherwise are not compared. */
 function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {

@@ -1,12 +1,17 @@
-import { mkdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { MemoryError } from '../errors.ts'
 import { carriedOut } from '../eval/kinds/kind.ts'
 import type { CaseOutcome, ExecutionRequest } from '../eval/run/run.ts'
 import type { Verdict } from '../eval/store/schemas/run.ts'
 import { asJson, writeAtomically } from '../files/atomic-write.ts'
+import { codeOf } from '../files/leftovers.ts'
 import type { Evidence } from './evidence.ts'
 import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
-import type { ObtainEvidence } from './obtain-evidence.ts'
+import { instantiate } from './parse/draw.ts'
+import { parseTask } from './parse/parse-task.ts'
+import { type Assignment, carryOut } from './run/carry-out.ts'
+import { evidenceNames, readEvidence } from './run/evidence-folder.ts'
 import type { Task } from './task.ts'
 
 export type TaskWorkParts = {
@@ -90,7 +95,7 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
     scores: { score, automatedScore, answerScore, recallScore, judgeScore },
     returned: items.map((item, index) => ({ ...item, id: item.id || '(unnamed)', rank: index + 1 })),
     failures: verdict === 'fail' ? reasons : [],
-    timings: { work: elapsed(evidence), grading: grade.gradingMs },
+    timings: { work: durationOf(evidence), grading: grade.gradingMs },
     explanation: {
       group: `${state}${grade.isComplete ? '' : ', not completely graded'}; evidence in ${grade.evidence}`,
       state,
@@ -107,5 +112,80 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
   }
 }
 
-const elapsed = ({ startedAt, endedAt }: Evidence): number => Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))
+export const durationOf = ({ startedAt, endedAt }: Evidence): number =>
+  Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000)
+
+/** Evidence of one task in one repeat: made by an agent, or read from an earlier run. */
+export type Obtained = {
+  readonly task: Task
+  readonly evidence: Evidence
+  readonly folder: string
+  /** The path of the folder below the eval store. */
+  readonly storePath: string
+}
+
+export type ObtainEvidence = (
+  task: Task,
+  request: Pick<ExecutionRequest, 'repeat' | 'seed' | 'signal'>,
+) => Promise<Obtained | null>
+
+/** Repeats count from 1, as people do. */
+const pathsOf = (runFolder: string, taskId: string, repeat: number) => ({
+  folder: join(runFolder, 'evidence', taskId, String(repeat)),
+  storePath: `runs/${basename(runFolder)}/evidence/${taskId}/${repeat}`,
+})
+
+export type Workers = Omit<Assignment, 'task' | 'folder' | 'repeat' | 'seed' | 'signal'> & {
+  readonly runFolder: string
+}
+
+/** Has an agent carry out tasks. Evidence that an interrupted run finished is used, not made again; null when interrupted. */
+export const byAgent =
+  ({ runFolder, ...rest }: Workers): ObtainEvidence =>
+  async (task, { repeat, seed, signal }) => {
+    const { folder, storePath } = pathsOf(runFolder, task.id, repeat + 1)
+    const filled = instantiate(task, seed)
+    const kept = await readEvidence(folder).catch((error: unknown) => {
+      if (error instanceof MemoryError && error.code === 'not_found') return null
+      throw error
+    })
+    const evidence = kept?.isComplete
+      ? kept
+      : await carryOut({ ...rest, task: filled, folder, repeat: repeat + 1, seed, signal })
+    return evidence.isComplete ? { task: filled, evidence, folder, storePath } : null
+  }
+
+/** Reads the evidence that an earlier run kept. */
+export const fromRun =
+  (runFolder: string) =>
+  async (task: Task, { repeat }: Pick<ExecutionRequest, 'repeat'>): Promise<Obtained> => {
+    const { folder, storePath } = pathsOf(runFolder, task.id, repeat + 1)
+    const evidence = await readEvidence(folder)
+    return { task: instantiate(task, evidence.seed), evidence, folder, storePath }
+  }
+
+/** The tasks of a run as they were then, read from its evidence. */
+export async function tasksOfRun(runFolder: string): Promise<readonly Task[]> {
+  const root = join(runFolder, 'evidence')
+  const ids = await readdir(root).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  })
+  const tasks: Task[] = []
+  for (const id of ids.toSorted()) {
+    const [repeat = '1'] = (await readdir(join(root, id))).toSorted()
+    const file = join(root, id, repeat, evidenceNames.task)
+    const bytes = await readFile(file).catch((cause: unknown) => {
+      throw new MemoryError('not_found', `The evidence of "${id}" has no copy of its task, ${file}.`, {
+        hint: 'Only a run whose task file was readable can be graded again.',
+        cause,
+      })
+    })
+    tasks.push(parseTask(bytes, file))
+  }
+  if (tasks.length > 0) return tasks
+  throw new MemoryError('not_found', `There is no evidence of tasks in ${runFolder}.`, {
+    hint: 'Name a run that `credence task run` made.',
+  })
+}

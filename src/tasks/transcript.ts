@@ -31,7 +31,7 @@ export type TranscriptMessage =
     }
 
 /** The beginning of a session in a merged transcript. */
-export type Boundary = {
+type Boundary = {
   readonly session: string
   readonly conversationId: string
   readonly isFresh: boolean

@@ -21,7 +21,6 @@ const tasks = loadTasks([join('packs', 'second-brain')], { workingDirectory: '.'
 
 const open = async (dir: string) => openMemory({ dir })
 const reference = referenceAgent({ openMemory: open })
-const withoutMemory = referenceAgent({ openMemory: open, hasMemory: false })
 
 /** Does all that the reference agent does, and says something else in every conversation but the first. */
 const liar: Agent = {
@@ -95,7 +94,7 @@ describe('the second-brain pack', () => {
 
   it('holds the task and eleven harder ones, all of them sound', () => {
     expect(tasks.map(({ id }) => id)).toHaveLength(12)
-    expect(tasks[0]?.id).toBe('second-brain')
+    expect(tasks.map(({ id }) => id)).toContain('second-brain')
     expect(tasks.flatMap(({ warnings }) => warnings)).toEqual([])
   })
 
@@ -128,10 +127,6 @@ describe.skipIf(sandbox.state === 'none')(
         const forgetful = await graded(task, reference, { control: 'no-memory' })
         expect(forgetful).toMatchObject({ answers: 0, recall: 0 })
         expect(recalledIn(forgetful)).toEqual(recalledIn(forgetful).map(() => 0))
-
-        const ablated = await graded(task, withoutMemory)
-        expect(ablated).toMatchObject({ answers: 0, recall: 0 })
-        expect(recalledIn(ablated)).toEqual(recalledIn(ablated).map(() => 0))
 
         const lied = await graded(task, liar)
         expect(lied).toMatchObject({ answers: 0, recall: 0 })

@@ -7,7 +7,6 @@ import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
 import { workplace } from '../cli/workplace.ts'
 import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
-import { localArena } from './local-arena.ts'
 
 const sandbox = await openSandbox({ python: await findPython() })
 const canGrade = sandbox.state === 'ready'
@@ -67,15 +66,15 @@ describe.skipIf(!canGrade)('credence task run', () => {
     expect(document.coverage).toMatchObject({ tasks: 1, graded: 1, complete: 0, unjudged: 1 })
   })
 
-  it('grades a task of the original format by its Python and by the values that its criteria name', async () => {
+  it('grades a task of the original format, which states no checks of answers, by its Python', async () => {
     using place = harbor()
     const original = writeTask(place.work, 'original', boatTask.replace(/^credence:.*?^---$/msu, '---'))
 
     const { document } = await place.ask('run', original, '--agent', 'reference')
-    const { document: without } = await place.ask('run', original, '--agent', 'reference:no-memory')
+    const { document: without } = await place.ask('run', original, '--agent', 'none')
 
-    expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: 1, recallScore: 1, verdict: 'pass' })
-    expect(without.tasks[0]).toMatchObject({ answerScore: 0, recallScore: 0, verdict: 'fail' })
+    expect(document.tasks[0]).toMatchObject({ automatedScore: 1, answerScore: null, checks: [], verdict: 'pass' })
+    expect(without.tasks[0]).toMatchObject({ automatedScore: 0, answerScore: null, verdict: 'fail' })
   })
 
   it('gives nothing to an agent that does nothing, and says so without errors', async () => {
@@ -120,7 +119,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
       'forbidding',
       boatTask.replace(/^credence:.*?^---$/msu, `credence: { answer_checks: [${checks}] }\n---`),
     )
-    const { document } = await place.ask('run', file, '--agent', 'reference:no-memory')
+    const { document } = await place.ask('run', file, '--agent', place.agent('forget'))
 
     expect(document.means).toMatchObject({ recallScore: 0, answerScore: 0 })
   })
@@ -144,11 +143,6 @@ describe.skipIf(!canGrade)('credence task run', () => {
     const page = readFileSync(join(place.work, 'page.html'), 'utf8')
     expect(page).toContain('task_boat')
     expect(page).toContain('memory-read')
-    const result = JSON.parse(readFileSync(join(place.store, 'runs/one/pinchbench.json'), 'utf8'))
-    expect(result.tasks).toHaveLength(1)
-    expect(result.tasks[0]).toMatchObject({ task_id: 'task_boat', status: 'success', grading: { mean: 1, std: 0 } })
-    expect(result.tasks[0].grading.runs).toHaveLength(2)
-    expect(result.category_scores).toEqual({ MEMORY: { score: 1, max_score: 1, pct: 100, task_count: 1 } })
   })
 
   it('has a judge score by the rubric, by weights', async () => {
@@ -399,76 +393,32 @@ describe.skipIf(!canGrade)('credence task report', () => {
     })
     expect(report.criterion_breakdown.length).toBeGreaterThan(5)
   })
-})
 
-describe.skipIf(!canGrade)('credence task submit', () => {
-  const key = 'agent_secret_key'
-
-  it('prints the five requests and sends nothing, unless it is told to', async () => {
-    using place = harbor()
-    await using arena = await localArena(key)
-    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
-    const argv = ['task', 'submit', 'one', '--match', '24', '--base-url', arena.url, '--store', place.store]
-
-    const shown = await place.runWith({ env: { CREDENCE_ARENA_KEY: key } }, ...argv)
-    const keyless = await place.run(...argv, '--send')
-
-    expect(shown.exitCode).toBe(0)
-    expect(shown.stdout.match(/^(?:GET|POST) /gmu)).toHaveLength(5)
-    expect(shown.stdout).toContain('Authorization: Bearer $CREDENCE_ARENA_KEY')
-    expect(shown.stdout + shown.stderr).not.toContain(key)
-    expect(keyless).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('CREDENCE_ARENA_KEY is not set') })
-    expect(arena.calls).toEqual([])
-  })
-
-  it('says when the arena does not tell where it put an upload', async () => {
-    using place = harbor()
-    await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': ['nameless'] })
-    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
-
-    const { stderr, exitCode } = await place.runWith(
-      { env: { CREDENCE_ARENA_KEY: key } },
-      ...['task', 'submit', 'one', '--match', '24', '--base-url', arena.url, '--store', place.store, '--send'],
-    )
-
-    expect(exitCode).toBe(0)
-    expect(stderr).toContain('warning: The arena did not say where it put the artifact')
-    expect(arena.kept.reports).toMatchObject([{ markdown_path: 'markdown/1.md', artifact_path: null }])
-  })
-
-  it('hands in a run from beginning to end, also after a failure', async () => {
-    using place = harbor()
-    await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': [401] })
-    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
-    const argv = ['task', 'submit', 'one', '--match', '24', '--base-url', arena.url, '--store', place.store, '--send']
-
-    const refused = await place.runWith({ env: { CREDENCE_ARENA_KEY: key } }, ...argv)
-    const done = await place.runWith({ env: { CREDENCE_ARENA_KEY: key } }, ...argv, '--json')
-
-    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('status 401') })
-    expect(JSON.parse(done.stdout)).toMatchObject({
-      ok: true,
-      sent: true,
-      references: { markdown: 'markdown/2.md', artifact: 'artifacts/1.zip' },
-    })
-    expect(arena.kept.reports).toMatchObject([{ match_id: '24', accuracy: 1, run_id: 'one' }])
-    expect(done.stdout + done.stderr + refused.stdout + refused.stderr).not.toContain(key)
-  })
-
-  it('does not hand in evidence that was changed', async () => {
+  it('names evidence that was changed, in the report and in the bundle', async () => {
     using place = harbor()
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
     writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/transcript.jsonl'), '{}\n')
 
-    const ending = await place.run(
-      ...['task', 'submit', 'one', '--match', '24', '--base-url', 'https://arena.example'],
-      '--store',
-      place.store,
-    )
+    const ending = await place.run('task', 'report', 'one', '--bundle', 'a', '--store', place.store)
 
     expect(ending).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringContaining('was changed after the run: transcript.jsonl'),
+      exitCode: 1,
+      stderr: expect.stringContaining('transcript.jsonl was changed after the run.'),
     })
+    expect(JSON.parse(readFileSync(join(place.work, 'a/report.json'), 'utf8'))).toMatchObject({
+      security_issue_count: 1,
+      security_issues: ['The evidence was changed after the run: task_boat: transcript.jsonl'],
+    })
+  })
+
+  it('writes no bundle of a workspace that was changed', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/workspace/memory/MEMORY.md'), 'better')
+
+    const ending = await place.run('task', 'report', 'one', '--bundle', 'a', '--store', place.store)
+
+    expect(ending).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('workspace/memory/MEMORY.md') })
+    expect(existsSync(join(place.work, 'a'))).toBe(false)
   })
 })

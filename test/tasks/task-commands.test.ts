@@ -6,25 +6,17 @@ import { workplace } from '../cli/workplace.ts'
 import { taskText } from './sample-task.ts'
 
 describe('credence task list', () => {
-  it('lists the tasks of a folder in the order of its manifest, with the categories that it gives', async () => {
+  it('lists the tasks of a folder by name, and nothing else that lies there', async () => {
     using place = workplace()
     const folder = join(place.work, 'tasks')
     mkdirSync(folder)
-    for (const id of ['ants', 'bees', 'crabs'])
-      writeFileSync(join(folder, `${id}.md`), taskText({ frontMatter: `id: ${id}` }))
+    for (const id of ['bees', 'ants']) writeFileSync(join(folder, `${id}.md`), taskText({ frontMatter: `id: ${id}` }))
     writeFileSync(join(folder, 'README.md'), '# Tasks\n')
-    writeFileSync(
-      join(folder, 'manifest.yaml'),
-      'run_first: [crabs]\ncategories:\n  insects: [bees, ants]\n  sea: [crabs]\ncore: [bees]\n',
-    )
+    writeFileSync(join(folder, 'manifest.yaml'), 'tasks: [bees]\n')
 
     const { tasks, invalid } = await place.json('task', 'list', 'tasks')
 
-    expect(tasks.map(({ id, category }: { id: string; category: string }) => `${category} ${id}`)).toEqual([
-      'sea crabs',
-      'insects bees',
-      'insects ants',
-    ])
+    expect(tasks.map(({ id }: { id: string }) => id)).toEqual(['ants', 'bees'])
     expect(tasks[0].sessions).toEqual([
       { id: 'tell', isFresh: true },
       { id: 'same', isFresh: false },
@@ -33,7 +25,7 @@ describe('credence task list', () => {
     expect(invalid).toEqual([])
   })
 
-  it('lists a folder without a manifest by name, and notes what is no task', async () => {
+  it('notes what is not a valid task', async () => {
     using place = workplace()
     writeFileSync(join(place.work, 'b.md'), taskText({ frontMatter: 'id: b' }))
     writeFileSync(join(place.work, 'a.md'), taskText({ frontMatter: 'id: a' }))
@@ -45,35 +37,6 @@ describe('credence task list', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^a +3 sessions, hybrid +The boat\nb +3 sessions/)
     expect(stderr).toContain('broken.md is not a valid task; see `credence task validate broken.md`.')
-  })
-
-  it('reads the older manifest, a flat list', async () => {
-    using place = workplace()
-    for (const id of ['x', 'y']) writeFileSync(join(place.work, `${id}.md`), taskText({ frontMatter: `id: ${id}` }))
-    writeFileSync(join(place.work, 'manifest.yaml'), 'tasks:\n  - y\n  - x.md\n')
-
-    const { tasks } = await place.json('task', 'list', '.')
-
-    expect(tasks.map(({ id }: { id: string }) => id)).toEqual(['y', 'x'])
-  })
-
-  it.each([
-    ['tasks: [../x]', 'tasks[0] is "../x"'],
-    ['tasks: [x, x]', '"x" is there twice'],
-    ['categories: [x]', 'categories is a list of 1'],
-    ['tasks: [x]\ncore: [y]', 'core names "y"'],
-    ['tasks: [', 'it is not YAML'],
-    ['just words', 'it must be a mapping'],
-    [Buffer.from([0xff, 0xfe, 0x41]), 'it is not UTF-8 text'],
-  ])('refuses the manifest %s', async (manifest, message) => {
-    using place = workplace()
-    writeFileSync(join(place.work, 'x.md'), taskText({ frontMatter: 'id: x' }))
-    writeFileSync(join(place.work, 'manifest.yaml'), manifest)
-
-    const { stderr, exitCode } = await place.run('task', 'list', '.')
-
-    expect(exitCode).toBe(3)
-    expect(stderr).toContain(message)
   })
 
   it('says so when there is no such task', async () => {

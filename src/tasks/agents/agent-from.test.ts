@@ -6,7 +6,7 @@ import { type AgentParts, agentForms, agentFrom } from './agent-from.ts'
 
 const wanted: unknown[] = []
 const parts: AgentParts = {
-  reference: ({ hasMemory }) => ({ ...noneAgent, name: hasMemory ? 'reference' : 'reference:no-memory' }),
+  reference: () => ({ ...noneAgent, name: 'reference' }),
   openModel: (asked): ChatModel => {
     wanted.push(asked)
     return { provider: asked.provider, model: asked.model, reply: () => Promise.reject(new Error('not asked')) }
@@ -19,7 +19,6 @@ const parts: AgentParts = {
 describe('naming an agent', () => {
   it.each([
     ['reference', 'reference', null],
-    ['reference:no-memory', 'reference:no-memory', null],
     ['none', 'none', null],
     ['command:sh -c "cat {file}"', 'command:sh', null],
     ['openai:gpt-5', 'openai', 'gpt-5'],
@@ -38,14 +37,14 @@ describe('naming an agent', () => {
   })
 
   it.each([
-    ['refrence', 'Did you mean reference[:no-memory]?'],
+    ['refrence', 'Did you mean reference?'],
     ['claude', 'Did you mean claude-code[:<model>]?'],
     ['gpt', agentForms.openclaw],
     ['openai', 'Write openai:<model>'],
     ['anthropic:', 'Write openai:<model>'],
     ['openai:model@http://elsewhere', 'Use https, or http://127.0.0.1.'],
     ['none:really', 'Write none.'],
-    ['reference:no-memories', 'Write reference[:no-memory].'],
+    ['reference:no-memory', 'Write reference.'],
     ['command:', 'Write for example'],
     ['', 'There are reference'],
   ])('says of %s how it is written', async (spec, hint) => {
@@ -61,10 +60,10 @@ describe('naming an agent', () => {
     ).rejects.toMatchObject({ code: 'invalid', message: 'Not set in the environment: MISSING, GONE.' })
   })
 
-  it('passes nothing to an agent that is no program', async () => {
+  it('passes nothing to an agent that is not a program', async () => {
     await expect(agentFrom('reference', { ...parts, passThrough: ['PATH'] })).rejects.toMatchObject({
       code: 'invalid',
-      message: 'The agent reference is no program, so PATH cannot be passed to it.',
+      message: 'The agent reference is not a program, so PATH cannot be passed to it.',
       hint: 'Variables are passed to command, openclaw, claude-code.',
     })
   })

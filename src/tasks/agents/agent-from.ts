@@ -1,13 +1,13 @@
 import { didYouMean } from '../../did-you-mean.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { type ModelSpec, parseModelSpec } from '../../models/model-spec.ts'
-import type { Agent } from '../agent.ts'
-import { noneAgent } from '../agent.ts'
+import { type Agent, noneAgent } from '../agent.ts'
+import type { CommandProfile } from './command/command-agent.ts'
 import type { UsedMemory } from './tool-loop-agent.ts'
 
 export type AgentParts = {
-  readonly reference: (options: { readonly hasMemory: boolean }) => Agent | Promise<Agent>
+  readonly reference: () => Agent | Promise<Agent>
   readonly openModel: (wanted: ModelSpec) => ChatModel | Promise<ChatModel>
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -19,7 +19,7 @@ export type AgentParts = {
 
 /** The agents that `--agent` knows, and how each is written. */
 export const agentForms = {
-  reference: 'reference[:no-memory]',
+  reference: 'reference',
   none: 'none',
   command: "'command:<program> <words with {prompt}, {file}, {session}, {workspace}>'",
   openai: 'openai:<model>[@<url>]',
@@ -28,78 +28,52 @@ export const agentForms = {
   'claude-code': 'claude-code[:<model>]',
 } as const
 
-type AgentName = keyof typeof agentForms
-type ProgramName = 'command' | 'openclaw' | 'claude-code'
-
-const programs: readonly string[] = ['command', 'openclaw', 'claude-code'] satisfies ProgramName[]
+const programs = ['command', 'openclaw', 'claude-code']
 
 /** Opens the agent that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
 export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent> {
-  const [, given = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
-  if (!Object.hasOwn(agentForms, given)) throw unknownAgent(spec, given)
-  const name = given as AgentName
+  const [, name = '', rest = ''] = /^([^:]*)(?::(.*))?$/su.exec(spec) ?? []
   const wanted = rest.trim()
+  const model = wanted === '' ? null : wanted
   checkPassed(name, parts)
   switch (name) {
     case 'reference':
-      if (wanted !== '' && wanted !== 'no-memory') throw wrongForm(name, spec)
-      return parts.reference({ hasMemory: wanted === '' })
     case 'none':
-      if (wanted !== '') throw wrongForm(name, spec)
-      return noneAgent
+      if (model === null) return name === 'none' ? noneAgent : parts.reference()
+      throw invalid(`"${spec}" is not a valid agent.`, `Write ${agentForms[name]}.`)
     case 'openai':
     case 'anthropic': {
-      const model = await parts.openModel(parseModelSpec(spec))
       const { toolLoopAgent } = await import('./tool-loop-agent.ts')
-      return toolLoopAgent({ model, openMemory: parts.openMemory })
+      return toolLoopAgent({ model: await parts.openModel(parseModelSpec(spec)), openMemory: parts.openMemory })
     }
     case 'command':
-    case 'openclaw':
+      return programAgent((await import('./command/profiles.ts')).anyCommand(wanted, parts), parts)
     case 'claude-code':
-      return programFrom(name, wanted, parts)
+      return programAgent((await import('./command/profiles.ts')).claudeCode(model), parts)
+    case 'openclaw':
+      return programAgent((await import('./command/openclaw.ts')).openclaw(model, parts.environment), parts)
   }
+  const meant = didYouMean(name, Object.keys(agentForms))
+  const all = `There are ${Object.values(agentForms).join(', ')}.`
+  throw invalid(
+    `There is no agent "${spec}".`,
+    meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,
+  )
 }
 
-async function programFrom(
-  name: ProgramName,
-  wanted: string,
-  { environment, workingDirectory, passThrough = [] }: AgentParts,
-): Promise<Agent> {
+async function programAgent(profile: CommandProfile, { environment, passThrough = [] }: AgentParts): Promise<Agent> {
   const { commandAgent } = await import('./command/command-agent.ts')
-  const { anyCommand, claudeCode } = await import('./command/profiles.ts')
-  const model = wanted === '' ? null : wanted
-  const profile =
-    name === 'command'
-      ? anyCommand(wanted, { workingDirectory })
-      : name === 'claude-code'
-        ? claudeCode(model)
-        : (await import('./command/openclaw.ts')).openclaw(model, environment)
   return commandAgent({ ...profile, passThrough: [...profile.passThrough, ...passThrough] }, environment)
 }
 
 /** Refuses variables that are not set, which would make the agent fail much later. */
-function checkPassed(name: AgentName, { environment, passThrough = [] }: AgentParts): void {
+function checkPassed(name: string, { environment, passThrough = [] }: AgentParts): void {
   const [first] = passThrough
-  if (first === undefined) return
-  if (!programs.includes(name)) {
-    throw new MemoryError('invalid', `The agent ${name} is no program, so ${first} cannot be passed to it.`, {
-      hint: `Variables are passed to ${programs.join(', ')}.`,
-    })
+  if (first !== undefined && Object.hasOwn(agentForms, name) && !programs.includes(name)) {
+    const message = `The agent ${name} is not a program, so ${first} cannot be passed to it.`
+    throw invalid(message, `Variables are passed to ${programs.join(', ')}.`)
   }
   const missing = passThrough.filter((variable) => environment[variable] === undefined)
   if (missing.length === 0) return
-  throw new MemoryError('invalid', `Not set in the environment: ${missing.join(', ')}.`, {
-    hint: 'Set it before the command, or do not pass it.',
-  })
-}
-
-const wrongForm = (name: AgentName, spec: string): MemoryError =>
-  new MemoryError('invalid', `"${spec}" is not a valid agent.`, { hint: `Write ${agentForms[name]}.` })
-
-function unknownAgent(spec: string, given: string): MemoryError {
-  const meant = didYouMean(given, Object.keys(agentForms))
-  const all = `There are ${Object.values(agentForms).join(', ')}.`
-  return new MemoryError('invalid', `There is no agent "${spec}".`, {
-    hint: meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,
-  })
+  throw invalid(`Not set in the environment: ${missing.join(', ')}.`, 'Set it before the command, or do not pass it.')
 }

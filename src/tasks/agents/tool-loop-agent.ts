@@ -6,7 +6,7 @@ import { MemoryError } from '../../errors.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { beliefLine } from '../../memory/recall/render.ts'
 import { addUsage, type ChatMessage, type ChatModel, type ChatReply, noUsage } from '../../models/chat-model.ts'
-import { type Agent, AgentFailure, type Conversation } from '../agent.ts'
+import { type Agent, AgentFailure, type Conversation, messageOf } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import { defineTool, fileTools, type Tool, ToolRefusal, useTool } from './tools.ts'
 
@@ -65,7 +65,7 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
         const request = { system, messages: [...history], tools: definitions, temperature: 0, signal }
         const reply = await model.reply(request).catch((cause: unknown) => {
           if (signal.aborted) throw failed('agent', 'The model was not done when the time was up.', cause)
-          throw cause instanceof MemoryError ? failed('infrastructure', sentenceOf(cause), cause) : cause
+          throw cause instanceof MemoryError ? failed('infrastructure', messageOf(cause), cause) : cause
         })
         usage = addUsage(usage, reply.usage)
         messages.push(replyMessage(reply, model.provider))
@@ -92,8 +92,6 @@ function openConversation({ model, openMemory, workspace }: ToolLoopParts & { wo
   }
 }
 
-const sentenceOf = ({ message, hint }: MemoryError): string => (hint === undefined ? message : `${message} ${hint}`)
-
 function replyMessage({ text, toolCalls, usage, stopReason, model }: ChatReply, provider: string): TranscriptMessage {
   const totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
   const calls = toolCalls.map(({ id, name, arguments: given }) => {
@@ -113,7 +111,7 @@ function memoryTools(open: () => Promise<UsedMemory>): readonly Tool[] {
       return await work(await open())
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      throw new ToolRefusal(sentenceOf(error))
+      throw new ToolRefusal(messageOf(error))
     }
   }
   return [

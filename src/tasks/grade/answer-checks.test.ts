@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { keptEvidence, type Played, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { AnswerCheck, Task, TaskSession } from '../task.ts'
-import { checksOf, gradeAnswers, saysUnknown } from './answer-checks.ts'
+import { gradeAnswers, saysUnknown } from './answer-checks.ts'
 
 const prompts = {
   store:
@@ -57,56 +57,15 @@ const failedOf = async (task: Task, sessions: readonly Played[]): Promise<readon
   (await graded(task, sessions)).checks.filter(({ passed }) => !passed).map(({ id }) => id)
 
 describe('a task that states no checks', () => {
-  const criteria = [
-    'Agent stores information in memory system (Session 1)',
-    'Agent correctly recalls language and project in same session (Session 2)',
-    'Correctly recalls favorite language (Rust)',
-    'Correctly recalls start date (January 15, 2024)',
-    'Correctly recalls mentor name and affiliation (Dr. Elena Vasquez, Stanford)',
-    'Correctly recalls project name (NeonDB)',
-    'Correctly recalls project description (distributed key-value store)',
-    'Correctly recalls secret phrase (purple elephant sunrise)',
-  ]
+  it('is not graded by its answers, whatever its criteria say', async () => {
+    const task = taskWith(sessions, { criteria: ['Correctly recalls favorite language (Rust)'] })
 
-  it('expects of its new session the values that its criteria name and an earlier prompt says', () => {
-    const checks = checksOf(taskWith(sessions, { criteria }))
-
-    expect(checks.map(({ id, session, expect: values }) => [session, id, values])).toEqual([
-      ['recall', 'criterion-3', [['Rust']]],
-      ['recall', 'criterion-4', [['January 15, 2024']]],
-      ['recall', 'criterion-5', [['Dr. Elena Vasquez'], ['Stanford']]],
-      ['recall', 'criterion-6', [['NeonDB']]],
-      ['recall', 'criterion-7', [['distributed key-value store']]],
-      ['recall', 'criterion-8', [['purple elephant sunrise']]],
-    ])
-  })
-
-  it.each([
-    ['nobody told', ['Correctly recalls the capital (Paris)', 'Reports the sum (42)'], sessions],
-    ['its last prompt says', ['Reads the file (memory/MEMORY.md)'], sessions],
-    ['it told and asked in one conversation', ['Recalls the language (Rust)'], sessions.slice(0, 2)],
-    [
-      'one of several new sessions may ask for',
-      ['Recalls the language (Rust)'],
-      [...sessions, { id: 'later', prompt: 'And my mentor?', isFresh: true }],
-    ],
-  ])('expects nothing that %s', (_, given, inSessions) => {
-    expect(checksOf(taskWith(inSessions, { criteria: given }))).toEqual([])
-  })
-
-  it('is graded by those values alone', async () => {
-    const task = taskWith(sessions, { criteria })
-
-    expect(await graded(task, played({ recall: 'It is Rust.' }))).toMatchObject({
-      recallScore: 1 / 6,
+    expect(await graded(task, played({}))).toEqual({
+      checks: [],
+      answerScore: null,
+      recallScore: null,
       sameSessionScore: null,
     })
-  })
-
-  it('gives way to the checks of one that does', () => {
-    const own = check('mine', { expect: [['NeonDB']] })
-
-    expect(checksOf(taskWith(sessions, { criteria, answerChecks: [own] }))).toEqual([own])
   })
 })
 

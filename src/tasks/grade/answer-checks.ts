@@ -1,8 +1,8 @@
 import type { Evidence, SessionRecord } from '../evidence.ts'
-import { pathInWorkspace, readTranscript } from '../run/evidence-folder.ts'
+import { pathInWorkspace, readMessages } from '../run/evidence-folder.ts'
 import type { AnswerCheck, Task } from '../task.ts'
 import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
-import { formOf, holds, type TextForm } from './text-match.ts'
+import { formOf, holds } from './text-match.ts'
 
 export type CheckResult = {
   readonly id: string
@@ -32,10 +32,9 @@ export const noAnswers: AnswerGrade = { checks: [], answerScore: null, recallSco
 export async function gradeAnswers(task: Task, evidence: Evidence, folder: string): Promise<AnswerGrade> {
   const checked: CheckResult[] = []
   for (const session of evidence.sessions) {
-    const own = checksOf(task).filter((check) => check.session === session.id)
+    const own = task.answerChecks.filter((check) => check.session === session.id)
     if (own.length === 0) continue
-    const entries = session.transcript === null ? [] : await readTranscript(folder, session.transcript)
-    const messages = entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
+    const messages = await readMessages(folder, session)
     checked.push(...own.map((check) => runCheck(check, { task, session, evidence, messages })))
   }
   const checks = withoutUnearned(checked)
@@ -60,32 +59,6 @@ function withoutUnearned(checks: readonly CheckResult[]): readonly CheckResult[]
       : check,
   )
 }
-
-/** The checks that a task states, or else the values that its criteria name. */
-export const checksOf = (task: Task): readonly AnswerCheck[] =>
-  task.answerChecks.length > 0 ? task.answerChecks : criteriaChecks(task)
-
-/**
- * Values in brackets at the end of a criterion, as in "Recalls the language (Rust)". They are expected of the one new
- * session, where an earlier prompt says them and the prompt of that session does not. A task with several new sessions
- * has to state its checks, because its criteria do not say which session is meant.
- */
-function criteriaChecks({ criteria, sessions }: Task): readonly AnswerCheck[] {
-  const [target, ...others] = sessions.filter(({ isFresh }, index) => isFresh && index > 0)
-  if (target === undefined || others.length > 0) return []
-  const told = formOfPrompts(sessions.slice(0, sessions.indexOf(target)))
-  const asked = formOf(target.prompt)
-  return criteria.flatMap((criterion, index) => {
-    const [, value = ''] = /\(([^()]+)\)\s*$/u.exec(criterion) ?? []
-    const parts = holds(told, value) ? [value] : value.split(',')
-    const expect = parts.filter((part) => holds(told, part) && !holds(asked, part)).map((part) => [part.trim()])
-    const id = `criterion-${index + 1}`
-    return expect.length === 0 ? [] : [{ id, session: target.id, expect, forbid: [], mustNotKnow: false }]
-  })
-}
-
-const formOfPrompts = (sessions: readonly { readonly prompt: string }[]): TextForm =>
-  formOf(sessions.map(({ prompt }) => prompt).join('\n\n'))
 
 type Context = {
   readonly task: Task
@@ -137,7 +110,12 @@ const expectedBy = (check: AnswerCheck): readonly string[] => [
 function needsMemory({ expect }: AnswerCheck, { task, session, evidence }: Context): boolean {
   const given = task.workspaceFiles.flatMap((file) => (file.kind === 'inline' ? [file.content] : []))
   const present = formOf([session.prompt, ...given].join('\n\n'))
-  const told = formOfPrompts(evidence.sessions.slice(0, session.index))
+  const told = formOf(
+    evidence.sessions
+      .slice(0, session.index)
+      .map(({ prompt }) => prompt)
+      .join('\n\n'),
+  )
   return expect.some((ways) => ways.some((way) => holds(told, way)) && !ways.some((way) => holds(present, way)))
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import { readTranscript } from '../run/evidence-folder.ts'
 import { runInGroup } from '../run/process-group.ts'
@@ -61,7 +62,7 @@ export async function gradeAutomatically(request: AutomatedRequest): Promise<Aut
     return { state: 'grader_error', reason, output: '' }
   }
   const workspace = evidence.workspace.length === 0 ? null : join(folder, 'workspace')
-  const transcript = evidence.transcript === null ? [] : await readTranscript(folder, evidence.transcript)
+  const transcript = await readTranscript(folder, evidence.transcript)
   const job = { python: sandbox.python, workspace, workspaceBytes, limits, code, transcript }
   const { scores, output } = await runGrader(sandbox.confine, job, signal)
   if (typeof scores === 'string') return { state: 'grader_error', reason: scores, output }
@@ -111,7 +112,7 @@ export async function runGrader(
     const exit = killedBy === null ? `exit code ${exitCode}` : `signal ${killedBy}`
     return { scores: `It ended without a result (${exit})${output === '' ? '' : `: ${output.slice(-300)}`}`, output }
   } catch (error) {
-    return { scores: `It could not be started: ${error instanceof Error ? error.message : error}`, output: '' }
+    return { scores: `It could not be started: ${messageOf(error)}`, output: '' }
   } finally {
     await remove()
   }

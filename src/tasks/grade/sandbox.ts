@@ -67,10 +67,7 @@ const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 /** The user id that graders of root run as; it owns nothing. */
 const nobody = '65534'
 
-/**
- * Runs inside the confinement: copies the workspace, gives it to the owner, drops every privilege and becomes Python.
- * Arguments: owner or empty, then the program.
- */
+/** Inside: copies the workspace, gives it to the owner, drops privileges, runs Python. Arguments: owner, program. */
 const insideScript = [
   'set -eu',
   'owner=$1; shift',
@@ -100,9 +97,8 @@ function systemArguments(prefix: string): readonly string[] {
 }
 
 /**
- * Builds a root in memory and changes into it: folders of the system read-only, the workspace read-only beside an empty
- * one of a bounded size, nothing else. Steps come as arguments: `link TARGET PATH`, `show PATH`, `device PATH`, until
- * `--`.
+ * Builds a root in memory and changes into it: the system and the evidence read-only, an empty workspace of a bounded
+ * size, nothing else. Steps come as arguments until `--`: `link TARGET PATH`, `show PATH`, `device PATH`.
  */
 const outsideScript = [
   'set -eu',

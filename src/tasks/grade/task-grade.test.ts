@@ -36,7 +36,7 @@ const hybrid = taskWith(sessions, {
   gradingWeights: { automated: 3, judge: 1 },
   automatedChecks: half,
   rubric: '### A (Weight: 100%)',
-  criteria: ['Recalls the cat (Miso)'],
+  answerChecks: [{ id: 'cat', session: 'ask', expect: [['Miso']], forbid: [], mustNotKnow: false }],
 })
 
 type Given = {
@@ -71,7 +71,7 @@ async function graded({
     task,
     evidence: { ...kept, ...evidence },
     folder: directory.path,
-    place: 'runs/r/evidence/t/1',
+    storePath: 'runs/r/evidence/t/1',
     graders: { sandbox, judge: judge === null ? null : openJudge(judge) },
     signal: new AbortController().signal,
     now: () => new Date('2026-03-06T10:00:00Z'),

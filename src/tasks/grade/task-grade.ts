@@ -1,8 +1,8 @@
 import type { Evidence } from '../evidence.ts'
 import type { Judge, JudgeGrade } from '../judge/judge.ts'
-import type { Obtained } from '../obtain-evidence.ts'
 import { changedFiles } from '../run/evidence-folder.ts'
 import type { Task } from '../task.ts'
+import type { Obtained } from '../task-outcomes.ts'
 import { type AnswerGrade, gradeAnswers, noAnswers } from './answer-checks.ts'
 import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -30,7 +30,7 @@ type CriterionScore = {
 }
 
 /** Raised whenever the same evidence would be graded differently. */
-export const gradingVersion = 'credence-grading-4'
+export const gradingVersion = 'credence-grading-5'
 
 type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
 
@@ -65,7 +65,7 @@ type GradingRequest = Obtained & {
 
 /** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
 export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
-  const { task, evidence, folder, place, now } = request
+  const { task, evidence, folder, storePath, now } = request
   const begun = performance.now()
   const obstacle = await whyUngradable(evidence, folder)
   const parts = obstacle === null ? await gradeParts(request) : ungraded
@@ -74,7 +74,7 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   return {
-    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: place },
+    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: storePath },
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),
     ...total,

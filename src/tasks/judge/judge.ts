@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
+import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
 import { isObject, objectIn } from '../json.ts'
 import type { Task } from '../task.ts'
-import { judgedMaterial, judgePrompt, judgePromptHash, type MaterialLimits } from './judge-prompt.ts'
-import { type JudgedCriterion, type JudgedRubric, rubricOf } from './rubric.ts'
+import {
+  type JudgedCriterion,
+  type JudgedRubric,
+  judgedMaterial,
+  judgePrompt,
+  judgePromptHash,
+  type MaterialLimits,
+  rubricOf,
+} from './judge-prompt.ts'
 
 type ScoredCriterion = JudgedCriterion & { readonly score: number; readonly reason: string }
 
@@ -50,10 +58,7 @@ export const openJudge = (model: ChatModel): Judge => ({
 
 const timeoutMs = 300_000
 
-/**
- * Scores a finished task by its rubric. A reply that cannot be used is asked for once more, with the reason. A failure
- * of the judge is reported and never becomes a zero.
- */
+/** Scores by rubric. An unusable reply is asked for once more; a failure of the judge never becomes a zero. */
 async function gradeByJudge(
   judge: ChatModel,
   { task, evidence, folder, signal, limits }: JudgingRequest,
@@ -78,20 +83,18 @@ async function gradeByJudge(
       })
     } catch (error) {
       if (signal.aborted) throw error
-      return { state: 'judge_error', reason: error instanceof Error ? error.message : String(error), usage }
+      return { state: 'judge_error', reason: messageOf(error), usage }
     }
     usage = addUsage(usage, reply.usage)
     const parsed = parseReply(reply.text, rubric.criteria)
     if (typeof parsed !== 'string') {
       const { criteria, notes } = parsed
+      const total = criteria.reduce((sum, { score, weight }) => sum + score * weight, 0)
       const isItself = evidence.agent.model !== null && evidence.agent.model === judge.model
       return {
         state: 'scored',
         // Weights may sum to a hair more than 1.
-        score: Math.min(
-          1,
-          criteria.reduce((total, { score, weight }) => total + score * weight, 0),
-        ),
+        score: Math.min(1, total),
         mean: criteria.reduce((total, { score }) => total + score, 0) / criteria.length,
         criteria,
         basis: rubric.basis,

@@ -26,56 +26,50 @@ type Drawn = Readonly<Record<string, string>>
 
 const placeholder = /\{\{\s*([a-z][a-z0-9_]*)(?:\.([a-z][a-z0-9_]*))?\s*\}\}/gu
 
-/**
- * The task with every `{{name}}` replaced by the value that the seed draws for it. The same seed gives the same task
- * everywhere; a task that draws nothing, or is filled in already, is returned as it is.
- */
+/** Replaces every `{{name}}` by the value that the seed draws. A task that draws nothing is returned as it is. */
 export function instantiate(task: Task, seed: number): Task {
   const values = drawAll(task.draw, `${task.id}\n${seed}`)
   if (values.size === 0) return task
   const fill = (text: string): string => replaceIn(text, values, (value) => value)
+  const python = task.automatedChecks
   return {
-    ...task,
+    ...mapTexts(task, fill),
     draw: {},
     workspaceFiles: task.workspaceFiles.map((file) =>
       file.kind === 'inline' ? { ...file, content: fill(file.content) } : file,
     ),
-    sessions: task.sessions.map((session) => ({ ...session, prompt: fill(session.prompt) })),
-    prompt: fill(task.prompt),
-    expectedBehavior: fill(task.expectedBehavior),
-    criteria: task.criteria.map(fill),
-    automatedChecks: task.automatedChecks === null ? null : replaceIn(task.automatedChecks, values, insidePython),
-    rubric: task.rubric === null ? null : fill(task.rubric),
-    answerChecks: task.answerChecks.map((check) => ({
-      ...check,
-      expect: check.expect.map((ways) => ways.map(fill)),
-      forbid: check.forbid.map(fill),
-    })),
+    automatedChecks: python === null ? null : replaceIn(python, values, insidePython),
   }
 }
+
+/** Changes every text that the agent, a check of answers or a judge gets. `field` is its name in the file. */
+const mapTexts = (task: Task, change: (text: string, field: string) => string): Task => ({
+  ...task,
+  sessions: task.sessions.map((one) => ({ ...one, prompt: change(one.prompt, `sessions.${one.id}.prompt`) })),
+  prompt: change(task.prompt, '## Prompt'),
+  expectedBehavior: change(task.expectedBehavior, '## Expected Behavior'),
+  criteria: task.criteria.map((text) => change(text, '## Grading Criteria')),
+  rubric: task.rubric === null ? null : change(task.rubric, '## LLM Judge Rubric'),
+  answerChecks: task.answerChecks.map((check) => {
+    const changed = (text: string): string => change(text, `credence.answer_checks.${check.id}`)
+    return { ...check, expect: check.expect.map((ways) => ways.map(changed)), forbid: check.forbid.map(changed) }
+  }),
+})
 
 /** Placeholders without a value, each as the end of a sentence. One that is left would reach the agent or a check. */
 export function undeclared(task: Task): readonly { readonly field: string; readonly message: string }[] {
   const values = drawAll(task.draw, task.id)
   if (values.size === 0) return []
   const known = [...values].flatMap(([name, parts]) => Object.keys(parts).map((part) => nameOf(name, part)))
-  const texts: readonly (readonly [string, string])[] = [
-    ['## Prompt', task.prompt],
-    ...task.sessions.map(({ id, prompt }) => [`sessions.${id}.prompt`, prompt] as const),
-    ...task.answerChecks.flatMap(({ id, expect, forbid }) =>
-      [...expect.flat(), ...forbid].map((text) => [`credence.answer_checks.${id}`, text] as const),
-    ),
-    ['## Expected Behavior', task.expectedBehavior],
-    ...task.criteria.map((text) => ['## Grading Criteria', text] as const),
-    ['## LLM Judge Rubric', task.rubric ?? ''],
-  ]
-  const found = texts.flatMap(([field, text]) =>
-    [...text.matchAll(placeholder)].flatMap(([, name = '', part = '']) => {
+  const found = new Map<string, { readonly field: string; readonly message: string }>()
+  mapTexts(task, (text, field) => {
+    for (const [, name = '', part = ''] of text.matchAll(placeholder)) {
       const message = `has {{${nameOf(name, part)}}}, but credence.draw knows only ${known.join(', ')}`
-      return values.get(name)?.[part] === undefined ? [{ field, message }] : []
-    }),
-  )
-  return [...new Map(found.map((one) => [`${one.field} ${one.message}`, one])).values()]
+      if (values.get(name)?.[part] === undefined) found.set(`${field} ${message}`, { field, message })
+    }
+    return text
+  })
+  return [...found.values()]
 }
 
 const nameOf = (name: string, part: string): string => (part === '' ? name : `${name}.${part}`)

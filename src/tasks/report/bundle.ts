@@ -7,23 +7,12 @@ import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { addUsage, noUsage } from '../../models/chat-model.ts'
 import { pathInWorkspace, readKept } from '../run/evidence-folder.ts'
-import { coverageOf, durationOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
+import { durationOf } from '../task-outcomes.ts'
+import { coverageOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
 import { reportMarkdown } from './report-markdown.ts'
 
-export const bundleNames = {
-  markdown: 'report.md',
-  artifact: 'workspace-artifact.zip',
-  report: 'report.json',
-} as const
-
-export type Bundle = {
-  readonly markdown: string
-  readonly artifact: Uint8Array
-  readonly report: ReturnType<typeof reportJson>
-}
-
-/** The three files that an arena takes. The same run gives the same bytes. */
-export async function bundleOf(whole: ReadTaskRun): Promise<Bundle> {
+/** Writes the report, the workspaces and the figures of a run into a folder. The same run gives the same bytes. */
+export async function writeBundle(folder: string, whole: ReadTaskRun): Promise<readonly string[]> {
   const { runId } = whole.run
   if (whole.tasks.length === 0) {
     throw new MemoryError('invalid', `The run "${runId}" has no graded task, so there is nothing to report.`, {
@@ -32,14 +21,10 @@ export async function bundleOf(whole: ReadTaskRun): Promise<Bundle> {
   }
   const markdown = reportMarkdown(whole)
   const artifact = await workspaceZip(whole.tasks)
-  return { markdown, artifact, report: reportJson(whole, { markdown, artifact }) }
-}
-
-export async function writeBundle(folder: string, { markdown, artifact, report }: Bundle): Promise<readonly string[]> {
   const files: readonly (readonly [string, string | Uint8Array])[] = [
-    [join(folder, bundleNames.markdown), markdown],
-    [join(folder, bundleNames.artifact), artifact],
-    [join(folder, bundleNames.report), asJson(report)],
+    [join(folder, 'report.md'), markdown],
+    [join(folder, 'workspace-artifact.zip'), artifact],
+    [join(folder, 'report.json'), asJson(reportJson(whole, { markdown, artifact }))],
   ]
   try {
     await mkdir(folder, { recursive: true })
@@ -74,7 +59,7 @@ async function workspaceZip(tasks: readonly TaskRun[]): Promise<Uint8Array> {
 }
 
 /** The structured report. Every figure in it is read from the evidence or the grade. */
-export function reportJson(
+function reportJson(
   { run, tasks, evidenceRun }: ReadTaskRun,
   { markdown, artifact }: { readonly markdown: string; readonly artifact: Uint8Array },
 ) {

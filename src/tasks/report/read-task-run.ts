@@ -4,9 +4,8 @@ import { casesOf } from '../../eval/store/case-log.ts'
 import { readEnvironment, requireRun, runFolder } from '../../eval/store/documents.ts'
 import type { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
-import { fromRun, type Obtained, tasksOfRun } from '../obtain-evidence.ts'
 import { changedFiles, readTranscript } from '../run/evidence-folder.ts'
-import { readGrade } from '../task-outcomes.ts'
+import { fromRun, type Obtained, readGrade, tasksOfRun } from '../task-outcomes.ts'
 import type { TranscriptEntry } from '../transcript.ts'
 
 /** One repeat of one task of a run, with its evidence and its grade. */
@@ -102,6 +101,3 @@ export const toolNames = ({ transcript }: Pick<TaskRun, 'transcript'>): readonly
       ? entry.message.content.flatMap((block) => (block.type === 'toolCall' ? [block.name] : []))
       : [],
   )
-
-export const durationOf = ({ startedAt, endedAt }: TaskRun['evidence']): number =>
-  Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))

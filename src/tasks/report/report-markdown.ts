@@ -1,5 +1,7 @@
 import type { EvidenceEvent, SessionRecord } from '../evidence.ts'
-import { coverageOf, durationOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
+import { keptFiles } from '../run/evidence-folder.ts'
+import { durationOf } from '../task-outcomes.ts'
+import { coverageOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
 
 const figure = (value: number | null): string => (value === null ? 'not graded' : value.toFixed(3))
 
@@ -94,16 +96,11 @@ function eventText(event: EvidenceEvent): string {
 }
 
 function evidencePart({ evidence, grade }: TaskRun): readonly string[] {
-  const files = [
-    ...evidence.sessions.flatMap(({ transcript }) => transcript ?? []),
-    ...(evidence.transcript === null ? [] : [evidence.transcript]),
-    ...evidence.workspace,
-  ]
   return [
     `Kept in \`${grade.evidence}\` of the eval store; task file sha256 \`${evidence.taskSha256}\`, seed ${evidence.seed}.`,
     ...table(
       ['file', 'bytes', 'sha256'],
-      files.map(({ path, bytes, sha256 }) => [path, String(bytes), `\`${sha256}\``]),
+      keptFiles(evidence).map(({ path, bytes, sha256 }) => [path, String(bytes), `\`${sha256}\``]),
     ),
   ]
 }

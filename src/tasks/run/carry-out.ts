@@ -1,6 +1,5 @@
-import { MemoryError } from '../../errors.ts'
 import { addUsage, noUsage, type Usage } from '../../models/chat-model.ts'
-import { type Agent, type AgentAtWork, AgentFailure, type Conversation } from '../agent.ts'
+import { type Agent, type AgentAtWork, AgentFailure, type Conversation, messageOf } from '../agent.ts'
 import type { Control, Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import { instantiate } from '../parse/draw.ts'
 import type { Task, TaskSession } from '../task.ts'
@@ -9,7 +8,7 @@ import {
   keepTaskFile,
   keepWorkspace,
   prepareFolder,
-  type TranscribedSession,
+  type SessionTranscript,
   writeEvidence,
   writeMergedTranscript,
   writeSessionTranscript,
@@ -44,10 +43,7 @@ const stopMs = 10_000
 const lateMs = 5_000
 const interrupted = 'Interrupted.'
 
-/**
- * Carries out a task once: a new workspace, every session in order, everything kept. Failures are part of the returned
- * evidence; only a folder that cannot be written is an error.
- */
+/** Carries out a task once. Failures are part of the evidence; only a folder that cannot be written is an error. */
 export async function carryOut(assignment: Assignment): Promise<Evidence> {
   const { agent, folder, repeat, seed, control, now, signal } = assignment
   const task = instantiate(assignment.task, seed)
@@ -85,7 +81,7 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
   const missing = await missingPrerequisite(task.prerequisites, assignment.searchPath ?? '')
   if (missing !== null) return save({ outcome: 'skipped', reason: missing, isComplete: true })
   const unavailable = await inTime(deadlineIn(startMs), signal, () => agent.unavailable()).catch(
-    (error: unknown) => `The agent could not be reached: ${sentenceOf(error)}`,
+    (error: unknown) => `The agent could not be reached: ${messageOf(error)}`,
   )
   if (signal.aborted) return save({ outcome: 'infra_error', reason: interrupted })
   if (unavailable !== null) return save({ outcome: 'infra_error', reason: unavailable, isComplete: true })
@@ -94,18 +90,11 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
   try {
     workspace = await makeWorkspace(task, assignment.temporary)
   } catch (error) {
-    return save({ outcome: 'infra_error', reason: sentenceOf(error), isComplete: true })
+    return save({ outcome: 'infra_error', reason: messageOf(error), isComplete: true })
   }
   const totalMs = task.timeoutSeconds * (assignment.timeoutMultiplier ?? 1) * 1000
   try {
-    const work = new Work({ ...assignment, task, totalMs, workspace: workspace.path }, save)
-    let stopped: string | null
-    try {
-      await work.run()
-    } finally {
-      stopped = await work.stop()
-    }
-    return await save(await work.close(stopped))
+    return await new Work({ ...assignment, task, totalMs, workspace: workspace.path }, save).run()
   } finally {
     await workspace.remove()
   }
@@ -116,11 +105,6 @@ const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): Sessio
   ...{ conversationId: null, process: null, priorMessages: null, problem: null, answer: null },
   ...{ transcript: null, startedAt: null, endedAt: null },
 })
-
-const sentenceOf = (error: unknown): string => {
-  if (error instanceof MemoryError && error.hint !== undefined) return `${error.message} ${error.hint}`
-  return error instanceof Error ? error.message : String(error)
-}
 
 /** On the clock of `performance.now()`. */
 const deadlineIn = (ms: number): number => performance.now() + ms
@@ -152,16 +136,16 @@ async function inTime<Result>(
   }
 }
 
-type Circumstances = Assignment & { readonly totalMs: number; readonly workspace: string }
+type WorkAssignment = Assignment & { readonly totalMs: number; readonly workspace: string }
 type SessionEnding = Pick<SessionRecord, 'outcome' | 'problem' | 'answer'>
 
 /** One task being carried out: session after session, until one of them fails. */
 class Work {
-  readonly #given: Circumstances
+  readonly #assignment: WorkAssignment
   readonly #save: (changes: Partial<Evidence>) => Promise<Evidence>
   readonly #deadline: number
   readonly #records: SessionRecord[]
-  readonly #transcribed: TranscribedSession[] = []
+  readonly #transcripts: SessionTranscript[] = []
   readonly #events: EvidenceEvent[] = []
   readonly #conversationIds = new Set<string>()
   #outcome: Evidence['outcome'] = 'done'
@@ -170,15 +154,40 @@ class Work {
   #conversation: Conversation | null = null
   #listing: Listing = { files: new Map(), others: [] }
 
-  constructor(given: Circumstances, save: (changes: Partial<Evidence>) => Promise<Evidence>) {
-    this.#given = given
+  constructor(assignment: WorkAssignment, save: (changes: Partial<Evidence>) => Promise<Evidence>) {
+    this.#assignment = assignment
     this.#save = save
-    this.#deadline = deadlineIn(given.totalMs)
-    this.#records = given.task.sessions.map(notReached)
+    this.#deadline = deadlineIn(assignment.totalMs)
+    this.#records = assignment.task.sessions.map(notReached)
   }
 
-  async run(): Promise<void> {
-    const { task, workspace, agent } = this.#given
+  /** Holds the sessions, stops the agent and keeps the workspace. */
+  async run(): Promise<Evidence> {
+    const { workspace, folder, task, now } = this.#assignment
+    let problem: string | null
+    try {
+      await this.#holdSessions()
+    } finally {
+      problem = await this.#stopAgent()
+    }
+    const session = this.#transcripts.at(-1)?.record.id ?? task.sessions[0]?.id ?? ''
+    const at = now().toISOString()
+    // Agents may tidy up while they end, which belongs to the last session.
+    await this.#noteChanges(session, at)
+    const { kept, left } = await keepWorkspace({ workspace, folder }, this.#listing)
+    this.#events.push(...left.map((file) => ({ kind: 'not_kept' as const, at, session, ...file })))
+    return this.#save({
+      ...this.#soFar(),
+      outcome: this.#outcome,
+      reason: this.#reason ?? problem,
+      isComplete: this.#reason !== interrupted,
+      transcript: await writeMergedTranscript(folder, this.#transcripts),
+      workspace: kept,
+    })
+  }
+
+  async #holdSessions(): Promise<void> {
+    const { task, workspace, agent } = this.#assignment
     this.#listing = await listFiles(workspace)
     try {
       this.#agent = await this.#inTime((limit) => agent.start({ workspace, signal: limit }))
@@ -187,18 +196,19 @@ class Work {
       return
     }
     for (const [index, session] of task.sessions.entries()) {
-      await this.#session(session, index)
+      await this.#holdSession(session, index)
       await this.#save(this.#soFar())
       if (this.#outcome !== 'done') return
     }
   }
 
   #inTime<Result>(work: (limit: AbortSignal) => Promise<Result>): Promise<Result> {
-    return inTime(this.#deadline, this.#given.signal, work)
+    return inTime(this.#deadline, this.#assignment.signal, work)
   }
 
-  async #session(session: TaskSession, index: number): Promise<void> {
-    const startedAt = this.#given.now().toISOString()
+  async #holdSession(session: TaskSession, index: number): Promise<void> {
+    const { now, folder } = this.#assignment
+    const startedAt = now().toISOString()
     const messages: TranscriptMessage[] = [{ role: 'user', content: [{ type: 'text', text: session.prompt }] }]
     let priorMessages: number | null = null
     let usage: Usage = noUsage
@@ -218,32 +228,23 @@ class Work {
       }
       ending = this.#fail(error, 'agent_timeout')
     }
-    const endedAt = this.#given.now().toISOString()
+    const endedAt = now().toISOString()
     await this.#noteChanges(session.id, endedAt)
-    const conversationId = this.#conversation?.id ?? null
-    const transcribed: TranscribedSession = {
-      ...{ index, startedAt, endedAt, messages },
-      boundary: {
-        session: session.id,
-        conversationId: conversationId ?? '',
-        isFresh: session.isFresh,
-        priorMessages: priorMessages ?? 0,
-      },
-    }
-    this.#transcribed.push(transcribed)
-    this.#records[index] = {
+    const record: SessionRecord = {
       ...notReached(session, index),
       ...ending,
-      ...{ conversationId, priorMessages, usage, startedAt, endedAt },
+      ...{ priorMessages, usage, startedAt, endedAt },
+      conversationId: this.#conversation?.id ?? null,
       process: this.#conversation?.process ?? null,
-      transcript: await writeSessionTranscript(this.#given.folder, transcribed),
       toolCalls: messages.flatMap<{ readonly type: string }>(({ content }) => content).filter(isToolCall).length,
     }
+    this.#transcripts.push({ record, messages })
+    this.#records[index] = { ...record, transcript: await writeSessionTranscript(folder, { record, messages }) }
   }
 
   /** The open conversation, or a new one for a fresh session: two conversations share the workspace and nothing else. */
   async #conversationFor(session: TaskSession, index: number): Promise<Conversation> {
-    const { control, workspace, now } = this.#given
+    const { control, workspace, now } = this.#assignment
     const [agent, previous] = [this.#agent, this.#conversation]
     if (agent === null) throw new Error('Sessions come after the agent has started.')
     if (previous !== null && !session.isFresh) return previous
@@ -254,9 +255,8 @@ class Work {
       this.#events.push({ kind: 'memory_removed', at: now().toISOString(), session: session.id, paths })
       this.#listing = await listFiles(workspace)
     }
-    const opened = await this.#inTime(() => agent.open())
-    this.#conversation = opened
-    return opened
+    this.#conversation = await this.#inTime(() => agent.open())
+    return this.#conversation
   }
 
   /** A fresh session in an old conversation would make every figure worthless, so its prompt is not sent. */
@@ -272,7 +272,7 @@ class Work {
 
   async #noteChanges(session: string, at: string): Promise<void> {
     const before = this.#listing.files
-    this.#listing = await listFiles(this.#given.workspace)
+    this.#listing = await listFiles(this.#assignment.workspace)
     const after = this.#listing.files
     const written = [...after].filter(([path, { mark }]) => before.get(path)?.mark !== mark).map(([path]) => path)
     const removed = [...before.keys()].filter((path) => !after.has(path))
@@ -281,15 +281,16 @@ class Work {
 
   /** Classifies a failure. An unexpected error is a fault of the harness, never of the agent. */
   #fail(error: unknown, timeout: Evidence['outcome']): SessionEnding {
-    const { signal, totalMs } = this.#given
+    const { signal, totalMs } = this.#assignment
     const isTimeout = !signal.aborted && this.#deadline <= performance.now()
-    const isAgents = error instanceof AgentFailure && error.fault === 'agent'
-    this.#outcome = signal.aborted ? 'infra_error' : isTimeout ? timeout : isAgents ? 'agent_failed' : 'infra_error'
-    this.#reason = signal.aborted
-      ? interrupted
-      : isTimeout
-        ? `The time of ${totalMs / 1000} s for the whole task was used up.`
-        : sentenceOf(error)
+    if (signal.aborted) [this.#outcome, this.#reason] = ['infra_error', interrupted]
+    else if (isTimeout) {
+      this.#outcome = timeout
+      this.#reason = `The time of ${totalMs / 1000} s for the whole task was used up.`
+    } else {
+      this.#outcome = error instanceof AgentFailure && error.fault === 'agent' ? 'agent_failed' : 'infra_error'
+      this.#reason = messageOf(error)
+    }
     return { outcome: isTimeout ? 'timeout' : 'failed', problem: this.#reason, answer: null }
   }
 
@@ -298,40 +299,20 @@ class Work {
     return { sessions: [...this.#records], events: [...this.#events], usage }
   }
 
-  /** Null when all went well. An agent that does not end keeps its answers. */
-  async stop(): Promise<string | null> {
-    const [conversation, agent] = [this.#conversation, this.#agent]
+  /** Returns what went wrong, or null. The answers of an agent that does not stop are kept. */
+  async #stopAgent(): Promise<string | null> {
     try {
       // Independent of the task's time and of an interrupt, which may both be over.
       await inTime(deadlineIn(stopMs), new AbortController().signal, async () => {
         try {
-          await conversation?.close()
+          await this.#conversation?.close()
         } finally {
-          await agent?.stop()
+          await this.#agent?.stop()
         }
       })
       return null
     } catch (error) {
-      return `The agent did not end in order: ${sentenceOf(error)}`
-    }
-  }
-
-  /** Keeps the workspace. Comes after the agent has ended, so that nothing changes any more. */
-  async close(stopped: string | null): Promise<Partial<Evidence>> {
-    const { workspace, folder, task, now } = this.#given
-    const session = this.#transcribed.at(-1)?.boundary.session ?? task.sessions[0]?.id ?? ''
-    const at = now().toISOString()
-    // Agents may tidy up while they end, which belongs to the last session.
-    await this.#noteChanges(session, at)
-    const { kept, left } = await keepWorkspace({ workspace, folder }, this.#listing)
-    this.#events.push(...left.map((file) => ({ kind: 'not_kept' as const, at, session, ...file })))
-    return {
-      ...this.#soFar(),
-      outcome: this.#outcome,
-      reason: this.#reason ?? stopped,
-      isComplete: this.#reason !== interrupted,
-      transcript: await writeMergedTranscript(folder, this.#transcribed),
-      workspace: kept,
+      return `The agent did not stop in order: ${messageOf(error)}`
     }
   }
 }

@@ -6,9 +6,9 @@ import { MemoryError } from '../../errors.ts'
 import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
-import { Evidence, type KeptFile } from '../evidence.ts'
+import { Evidence, type KeptFile, type SessionRecord } from '../evidence.ts'
 import type { Task } from '../task.ts'
-import type { Boundary, TranscriptEntry, TranscriptMessage } from '../transcript.ts'
+import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
 import type { Listing } from './workspace.ts'
 
 /** The files and folders of an evidence folder. */
@@ -24,10 +24,7 @@ const mostBytesKept = 512 * 1024 * 1024
 const hint = 'Name a folder that `credence task run` wrote.'
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/**
- * Creates the folder, or clears what an interrupted attempt left in it. Finished evidence and files of other programs
- * are left alone, with an error.
- */
+/** Creates the folder, or clears an interrupted attempt. Finished evidence and foreign files are an error. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const ours: readonly string[] = Object.values(evidenceNames)
@@ -54,45 +51,43 @@ export async function keepTaskFile(task: Task, folder: string): Promise<string> 
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
   writeAtomically(join(folder, evidenceNames.evidence), asJson(evidence), { existing: 'replace' })
 
-export type TranscribedSession = {
-  readonly index: number
-  readonly boundary: Boundary
-  readonly startedAt: string
-  readonly endedAt: string
-  readonly messages: readonly TranscriptMessage[]
-}
+/** A session that was held, with its messages from the prompt on. */
+export type SessionTranscript = { readonly record: SessionRecord; readonly messages: readonly TranscriptMessage[] }
 
 /** The header of a conversation, then the boundary of the session and its messages. */
-function entriesOf({ index, boundary, startedAt, endedAt, messages }: TranscribedSession): readonly TranscriptEntry[] {
-  const id = (place: number): string => `s${index + 1}-${String(place).padStart(4, '0')}`
+function entriesOf({ record, messages }: SessionTranscript): readonly TranscriptEntry[] {
+  const { index, id: session, isFresh, startedAt, endedAt } = record
+  const id = (number: number): string => `s${index + 1}-${String(number).padStart(4, '0')}`
+  const [start, end] = [startedAt ?? '', endedAt ?? '']
+  const [conversationId, priorMessages] = [record.conversationId ?? '', record.priorMessages ?? 0]
+  const data = { session, conversationId, isFresh, priorMessages }
   return [
     // The real path of the workspace means nothing on another machine.
-    { type: 'session', version: 3, id: boundary.conversationId, timestamp: startedAt, cwd: 'workspace' },
-    { type: 'custom', id: id(0), parentId: null, timestamp: startedAt, customType: 'boundary', data: boundary },
-    ...messages.map((message, place) => ({
-      type: 'message' as const,
-      id: id(place + 1),
-      parentId: id(place),
+    { type: 'session', version: 3, id: conversationId, timestamp: start, cwd: 'workspace' },
+    { type: 'custom', id: id(0), parentId: null, timestamp: start, customType: 'boundary', data },
+    ...messages.map((message, number) => ({
+      ...{ type: 'message' as const, id: id(number + 1), parentId: id(number) },
       // Only the times of the first and the last message are known.
-      timestamp: place === 0 ? startedAt : endedAt,
+      timestamp: number === 0 ? start : end,
       message,
     })),
   ]
 }
 
-export function writeSessionTranscript(folder: string, session: TranscribedSession): Promise<KeptFile> {
+export function writeSessionTranscript(folder: string, session: SessionTranscript): Promise<KeptFile> {
+  const { id, index } = session.record
   // Session ids are any text; file names are not.
-  const name = session.boundary.session.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
-  const path = `${evidenceNames.sessions}/${String(session.index + 1).padStart(2, '0')}-${name}.jsonl`
+  const name = id.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
+  const path = `${evidenceNames.sessions}/${String(index + 1).padStart(2, '0')}-${name}.jsonl`
   return writeLines(folder, path, entriesOf(session))
 }
 
 /** Writes all sessions one after the other, with a header where a conversation begins. */
-export const writeMergedTranscript = (folder: string, sessions: readonly TranscribedSession[]): Promise<KeptFile> =>
+export const writeMergedTranscript = (folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> =>
   writeLines(
     folder,
     evidenceNames.transcript,
-    sessions.flatMap((session) => entriesOf(session).slice(session.boundary.isFresh ? 0 : 1)),
+    sessions.flatMap((session) => entriesOf(session).slice(session.record.isFresh ? 0 : 1)),
   )
 
 async function writeLines(folder: string, path: string, entries: readonly TranscriptEntry[]): Promise<KeptFile> {
@@ -158,14 +153,17 @@ export async function readEvidence(folder: string): Promise<Evidence> {
   })
 }
 
+/** The transcripts and the workspace. */
+export const keptFiles = ({ sessions, transcript, workspace }: Evidence): readonly KeptFile[] => [
+  ...[...sessions.map((session) => session.transcript), transcript].filter((file) => file !== null),
+  ...workspace,
+]
+
+/** The paths of files that are missing or not as they were written. */
 export async function changedFiles(folder: string, evidence: Evidence): Promise<readonly string[]> {
-  const kept = [
-    ...evidence.sessions.flatMap(({ transcript }) => transcript ?? []),
-    ...(evidence.transcript === null ? [] : [evidence.transcript]),
-    ...evidence.workspace,
-  ]
   const changed: string[] = []
-  for (const file of kept) if ((await readKept(folder, file).catch(() => null)) === null) changed.push(file.path)
+  for (const file of keptFiles(evidence))
+    if ((await readKept(folder, file).catch(() => null)) === null) changed.push(file.path)
   return changed
 }
 
@@ -178,13 +176,17 @@ export async function readKept(folder: string, { path, sha256 }: KeptFile): Prom
   throw new MemoryError('invalid', `${path} in ${folder} was changed since the evidence was written.`, { hint })
 }
 
-export async function readTranscript(folder: string, kept: KeptFile): Promise<readonly TranscriptEntry[]> {
-  const text = (await readKept(folder, kept)).toString('utf8')
+export async function readTranscript(folder: string, kept: KeptFile | null): Promise<readonly TranscriptEntry[]> {
+  if (kept === null) return []
+  const lines = (await readKept(folder, kept)).toString('utf8').split('\n')
   // The hash proves that these are the lines that were written.
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as TranscriptEntry)
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TranscriptEntry)
 }
+
+export const readMessages = async (
+  folder: string,
+  { transcript }: SessionRecord,
+): Promise<readonly TranscriptMessage[]> =>
+  (await readTranscript(folder, transcript)).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 
 export const pathInWorkspace = ({ path }: KeptFile): string => path.slice(`${evidenceNames.workspace}/`.length)

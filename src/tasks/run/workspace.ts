@@ -7,10 +7,7 @@ import type { Task } from '../task.ts'
 
 export type Workspace = { readonly path: string; readonly remove: () => Promise<void> }
 
-/**
- * Makes a new directory with the files that the task puts there. It is apart from the evidence, so that an agent that
- * looks around does not find the record of its earlier sessions.
- */
+/** Makes a new directory with the task's files, apart from the evidence, which the agent must not find. */
 export async function makeWorkspace(task: Task, temporary: string = tmpdir()): Promise<Workspace> {
   const place = await realpath(await mkdtemp(join(temporary, 'credence-task-')))
   const path = join(place, 'workspace')

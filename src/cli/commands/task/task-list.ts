@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { checkSource, findTasks } from '../../../tasks/parse/load-tasks.ts'
+import { checkTaskFile, findTasks } from '../../../tasks/parse/load-tasks.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defineCommand } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
@@ -14,13 +14,13 @@ export const taskList = defineCommand({
   description: 'A file that is no valid task is named in a note, with the command that says what is wrong with it.',
   examples: {
     'credence task list': 'Lists the tasks that ship with Credence.',
-    'credence task list ./tasks --json': 'Lists the tasks of a folder, in the order of its manifest.',
+    'credence task list ./tasks --json': 'Lists the tasks of a folder.',
   },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
-    const checked = findTasks(paths, places).map((source) => ({ source, ...checkSource(source) }))
+    const checked = findTasks(paths, places).map((file) => ({ file, ...checkTaskFile(file) }))
     const tasks = checked.flatMap(({ task }) => (task === null ? [] : [task]))
-    const invalid = checked.filter(({ task }) => task === null).map(({ source }) => source.file)
+    const invalid = checked.filter(({ task }) => task === null).map(({ file }) => file)
     return {
       document: { tasks: tasks.map(summaryOf), invalid },
       text: (style) => {

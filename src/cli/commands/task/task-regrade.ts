@@ -1,11 +1,9 @@
 import { newRunId, runBenchmark } from '../../../eval/run/run.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
-import { fromRun, tasksOfRun } from '../../../tasks/obtain-evidence.ts'
-import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { defaultPassAt, taskBenchmark } from '../../../tasks/task-kind.ts'
-import { readGrade } from '../../../tasks/task-outcomes.ts'
+import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
 import { columns, harmless, type Style } from '../../text/output.ts'
@@ -60,7 +58,6 @@ export const taskRegrade = defineCommand({
         },
       )
       const whole = await readTaskRun(root, runId)
-      await writeResult(root, whole)
       const pairs = await Promise.all(
         whole.tasks.map(async ({ grade }) => ({
           taskId: grade.taskId,

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
-import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
+import { writeBundle } from '../../../tasks/report/bundle.ts'
 import { coverageOf, meanScores, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
@@ -22,16 +21,15 @@ export const taskReport = defineCommand({
   exitCodes: [exitCodes.failed],
   examples: {
     'credence task report RUN': 'Shows a run again.',
-    'credence task report RUN --bundle ./bundle': 'Writes what an arena wants of it.',
+    'credence task report RUN --bundle ./bundle': 'Writes the report, the files of the workspace and the figures.',
   },
   async run({ args: { run: runId }, options }, session) {
     const { root } = evalStore(session, options)
     const whole = await readTaskRun(root, runId)
     const grades = whole.tasks.map(({ grade }) => grade)
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
-    const result = await writeResult(root, whole)
     const bundle = options.bundle === undefined ? null : resolve(session.workingDirectory(), options.bundle)
-    const files = bundle === null ? [] : await writeBundle(bundle, await bundleOf(whole))
+    const files = bundle === null ? [] : await writeBundle(bundle, whole)
     return {
       document: {
         ok: changed.length === 0,
@@ -40,7 +38,6 @@ export const taskReport = defineCommand({
         means: meanScores(grades),
         coverage: coverageOf(grades),
         tasks: taskDocuments(whole),
-        result,
         bundle: files,
         changedEvidence: changed,
       },

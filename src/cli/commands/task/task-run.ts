@@ -5,12 +5,11 @@ import { MemoryError } from '../../../errors.ts'
 import { newRunId, optionsOf, resumeBenchmark, runBenchmark, slug } from '../../../eval/run/run.ts'
 import { runFolder } from '../../../eval/store/documents.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
-import { byAgent } from '../../../tasks/obtain-evidence.ts'
 import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
-import { writeResult } from '../../../tasks/report/pinchbench-result.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { byAgent } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { option, rest, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -103,8 +102,7 @@ export const taskRun = defineCommand({
     try {
       const summary = await performTasks(tasks, given, { session, root, signal })
       const whole = await readTaskRun(root, summary.runId)
-      const result = await writeResult(root, whole)
-      return answerOf(whole, summary, { root, result, isInterrupted: signal.aborted })
+      return answerOf(whole, summary, { root, isInterrupted: signal.aborted })
     } finally {
       release()
     }
@@ -124,7 +122,7 @@ const decided = [
   'notes',
 ] as const satisfies (keyof typeof options)[]
 
-type Given = {
+type RunOptions = {
   readonly agent: string | undefined
   readonly passEnv: readonly string[]
   readonly judge: string | undefined
@@ -165,7 +163,7 @@ function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
 /** Runs tasks from their beginning, or the rest of a run that was interrupted. */
 async function performTasks(
   paths: readonly string[],
-  given: Given,
+  given: RunOptions,
   { session, root, signal }: { readonly session: Session; readonly root: string; readonly signal: AbortSignal },
 ): Promise<RunSummary> {
   const request =
@@ -249,7 +247,7 @@ export const taskDocuments = ({ tasks }: ReadTaskRun) =>
 function answerOf(
   whole: ReadTaskRun,
   run: RunSummary,
-  { root, result, isInterrupted }: { readonly root: string; readonly result: string; readonly isInterrupted: boolean },
+  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
 ) {
   const { status, passedCases, totalCases, runId } = run
   const grades = whole.tasks.map(({ grade }) => grade)
@@ -260,7 +258,6 @@ function answerOf(
       ...{ runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
       tasks: taskDocuments(whole),
       store: root,
-      result,
     },
     text: (style: Style) => [gradesText(grades, style), `run        ${runId}`, `store      ${root}`].join('\n'),
     notes: status === 'partial' ? [`Complete it with \`credence task run --resume ${runId}\`.`] : [],

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { Problem } from '../../../eval/store/parse-artifact.ts'
-import { checkSource, findTasks, type TaskSource } from '../../../tasks/parse/load-tasks.ts'
+import { checkTaskFile, findTasks } from '../../../tasks/parse/load-tasks.ts'
 import { findAsset } from '../../../tasks/run/workspace.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
@@ -21,7 +21,7 @@ export const taskValidate = defineCommand({
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
     const verdicts: Verdict[] = []
-    for (const source of findTasks(paths, places)) verdicts.push(await judge(source))
+    for (const file of findTasks(paths, places)) verdicts.push(await judge(file))
     const invalid = verdicts.filter(({ problems }) => problems.length > 0).length
     return {
       document: { ok: invalid === 0 && verdicts.length > 0, tasks: verdicts },
@@ -43,20 +43,20 @@ type Verdict = {
 }
 
 /** Reads the file, and looks whether what it needs besides itself is there. */
-async function judge(source: TaskSource): Promise<Verdict> {
-  const { task, problems, warnings } = checkSource(source)
+async function judge(taskFile: string): Promise<Verdict> {
+  const { task, problems, warnings } = checkTaskFile(taskFile)
   const missing: Problem[] = []
   for (const [index, file] of (task?.workspaceFiles ?? []).entries()) {
     if (file.kind !== 'asset') continue
-    const isThere = await findAsset(source.file, file.asset).then(
+    const isThere = await findAsset(taskFile, file.asset).then(
       () => true,
       () => false,
     )
     if (isThere) continue
     const message = `is "${file.asset}", which is not among the assets beside the task or beside its folder`
-    missing.push({ file: source.file, field: `workspace_files[${index}].source`, message })
+    missing.push({ file: taskFile, field: `workspace_files[${index}].source`, message })
   }
-  return { file: source.file, id: task?.id ?? null, problems: [...problems, ...missing], warnings }
+  return { file: taskFile, id: task?.id ?? null, problems: [...problems, ...missing], warnings }
 }
 
 function verdictLines({ file, problems, warnings }: Verdict, from: string, style: Style): readonly string[] {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, AgentFailure, type Conversation, type Turn } from '../../agent.ts'
+import { type Agent, AgentFailure, type Conversation, messageOf } from '../../agent.ts'
 import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
 import type { Output, Reading } from './read-output.ts'
 
@@ -59,110 +59,82 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
       return null
     },
     start: async ({ workspace }) => {
-      const notes = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
+      const promptFiles = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
       // Aborted when the agent is stopped, whatever time the task has left.
       const stopping = new AbortController()
       const running = new Set<Promise<unknown>>()
-      const run: Place['run'] = async (program) => {
-        const work = start(profile, { ...program, program: profile.program, cwd: workspace, env })
+      const run = async (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>): Promise<Ending> => {
+        const work = runInGroup({ ...program, program: profile.program, cwd: workspace, env })
         running.add(work)
-        return work.finally(() => running.delete(work))
+        try {
+          return await work
+        } catch (cause) {
+          if (program.signal.aborted) throw program.signal.reason
+          const message = `${profile.name}: "${profile.program}" cannot be started: ${messageOf(cause)}.`
+          throw new AgentFailure('infrastructure', message, { cause })
+        } finally {
+          running.delete(work)
+        }
       }
-      const onModel = (model: string): void => {
-        known.model ??= model
+      const open = async (): Promise<Conversation> => {
+        const id = randomUUID()
+        let session: string = id
+        let count = 0
+        let pid: number | null = null
+        if (profile.before !== undefined) {
+          const prepared = await run({ args: profile.before({ session: id, workspace }), signal: stopping.signal })
+          if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
+        }
+        return {
+          id,
+          get process() {
+            return pid
+          },
+          messageCount: () => count,
+          send: async (prompt, signal) => {
+            const file = join(promptFiles, `${randomUUID()}.txt`)
+            await writeFile(file, prompt)
+            const call = { prompt, session, isFirst: count === 0, workspace, file }
+            const limit = AbortSignal.any([signal, stopping.signal])
+            const ending = await run({
+              args: profile.args(call),
+              signal: limit,
+              ...(profile.takesStdin ? { input: prompt } : {}),
+              onStart: (started) => {
+                pid = started
+              },
+            })
+            const output = { stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }
+            const { messages, usage, answer, conversationId, model, problem } = await profile.read(output, call)
+            // The messages of a program that failed are kept too.
+            const failed = (fault: AgentFailure['fault'], message: string): AgentFailure =>
+              new AgentFailure(fault, message, { messages, usage })
+            if (limit.aborted) throw failed('agent', `${profile.name} was ended before it was done.`)
+            if (ending.exceeded !== null) throw failed('agent', `${profile.name} wrote more than is read of it.`)
+            if (problem !== null) throw failed(problem.fault, `${profile.name}: ${problem.message}`)
+            if (ending.exitCode !== 0) throw failed('agent', complaintOf(profile, ending))
+            known.model ??= model
+            session = conversationId ?? session
+            count += 1 + messages.length
+            return { messages, answer, usage }
+          },
+          close: async () => {
+            if (profile.after === undefined) return
+            await run({ args: profile.after({ session: id, workspace }), signal: new AbortController().signal })
+          },
+        }
       }
-      return {
-        open: () => openConversation({ profile, workspace, notes, onModel, run, stopping: stopping.signal }),
-        stop: async () => {
-          stopping.abort()
-          await Promise.allSettled(running)
-          await rm(notes, { recursive: true, force: true })
-        },
+      const stop = async (): Promise<void> => {
+        stopping.abort()
+        await Promise.allSettled(running)
+        await rm(promptFiles, { recursive: true, force: true })
       }
+      return { open, stop }
     },
   }
 }
 
 const isSet = (entry: readonly [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
-
-type Place = {
-  readonly profile: CommandProfile
-  readonly workspace: string
-  readonly notes: string
-  readonly onModel: (model: string) => void
-  readonly run: (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>) => Promise<Ending>
-  readonly stopping: AbortSignal
-}
-
-async function openConversation({ profile, workspace, notes, onModel, run, stopping }: Place): Promise<Conversation> {
-  const id = randomUUID()
-  let session: string = id
-  let count = 0
-  let pid: number | null = null
-  if (profile.before !== undefined) {
-    const prepared = await run({ args: profile.before({ session: id, workspace }), signal: stopping })
-    if (prepared.exitCode !== 0) throw new AgentFailure('infrastructure', complaintOf(profile, prepared))
-  }
-  return {
-    id,
-    get process() {
-      return pid
-    },
-    messageCount: () => count,
-    send: async (prompt, signal) => {
-      const file = join(notes, `${randomUUID()}.txt`)
-      await writeFile(file, prompt)
-      const call = { prompt, session, isFirst: count === 0, workspace, file }
-      const limit = AbortSignal.any([signal, stopping])
-      const ending = await run({
-        args: profile.args(call),
-        signal: limit,
-        ...(profile.takesStdin ? { input: prompt } : {}),
-        onStart: (started) => {
-          pid = started
-        },
-      })
-      const turn = await readTurn(profile, ending, call, limit)
-      if (turn.model !== null) onModel(turn.model)
-      session = turn.conversationId ?? session
-      count += 1 + turn.messages.length
-      return turn
-    },
-    close: async () => {
-      if (profile.after === undefined) return
-      await run({ args: profile.after({ session: id, workspace }), signal: new AbortController().signal })
-    },
-  }
-}
-
-async function start(profile: CommandProfile, program: Program): Promise<Ending> {
-  try {
-    return await runInGroup(program)
-  } catch (cause) {
-    if (program.signal.aborted) throw program.signal.reason
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new AgentFailure('infrastructure', `${profile.name}: "${profile.program}" cannot be started: ${why}.`, {
-      cause,
-    })
-  }
-}
-
-/** What a program did is kept also when it failed. */
-async function readTurn(
-  profile: CommandProfile,
-  ending: Ending,
-  call: Call,
-  signal: AbortSignal,
-): Promise<Turn & Pick<Reading, 'conversationId' | 'model'>> {
-  const reading = await profile.read({ stdout: ending.stdout.toString('utf8'), stderr: ending.stderr }, call)
-  const { messages, usage, answer, conversationId, model, problem } = reading
-  const done = { messages, usage }
-  if (signal.aborted) throw new AgentFailure('agent', `${profile.name} was ended before it was done.`, done)
-  if (ending.exceeded !== null) throw new AgentFailure('agent', `${profile.name} wrote more than is read of it.`, done)
-  if (problem !== null) throw new AgentFailure(problem.fault, `${profile.name}: ${problem.message}`, done)
-  if (ending.exitCode !== 0) throw new AgentFailure('agent', complaintOf(profile, ending), done)
-  return { messages, answer, usage, conversationId, model }
-}
 
 function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: Ending): string {
   const how = killedBy === null ? `ended with exit code ${exitCode}` : `was ended by ${killedBy}`

@@ -65,10 +65,7 @@ export const claudeCode = (model: string | null): CommandProfile => ({
   versionArgs: ['--version'],
 })
 
-/**
- * Splits a command line into words, without a shell: quotes keep words together and a backslash keeps a character, but
- * nothing is looked up, expanded or run.
- */
+/** Splits a command line into words as a shell does with quotes and backslashes, but expands and runs nothing. */
 export function splitWords(line: string): readonly string[] {
   const words: string[] = []
   let word: string | null = null

@@ -32,10 +32,7 @@ export function readAnything(output: Output): Reading {
   return isStream ? readEventStream(output) : plainReading(output.stdout.trim())
 }
 
-/**
- * Reads the lines that `claude -p --output-format stream-json` and programs like it write: events of the types
- * `assistant`, `user` and `message` that hold messages, and a `result` at the end.
- */
+/** Reads the events that `claude -p --output-format stream-json` and programs like it write, one JSON line each. */
 export function readEventStream({ stdout }: Output): Reading {
   const events = jsonLines(stdout)
   const messages = messagesIn(events)

@@ -1,8 +1,7 @@
 import { termsIn } from '../../../search/turns/strength.ts'
 import { isAskingTerm } from '../../../search/turns/terms.ts'
 import { pointsOf } from '../../../search/turns/word-points.ts'
-import type { Ask } from './asks.ts'
-import { beginsWithPronoun, type Piece, withoutQuotations } from './pieces.ts'
+import { type Ask, beginsWithPronoun, type Piece, withoutQuotations } from './pieces.ts'
 
 /** A statement that a search found. An aside stood beside a question, without a request to keep it. */
 export type Told = Piece & { readonly at: string; readonly isAside: boolean }

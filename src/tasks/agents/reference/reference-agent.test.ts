@@ -248,20 +248,3 @@ describe('what is not to be kept', () => {
     },
   )
 })
-
-describe('without its memory the reference agent', () => {
-  it('writes what it is told to write, and reads and knows nothing', async () => {
-    using directory = temporaryDirectory()
-    const forgetful = referenceAgent({ openMemory: open, hasMemory: false })
-    const turns = await told(
-      directory.path,
-      [['Please remember: my trainer is Selim.'], ['From memory/MEMORY.md: who is my trainer?']],
-      forgetful,
-    )
-
-    expect(notesIn(directory.path)).toBe('my trainer is Selim.\n')
-    expect(turns.flatMap(toolsOf)).toEqual(['write_file'])
-    expect(turns[1]?.answer).toBe(unknown)
-    expect(existsSync(join(directory.path, 'memory', 'credence'))).toBe(false)
-  })
-})

@@ -1,54 +1,54 @@
 import { join } from 'node:path'
 import type { Memory } from '../../../memory/memory.ts'
 import { noUsage } from '../../../models/chat-model.ts'
-import type { Agent, Turn } from '../../agent.ts'
-import { inProcess, toolUse } from '../../agent.ts'
+import { type Agent, inProcess, type Turn, toolUse } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools, useTool } from '../tools.ts'
 import { type Answer, answersTo, hasTopic, type Told } from './answer.ts'
-import { type Ask, askingPieces, asksOf } from './asks.ts'
-import { asksToStore, filesIn, isStoring, type Piece, piecesOf, statementIn, withoutPrivate } from './pieces.ts'
-
-type ReferenceOptions = {
-  readonly openMemory: (dir: string) => Promise<Memory>
-  /** False for the ablation: the agent keeps no turns, searches nothing and reads no file. Default true. */
-  readonly hasMemory?: boolean
-}
+import {
+  type Ask,
+  askingPieces,
+  asksOf,
+  asksToStore,
+  filesIn,
+  isStoring,
+  type Piece,
+  piecesOf,
+  statementIn,
+  withoutPrivate,
+} from './pieces.ts'
 
 /** The default file for notes, and the directory of the memory; both in the workspace. */
 const notesFile = 'memory/MEMORY.md'
 const memoryDirectory = 'memory/credence'
 
-/**
- * An agent without a model. It hears every prompt, writes down what it is told to write down, word for word, and answers
- * a question with the statements that a search of the memory brings up, or says that it does not know.
- */
-export const referenceAgent = ({ openMemory, hasMemory = true }: ReferenceOptions): Agent => ({
-  name: hasMemory ? 'reference' : 'reference:no-memory',
+/** An agent without a model: keeps every prompt, writes notes word for word, and answers from a memory search. */
+export const referenceAgent = ({ openMemory }: { readonly openMemory: (dir: string) => Promise<Memory> }): Agent => ({
+  name: 'reference',
   version: '2',
   model: null,
   unavailable: async () => null,
   start: async ({ workspace }) =>
     inProcess(async (prompt, { id, signal }) => {
       signal.throwIfAborted()
-      const memory = hasMemory ? await openMemory(join(workspace, memoryDirectory)) : null
+      const memory = await openMemory(join(workspace, memoryDirectory))
       try {
         return await takeTurn(prompt, { workspace, memory, session: id })
       } finally {
-        await memory?.close()
+        await memory.close()
       }
     }),
 })
 
-type Place = { readonly workspace: string; readonly memory: Memory | null; readonly session: string }
+type Environment = { readonly workspace: string; readonly memory: Memory; readonly session: string }
 
-async function takeTurn(prompt: string, { workspace, memory, session }: Place): Promise<Turn> {
+async function takeTurn(prompt: string, { workspace, memory, session }: Environment): Promise<Turn> {
   const messages: TranscriptMessage[] = []
   const open = withoutPrivate(prompt)
   const pieces = piecesOf(open)
   const asks = asksOf(pieces).filter(hasTopic)
   const parts: string[] = []
-  if (memory !== null && open.trim() !== '') {
+  if (open.trim() !== '') {
     const { turns } = await memory.hear({ text: open, session }, { learn: 'nothing' })
     messages.push(...toolUse('memory_hear', { text: open }, turns.map(({ outcome }) => outcome).join()))
   }
@@ -63,7 +63,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
   async function write(): Promise<string> {
     const [path = notesFile] = pieces.filter((piece) => asksToStore(piece.text)).flatMap((piece) => filesIn(piece.text))
     const note = noteOf(open, pieces)
-    const before = memory === null ? null : await useFile('read_file', { path })
+    const before = await useFile('read_file', { path })
     if (before?.includes('\n[cut: ')) return `${path} is too long to be added to.`
     const written = await useFile('write_file', { path, content: `${note}\n${before === null ? '' : `\n${before}`}` })
     return written === null ? `${path} could not be written.` : `Saved in ${path}:\n\n${note}\n`
@@ -89,7 +89,6 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Place): 
   }
 
   async function search(query: string): Promise<readonly Told[]> {
-    if (memory === null) return []
     const { quotes } = await memory.search(query, { in: 'turns', roles: ['user'], limit: 20 })
     const lines = quotes.map(({ at, text: quoted }) => `${at} ${quoted}`)
     messages.push(...toolUse('memory_search', { query }, lines.join('\n') || 'Nothing found.'))
