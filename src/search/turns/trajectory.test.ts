@@ -34,7 +34,7 @@ describe('the steps of a trajectory', () => {
     expect(bestFirst(run, 'What did step 4 show?')[0]).toBe(4)
     expect(bestFirst(run, 'What was the last result of pytest?')[0]).toBe(5)
     expect(bestFirst(run, 'What was the first result of pytest?')[0]).toBe(2)
-    expect(bestFirst(run, 'Which step changed the timeout in config.yaml?')[0]).toBe(3)
+    expect(bestFirst(run, 'Which step changed the timeout?')[0]).toBe(3)
     expect(bestFirst(run, 'Which pytest run came after step 3?')[0]).toBeGreaterThan(3)
   })
 
