@@ -121,8 +121,8 @@ async function inTime<Result>(
   const leftMs = deadline - performance.now()
   if (leftMs <= 0) end()
   limit.throwIfAborted()
-  // Timers beyond 31 bits fire at once.
-  const timers = [setTimeout(end, Math.min(leftMs, 2 ** 31 - 1))]
+  // Timers beyond 31 bits fire at once, and others up to a millisecond early: the deadline must have passed when this one fires.
+  const timers = [setTimeout(end, Math.min(Math.ceil(leftMs) + 1, 2 ** 31 - 1))]
   try {
     const late = new Promise<never>((_, reject) => {
       limit.addEventListener('abort', () => timers.push(setTimeout(() => reject(limit.reason), lateMs)), { once: true })
