@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { lstat, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
+import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
 import type { Context } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
 import { dayOf, shadowPath, treePath } from '../store/documents.ts'
@@ -94,17 +94,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
   const valid = required(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
-  const temporary = join(dirname(path), leftoverName('tmp', basename(path)))
-  const write = async () => {
-    await writeFile(temporary, JSON.stringify(valid), { flag: 'wx', mode: 0o600 })
-    return true
-  }
-  // The first record of a day makes its folder.
-  if (!(await orIfAbsent(write(), false))) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    await write()
-  }
-  await rename(temporary, path)
+  await writeAtomically(path, JSON.stringify(valid), { existing: 'replace', durable: false })
 }
 
 export const newTraceId = (): string => randomBytes(8).toString('hex')
