@@ -149,19 +149,8 @@ function provenanceLines(rows: readonly ComparisonRow[], packs: readonly PackPro
 
 /** The document with the text between its markers replaced. */
 export function withMeasured(document: string, file: string, measured: string): string {
-  const { from, to } = markersIn(document, file)
-  return `${document.slice(0, from)}\n${measured}\n${document.slice(to)}`
-}
-
-/** The text between the markers. */
-export function measuredIn(document: string, file: string): string {
-  const { from, to } = markersIn(document, file)
-  return document.slice(from, to).trim()
-}
-
-function markersIn(document: string, file: string): { readonly from: number; readonly to: number } {
-  const from = document.indexOf(start)
-  const to = document.indexOf(end)
-  if (from >= 0 && to > from) return { from: from + start.length, to }
-  throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
+  const [from, to] = [document.indexOf(start), document.indexOf(end)]
+  if (from < 0 || to < from)
+    throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
+  return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
 }

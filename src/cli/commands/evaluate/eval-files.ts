@@ -1,5 +1,4 @@
 import { basename, join, resolve } from 'node:path'
-import { explainCase } from '../../../eval/kinds/retrieval/explain-case.ts'
 import { askedIn, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { compareBackends } from '../../../eval/kinds/retrieval/run-pack.ts'
@@ -22,6 +21,7 @@ import {
   outDirectory,
   outOption,
 } from './eval-options.ts'
+import { explainCase } from './explain-case.ts'
 
 const mostFailuresShown = 20
 
