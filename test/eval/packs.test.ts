@@ -6,7 +6,6 @@ import { findPacks, loadPack } from '../../src/eval/kinds/retrieval/pack.ts'
 import { checkPack, compareBackends, runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { comparisonRow, overallTable, packTable, tableMarkdown } from '../../src/eval/report/comparison.ts'
 import { Backends } from '../../src/eval/system/backends.ts'
-import { readCalibration } from '../../src/eval/system/calibration.ts'
 import { embeddedText, readVectors, textHash } from '../../src/eval/system/vector.ts'
 import { openMiniLm } from '../../src/search/minilm.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -66,14 +65,10 @@ describe('the packs together', () => {
     expect([...scopesOf(true)].filter((scope) => scope !== 'user:universal' && scopesOf(false).has(scope))).toEqual([])
   })
 
-  it('have a calibration made on the calibration pack as it stands', async () => {
-    const { model } = await openMiniLm()
-    const calibration = found.find(({ runner }) => runner === 'calibration')
+  it('choose the threshold that the documentation names', async () => {
+    const { description } = await backendsFor('packs', openMiniLm).open('vector-calibrated')
 
-    expect(calibration && readCalibration(calibration.directory, { model }, calibration.pack.hash)).toMatchObject({
-      model,
-      pack: 'calibration',
-    })
+    expect(readFileSync('docs/evaluation.md', 'utf8')).toContain(`- \`vector-calibrated\`: ${description}.`)
   })
 
   it('give the figures that the documentation shows', async () => {

@@ -9,7 +9,7 @@ export type BackendResult =
   | { readonly backend: string; readonly skipped: string }
 
 /** A count of passes: `60/60`. */
-export type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
+type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 
 /** One line of the table of results. */
 export type ComparisonRow = ReturnType<typeof comparisonRow>
@@ -42,7 +42,7 @@ export const saturated = 'regression suite (saturated)'
 const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
   backend === 'bm25' && totalPassed === totalCases
 
-export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
+type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
 /** A row per backend: passes with the uncertainty that a pass count leaves out. */
 export function overallTable(rows: readonly ComparisonRow[]): Table {
@@ -77,17 +77,6 @@ export function packTable(rows: readonly ComparisonRow[]): Table {
   const results = rows.map((row) => [row.backend, ...ids.map((id) => tallyText(tally(row, id)))])
   const isPlain = evidence.every((note) => note === '')
   return { titles: ['Backend', ...ids], rows: isPlain ? results : [...results, ['evidence', ...evidence]] }
-}
-
-/** For a terminal: the first column to the left, numbers to the right. */
-export function tableText({ titles, rows }: Table): string {
-  const lines = [titles, ...rows]
-  const widths = titles.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
-  return lines
-    .map((line) =>
-      line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
-    )
-    .join('\n')
 }
 
 export const tableMarkdown = ({ titles, rows }: Table): string =>

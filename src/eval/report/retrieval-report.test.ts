@@ -6,15 +6,7 @@ import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import { casesHolding, type RetrievalPack } from '../kinds/retrieval/pack.ts'
 import { compareBackends, type PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { BackendName } from '../system/backends.ts'
-import {
-  comparisonRow,
-  measuredMarkdown,
-  overallTable,
-  packTable,
-  tableMarkdown,
-  tableText,
-  withMeasured,
-} from './comparison.ts'
+import { comparisonRow, measuredMarkdown, overallTable, packTable, tableMarkdown, withMeasured } from './comparison.ts'
 import { reportFileName, reportsOf } from './retrieval-report.ts'
 
 const packs = new URL('../../../packs', import.meta.url).pathname
@@ -162,16 +154,15 @@ describe('a comparison', () => {
 
     const measured = await rows()
 
-    expect(tableText(overallTable(measured))).toBe(
-      [
-        'Backend     Static  Session  Total  95 % interval  Precision  Recall  Drift',
-        'bm25           2/3        –    2/3    20.8–93.9 %       0.50    0.50      –',
-        'none           1/3        –    1/3     6.1–79.2 %       0.00    0.00      –',
-        'everything     0/3        –    0/3     0.0–56.1 %       0.33    1.00      –',
-        'exact          2/3        –    2/3    20.8–93.9 %       0.50    0.50      –',
-        'oracle         3/3        –    3/3   43.9–100.0 %       1.00    1.00      –',
-      ].join('\n'),
-    )
+    expect(tableMarkdown(overallTable(measured)).split('\n')).toEqual([
+      '| Backend | Static | Session | Total | 95 % interval | Precision | Recall | Drift |',
+      '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+      '| bm25 | 2/3 | – | 2/3 | 20.8–93.9 % | 0.50 | 0.50 | – |',
+      '| none | 1/3 | – | 1/3 | 6.1–79.2 % | 0.00 | 0.00 | – |',
+      '| everything | 0/3 | – | 0/3 | 0.0–56.1 % | 0.33 | 1.00 | – |',
+      '| exact | 2/3 | – | 2/3 | 20.8–93.9 % | 0.50 | 0.50 | – |',
+      '| oracle | 3/3 | – | 3/3 | 43.9–100.0 % | 1.00 | 1.00 | – |',
+    ])
     expect(tableMarkdown(packTable(measured)).split('\n')[2]).toBe('| bm25 | 2/3 |')
     expect(await rows()).toEqual(measured)
   })

@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import { askedIn, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { compareBackends } from '../../../eval/kinds/retrieval/run-pack.ts'
-import { comparisonRow, overallTable, tableText } from '../../../eval/report/comparison.ts'
+import { comparisonRow, overallTable } from '../../../eval/report/comparison.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { writeFiles } from '../../../eval/report/write-files.ts'
 import type { BackendName } from '../../../eval/system/backends.ts'
@@ -12,7 +12,7 @@ import { asJson } from '../../../files/atomic-write.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { harmless, type Style } from '../../text/output.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
 import {
   backendOption,
   editedPinsOption,
@@ -117,11 +117,12 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
   const rows = [{ backend, runs }, ...controls].flatMap((result) =>
     'runs' in result ? [comparisonRow(result.backend, result.runs)] : [],
   )
+  const { titles, rows: lines } = overallTable(rows)
   const isFine = made.report.retrieval.totalPassed === made.report.retrieval.totalCases
   return {
     document: made.report,
     text: (style) =>
-      [tableText(overallTable(rows)), failureText(runs, style), `Report: ${file}`]
+      [table([titles, ...lines]), failureText(runs, style), `Report: ${file}`]
         .filter((part) => part !== '')
         .join('\n\n'),
     notes: [...pack.warnings.map((warning) => `warning: ${warning}`), ...made.report.notes],

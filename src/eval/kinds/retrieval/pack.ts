@@ -5,6 +5,7 @@ import { readTextFile } from '../../../files/read-text.ts'
 import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { invalid, manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
+import { wantedCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
@@ -232,11 +233,9 @@ export function askedIn(pack: Pack) {
 
 /** The ids of the cases that hold `text` in their id, message, category or description. */
 export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
-  const sought = text.toLowerCase()
-  const holding = contentOf(pack).cases.filter(({ id, prompt, words }) =>
-    [id, prompt, ...words].some((part) => part.toLowerCase().includes(sought)),
-  )
-  return new Set(holding.map(({ id }) => id))
+  const { cases } = contentOf(pack)
+  const words = new Map(cases.map((one) => [one.id, one.words]))
+  return new Set(wantedCases({ manifest: { cases }, words }, { filter: text }))
 }
 
 /** A pack as the runner sees it. Turns keep their order. */
