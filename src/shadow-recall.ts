@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withShadow } from './eval/shadow/shadow-memory.ts'
+import { withShadow } from './eval/shadow/shadow.ts'
 import type { Memory } from './memory/memory.ts'
 
 export type ShadowRecallOptions = {

@@ -3,7 +3,7 @@ import { type BenchmarkComparison, compareBenchmark } from '../compare/compare.t
 import { type CaseDiff, diffRuns, Explained } from '../compare/diff.ts'
 import { changeSentence, verdictOf } from '../gate/gate.ts'
 import { answerTimes, type Figures, figuresOfBaseline, figuresOfRun, summariseCases } from '../score/figures.ts'
-import { type Interval, percentile, wilsonInterval } from '../score/statistics.ts'
+import { type Interval, percentile, round4, wilsonInterval } from '../score/statistics.ts'
 import { casesOf } from '../store/case-log.ts'
 import { readEnvironment, readRun, requireBaseline, requireRun, scan } from '../store/documents.ts'
 import { required } from '../store/parse-artifact.ts'
@@ -120,8 +120,7 @@ const definitions = (rows: readonly (readonly [string, Part])[]): Markup =>
 const list = (lines: readonly Part[]): Markup | null =>
   lines.length === 0 ? null : html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`
 
-/** A figure with at most four decimals, and its interval where there is one. */
-const rounded = (value: number): string => String(Math.round(value * 1e4) / 1e4)
+const rounded = (value: number): string => String(round4(value))
 const withInterval = (value: number, interval: Interval | null | undefined): string =>
   // Cases that all have the same score do not make the next one certain: no interval is better than a false one.
   interval === null || interval === undefined || interval.high - interval.low < 1e-9
