@@ -150,7 +150,7 @@ const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmar
 
 function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | undefined) {
   const { benchmarkId, passRate, metrics = {}, metricDeclarations = [], system } = before
-  const about = { benchmarkId, ...(system === undefined ? {} : { system: system.name }) }
+  const about = { benchmarkId, ...(system && { system: system.name }) }
   const figures: readonly (readonly [string, number, number | null])[] = [
     ['passRate', passRate, after?.passRate ?? null],
     ...Object.entries(metrics).map(([name, value]) => [name, value, after?.metrics?.[name] ?? null] as const),

@@ -24,7 +24,7 @@ import { flag, text, texts } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { counted, type Style, table } from '../../text/output.ts'
-import { failureText, oneCase, runsIn } from './eval-files.ts'
+import { failureText, oneCase, runsIn, unknownCase } from './eval-files.ts'
 import {
   backendsOption,
   editedPinsOption,
@@ -174,8 +174,7 @@ function packsIn(directory: string, { pack: wanted, editedPins }: Options): read
 
 async function explainOne(id: string, given: Options, packs: readonly Pack[], backends: Backends): Promise<Answer> {
   const pack = packs.find((one) => askedIn(one).some((asked) => asked.id === id))
-  if (pack === undefined)
-    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
+  if (pack === undefined) throw unknownCase(id)
   const names: readonly BackendName[] = given.backend.length === 0 ? ['bm25'] : given.backend
   return oneCase(pack, id, given.explain, async (isWanted) => {
     const results = await compareBackends(backends, {

@@ -154,8 +154,7 @@ export async function oneCase(
   explain: boolean,
   runOnly: (isWanted: (pack: Pack, asked: string) => boolean) => Promise<readonly PackRun[]>,
 ): Promise<Answer> {
-  if (!askedIn(pack).some((asked) => asked.id === id))
-    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
+  if (!askedIn(pack).some((asked) => asked.id === id)) throw unknownCase(id)
   const runs = await runOnly((_, asked) => asked === id)
   const found = runs.flatMap(({ subject, records }) => {
     const record = records.find((one) => one.id === id)
@@ -167,6 +166,9 @@ export async function oneCase(
     exitCode: found.every(({ entry }) => entry.passed) ? exitCodes.fine : exitCodes.failed,
   }
 }
+
+export const unknownCase = (id: string): UsageError =>
+  new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
 
 export const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
   results.flatMap((result) => ('runs' in result ? result.runs : []))
