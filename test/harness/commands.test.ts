@@ -176,7 +176,11 @@ describe('runs', () => {
     expect(report).toMatchObject({ exitCode: 0, document: { passed: true, comparedBenchmarks: 2 } })
     expect(gate).toMatchObject({ exitCode: 0, document: { passed: true, baselineSnapshotId: 'required-main' } })
     const [runId] = readdirSync(join(place.store, 'runs')).filter((name) => !name.endsWith('.json'))
-    expect(readdirSync(join(place.store, 'runs', runId ?? '')).sort()).toEqual(['cases.jsonl', 'environment.json'])
+    expect(readdirSync(join(place.store, 'runs', runId ?? '')).sort()).toEqual([
+      'cases.jsonl',
+      'environment.json',
+      'lock',
+    ])
   })
 
   it('on a system that fails cases end with 1 and name them', async () => {
@@ -337,7 +341,6 @@ describe('runs', () => {
     [['benchmark', 'gate', '--base', 'x'], '--candidate is missing.'],
     [['benchmark', 'gate', '--base', 'x', '--candidate', 'y', '--accept-changed', 'no reason'], 'gives no reason'],
     [['benchmark', 'capture', 'hello'], 'Nothing says what is right.'],
-    [['shadow', 'replay'], '--candidate-system is missing.'],
   ])('%j is wrong usage', async (argv, message) => {
     using place = harness()
 
