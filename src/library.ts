@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { checkedArguments, checkedMemory } from './check-arguments.ts'
-import { withShadow } from './eval/shadow/shadow-memory.ts'
+import { withShadow } from './eval/shadow/shadow.ts'
 import type { Memory } from './memory/memory.ts'
 import type { Author } from './memory/ports.ts'
 import type { Context } from './memory/recall/context.ts'

@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
-import { reportData } from '../../src/eval/report/html/report-data.ts'
-import { reportPage } from '../../src/eval/report/html/report-page.ts'
+import { htmlReport } from '../../src/eval/report/html-report.ts'
 import { type CaseOutcome, runBenchmark } from '../../src/eval/run/run.ts'
 import { percentile } from '../../src/eval/score/statistics.ts'
-import { withShadow } from '../../src/eval/shadow/shadow-memory.ts'
+import { withShadow } from '../../src/eval/shadow/shadow.ts'
 import { storeStatus } from '../../src/eval/store/status.ts'
 import { Backends } from '../../src/eval/system/backends.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
@@ -93,7 +92,7 @@ async function reportOf(root: string, count: number) {
   }
   await runBenchmark({ ...made, execute }, 'measured', once, context(root))
   const start = performance.now()
-  const page = reportPage(await reportData(root, { runIds: ['measured'], now: new Date() }))
+  const { page } = await htmlReport(root, { runIds: ['measured'], now: new Date() })
   return { cases: count, ms: performance.now() - start, bytes: Buffer.byteLength(page) }
 }
 

@@ -72,7 +72,6 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'benchmark html', group: 'Run benchmarks', summary: 'Write a report as one HTML page that works offline.', load: async () => (await import('./commands/evaluate/benchmark-html.ts')).benchmarkHtml },
   { name: 'benchmark recall', group: 'Run benchmarks', summary: 'Status, check, baseline and gate under one name.', load: async () => (await import('./commands/evaluate/benchmark-recall.ts')).benchmarkRecall },
   { name: 'shadow status', group: 'Run benchmarks', summary: 'Show statistics of live recalls.', load: async () => (await import('./commands/evaluate/shadow.ts')).shadowStatus },
-  { name: 'shadow replay', group: 'Run benchmarks', summary: 'Replay logged queries on another system, and compare.', load: async () => (await import('./commands/evaluate/shadow.ts')).shadowReplay },
   { name: 'task list', group: 'Run agent tasks', summary: 'List the tasks for agents.', load: async () => (await import('./commands/task/task-list.ts')).taskList },
   { name: 'task validate', group: 'Run agent tasks', summary: 'Check task files.', load: async () => (await import('./commands/task/task-validate.ts')).taskValidate },
   { name: 'task run', group: 'Run agent tasks', summary: 'Have an agent carry out tasks, keep the evidence and grade it.', load: async () => (await import('./commands/task/task-run.ts')).taskRun },

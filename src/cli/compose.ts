@@ -121,7 +121,7 @@ export function compose(
   const withShadowRecords = async (memory: Memory, options: LocationOptions): Promise<Memory> => {
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
     if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
-    const { withShadow } = await import('../eval/shadow/shadow-memory.ts')
+    const { withShadow } = await import('../eval/shadow/shadow.ts')
     return withShadow(memory, {
       root: evalStoreDir ?? join(directory(options.dir), 'state', 'evals'),
       now: () => new Date(),

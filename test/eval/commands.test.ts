@@ -323,7 +323,6 @@ describe('credence eval embed', () => {
     expect(document).toMatchObject({ model: 'minilm-l6-v2', dimensions: 384, beliefs: 2 })
     expect(readdirSync(join(place.work, 'boats')).sort()).toEqual([
       'beliefs.json',
-      'calibrated.json',
       'cases.json',
       'manifest.json',
       'vectors.json',

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { withShadow } from '../../eval/shadow/shadow-memory.ts'
+import { withShadow } from '../../eval/shadow/shadow.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
 import type { Ports } from '../../memory/ports.ts'

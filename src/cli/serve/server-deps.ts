@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreCare } from '../../beliefs/store-care.ts'
-import { withShadow } from '../../eval/shadow/shadow-memory.ts'
+import { withShadow } from '../../eval/shadow/shadow.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import type { Answer } from '../../http/api/contract.ts'
 import type { MirrorControl, ServerDeps } from '../../http/api/server-deps.ts'

@@ -59,17 +59,20 @@ export type FigureTest = {
 }
 
 export type BenchmarkComparison = ReturnType<typeof compareBenchmark>
-export type CaseChanges = { readonly broken: readonly string[]; readonly fixed: readonly string[] }
 
-export type ComparedPair = {
+/**
+ * Compares a benchmark with its counterpart. Its figures share one correction for their number. `acceptedChange` is the
+ * reason given for a change of the pack.
+ */
+export function compareBenchmark({
+  base,
+  candidate,
+  acceptedChange = null,
+}: {
   readonly base: Figures
   readonly candidate: Figures
-  /** The reason given for a change of the pack. */
   readonly acceptedChange?: string | null
-}
-
-/** Compares a benchmark with its counterpart. Its figures share one correction for their number. */
-export function compareBenchmark({ base, candidate, acceptedChange = null }: ComparedPair) {
+}) {
   const { obstacles, notes } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
   const isWhole = acceptedChange === null || shared === null
@@ -300,12 +303,16 @@ function lostJudgements(shared: readonly SharedCase[], isNoisy: boolean): readon
   return isNoisy && lost.length < shared.length * defaultEffect ? [] : lost
 }
 
-const caseChanges = (shared: readonly SharedCase[], holds: (result: CaseResult) => boolean): CaseChanges => ({
+const caseChanges = (shared: readonly SharedCase[], holds: (result: CaseResult) => boolean) => ({
   broken: shared.filter(({ base, candidate }) => holds(base) && !holds(candidate)).map(({ id }) => id),
   fixed: shared.filter(({ base, candidate }) => !holds(base) && holds(candidate)).map(({ id }) => id),
 })
 
-function comparisonNotes(figures: readonly FigureComparison[], cases: CaseChanges | null, lacksEvidence: boolean) {
+function comparisonNotes(
+  figures: readonly FigureComparison[],
+  cases: ReturnType<typeof caseChanges> | null,
+  lacksEvidence: boolean,
+) {
   const notes: string[] = []
   if (lacksEvidence)
     notes.push('Results vary between runs, but a side kept no case results, so nothing can tell a fall from chance.')

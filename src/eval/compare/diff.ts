@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { canonicalJson } from '../pack/manifest.ts'
-import { figuresOfRun, summariseCases } from '../score/figures.ts'
+import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
-import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
+import { problemText } from '../store/parse-artifact.ts'
+import type { CaseRecord, Verdict } from '../store/schemas/run.ts'
 import { comparability, dust } from './compare.ts'
 
 /** The stages of an answer in their order; a diff names the first that differs. */
@@ -18,14 +19,7 @@ export const stages = [
   'prelude',
   'judged',
 ] as const
-export type Stage = (typeof stages)[number]
-
-export type IdChange = {
-  readonly id: string
-  readonly tier: string
-  readonly from: number | null
-  readonly to: number | null
-}
+type Stage = (typeof stages)[number]
 
 /** One case in both runs. */
 export type CaseDiff = {
@@ -35,32 +29,18 @@ export type CaseDiff = {
   /** The first thing that is not the same; null when nothing differs. */
   readonly firstStage: Stage | null
   /** Returned ids that came, went or moved, with their ranks. */
-  readonly returned: readonly IdChange[]
+  readonly returned: ReturnType<typeof idChanges>
   /** The failures of the candidate. */
   readonly failures: readonly string[]
 }
 
-export type RunDiff = {
-  readonly base: RunSummary
-  readonly candidate: RunSummary
-  /** Differences between the runs that make the rest less certain. */
-  readonly notes: readonly string[]
-  readonly fixed: readonly CaseDiff[]
-  readonly broken: readonly CaseDiff[]
-  readonly stillFailing: readonly CaseDiff[]
-  readonly newCases: readonly string[]
-  readonly removedCases: readonly string[]
-  /** Passed in some repeats and failed in others, in either run. */
-  readonly flaky: readonly string[]
-  /** Passed in both, with another answer. */
-  readonly changed: readonly CaseDiff[]
-  readonly unchanged: number
-}
+export type RunDiff = Awaited<ReturnType<typeof diffRuns>>
 
 /** Compares two runs case by case. */
-export async function diffRuns(root: string, baseId: string, candidateId: string): Promise<RunDiff> {
+export async function diffRuns(root: string, baseId: string, candidateId: string) {
   const [base, candidate] = [await loaded(root, baseId), await loaded(root, candidateId)]
   const [before, after] = [byId(base.records), byId(candidate.records)]
+  const verdictsOf = ({ results }: CaseFigures) => new Map(results.map(({ id, verdict }) => [id, verdict]))
   const verdicts = { base: verdictsOf(base.figures), candidate: verdictsOf(candidate.figures) }
   const shared = [...before.keys()].filter((id) => after.has(id)).sort()
   const cases = shared.map((id): CaseDiff => {
@@ -76,21 +56,23 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   })
   const passes = (verdict: Verdict): boolean => verdict === 'pass'
   const bothPass = cases.filter((one) => passes(one.base) && passes(one.candidate))
-  const sides = [
+  const { obstacles, notes } = comparability(
     figuresOfRun(base.run, base.figures.results),
     figuresOfRun(candidate.run, candidate.figures.results),
-  ] as const
-  const { obstacles, notes } = comparability(...sides)
+  )
   return {
     base: base.run,
     candidate: candidate.run,
+    /** Differences between the runs that make the rest less certain. */
     notes: [...obstacles, ...notes, ...base.problems, ...candidate.problems],
     fixed: cases.filter((one) => !passes(one.base) && passes(one.candidate)),
     broken: cases.filter((one) => passes(one.base) && !passes(one.candidate)),
     stillFailing: cases.filter((one) => !passes(one.base) && !passes(one.candidate)),
     newCases: [...after.keys()].filter((id) => !before.has(id)).sort(),
     removedCases: [...before.keys()].filter((id) => !after.has(id)).sort(),
+    /** Passed in some repeats and failed in others, in either run. */
     flaky: [...new Set([...base.figures.flaky, ...candidate.figures.flaky])].sort(),
+    /** Passed in both, with another answer. */
     changed: bothPass.filter(({ firstStage }) => firstStage !== null),
     unchanged: bothPass.filter(({ firstStage }) => firstStage === null).length,
   }
@@ -99,7 +81,7 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
 async function loaded(root: string, runId: string) {
   const run = requireRun(root, runId)
   const { records, problems } = await casesOf(root, runId)
-  const unreadable = problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`)
+  const unreadable = problems.map((problem) => `${problemText(problem)}.`)
   const none = records.length === 0 ? [`The run ${runId} kept no case records.`] : []
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
@@ -113,9 +95,6 @@ function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   }
   return first
 }
-
-const verdictsOf = ({ results }: ReturnType<typeof summariseCases>): ReadonlyMap<string, Verdict> =>
-  new Map(results.map(({ id, verdict }) => [id, verdict]))
 
 /** The explanation of an answer by our own systems. Other systems explain less, or nothing. */
 export const Explained = z.looseObject({
@@ -176,7 +155,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(rounded(one)) === canonicalJson(rounded(other))
 }
 
-function idChanges(one: CaseRecord, other: CaseRecord): readonly IdChange[] {
+function idChanges(one: CaseRecord, other: CaseRecord) {
   const ranks = (record: CaseRecord) =>
     new Map(record.returned.map(({ id, tier = '', rank }) => [`${tier}\0${id}`, rank]))
   const [before, after] = [ranks(one), ranks(other)]

@@ -51,7 +51,10 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
     if (completed === undefined) continue
     const audited = await auditRun(root, completed)
     problems.push(...audited.problems)
-    if (audited.outdated !== null) throw outdatedRun(completed.benchmarkId, audited.outdated)
+    if (audited.outdated !== null) {
+      const hint = `Run it again: \`credence benchmark run ${completed.benchmarkId}\`.`
+      throw new MemoryError('conflict', `${completed.benchmarkId}: ${audited.outdated}`, { hint })
+    }
     benchmarks.push(baselineOf(completed, audited.results))
   }
   if (system !== undefined) {
@@ -62,9 +65,8 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
   refuseUnusable(problems, benchmarks)
 
   const existing = readBaseline(root, snapshotId)
-  const exists = new MemoryError('conflict', `A baseline "${snapshotId}" exists already.`, {
-    hint: 'Add --force to replace it.',
-  })
+  const hint = 'Add --force to replace it.'
+  const exists = new MemoryError('conflict', `A baseline "${snapshotId}" exists already.`, { hint })
   if (existing !== null && !force) throw exists
   const acceptedLower = lowered(existing, benchmarks, request)
   const snapshot: BaselineSnapshot = {
@@ -82,14 +84,14 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
 }
 
 /** The figures of a run, without its cases' texts. */
-export function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): BaselineBenchmark {
+function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): BaselineBenchmark {
   const { benchmarkId, runId, completedAt, gitRef, metrics, totalCases, passedCases, errorCases } = run
   const { packHash, system, seed, repeats, deterministic, metricDeclarations } = run
   const optional = { completedAt, gitRef, metrics, errorCases, packHash, system, seed, repeats, deterministic }
-  const figures = { benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases }
+  const caseResults = results?.map(withoutNulls)
   return {
-    ...figures,
-    ...omitUndefined({ ...optional, metricDeclarations, caseResults: results?.map(withoutNulls) }),
+    ...{ benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases },
+    ...omitUndefined({ ...optional, metricDeclarations, caseResults }),
   }
 }
 
@@ -148,7 +150,7 @@ const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmar
 
 function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | undefined) {
   const { benchmarkId, passRate, metrics = {}, metricDeclarations = [], system } = before
-  const about = { benchmarkId, ...(system === undefined ? {} : { system: system.name }) }
+  const about = { benchmarkId, ...(system && { system: system.name }) }
   const figures: readonly (readonly [string, number, number | null])[] = [
     ['passRate', passRate, after?.passRate ?? null],
     ...Object.entries(metrics).map(([name, value]) => [name, value, after?.metrics?.[name] ?? null] as const),
@@ -159,8 +161,3 @@ function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | undefined
     return gain >= -dust ? [] : [{ ...about, figure, from, to }]
   })
 }
-
-const outdatedRun = (benchmarkId: string, why: string): MemoryError =>
-  new MemoryError('conflict', `${benchmarkId}: ${why}`, {
-    hint: `Run it again: \`credence benchmark run ${benchmarkId}\`.`,
-  })

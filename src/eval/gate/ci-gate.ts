@@ -144,23 +144,12 @@ async function storeSide(
   const { groups, invalid: runs } = await runGroups(root)
   const standings: Standing[] = []
   for (const group of groups) standings.push(await standingOf(root, chosenOf(group), { name, requireCleanTree }))
-  const invalid = {
-    benchmarks: await invalidIn(root, 'benchmarks'),
-    runs,
-    shadows: await invalidIn(root, 'shadow'),
-    baselines: await invalidIn(root, 'baselines'),
-  }
-  const { benchmarks, shadows, baselines } = invalid
-  return {
-    standings,
-    reasons: Object.values(invalid).flatMap((files) => invalidReasons(files, name)),
-    invalid: {
-      benchmarks: benchmarks.count,
-      runs: runs.count,
-      shadows: shadows.count,
-      baselines: baselines.count,
-    },
-  }
+  const benchmarks = await invalidIn(root, 'benchmarks')
+  const shadows = await invalidIn(root, 'shadow')
+  const baselines = await invalidIn(root, 'baselines')
+  const counts = { benchmarks: benchmarks.count, runs: runs.count, shadows: shadows.count, baselines: baselines.count }
+  const reasons = [benchmarks, runs, shadows, baselines].flatMap((files) => invalidReasons(files, name))
+  return { standings, reasons, invalid: counts }
 }
 
 async function standingOf(

@@ -81,18 +81,12 @@ function countMismatches(run: RunSummary, figures: CaseFigures): readonly Proble
   return [...counts, ...metrics]
 }
 
-type PackCheck = { readonly problems: readonly Problem[]; readonly outdated: string | null }
-const fine: PackCheck = { problems: [], outdated: null }
-
-async function checkedAgainstPack(
-  root: string,
-  run: RunSummary,
-  results: readonly CaseResult[] | null,
-): Promise<PackCheck> {
+async function checkedAgainstPack(root: string, run: RunSummary, results: readonly CaseResult[] | null) {
+  const fine = { problems: [], outdated: null }
   const manifest = readManifest(root, run.benchmarkId)
   // An invalid manifest is reported by itself, and a store without packs has nothing to check the run against.
   if (manifest === null || !manifest.ok) return fine
-  const broken = (field: string, message: string): PackCheck => ({
+  const broken = (field: string, message: string) => ({
     problems: [{ file: `runs/${run.runId}.json`, field, message }],
     outdated: null,
   })

@@ -48,12 +48,7 @@ type OpenOptions = {
 }
 
 /** An opened pack with its system. */
-type OpenPack = {
-  readonly tested: Tested
-  readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
-  /** Milliseconds of the last ingestion, where there was one. */
-  readonly ingestMs: () => number | null
-}
+type OpenPack = Required<Pick<RunnableBenchmark, 'execute' | 'ingestMs'>> & { readonly tested: Tested }
 
 /** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
 export type Kind = {
@@ -128,18 +123,12 @@ export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[
   })
 }
 
-export type OpenBenchmark = RunnableBenchmark & {
-  readonly warnings: readonly string[]
-  readonly cases: readonly PackCase[]
-  readonly close: Tested['close']
-}
-
 /** Opens a pack in a folder with a system, ready to be run. The kind that its manifest names decides how. */
 export async function openBenchmark(
   directory: string,
   kinds: readonly Kind[],
   { system, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
-): Promise<OpenBenchmark> {
+): Promise<RunnableBenchmark & Pick<PackContent, 'warnings' | 'cases'> & Pick<Tested, 'close'>> {
   const manifest = manifestOf(directory)
   const place = { directory, manifest }
   const kind = kindOf(place, kinds)

@@ -13,15 +13,11 @@ import { packHashOf } from './manifest.ts'
 /** The largest pack that is imported. */
 export const packLimits = { files: 10_000, depth: 8, fileBytes: 64 * 1024 * 1024, totalBytes: 256 * 1024 * 1024 }
 
-export type PackSource = {
-  readonly directory: string
-  /** The name of the manifest in the directory. */
-  readonly manifest: string
-  readonly files: readonly { readonly path: string; readonly bytes: number }[]
-}
+type PackFile = { readonly path: string; readonly bytes: number }
+type PackSource = ReturnType<typeof packSource>
 
 /** The files to import from a path: one manifest, or a folder with a manifest.json and whatever else is in it. */
-export function packSource(path: string): PackSource {
+function packSource(path: string) {
   if (path.trim() === '') throw refused('The path of the pack is empty.')
   const directory = resolve(path)
   const stats = lstatSync(directory, { throwIfNoEntry: false })
@@ -44,7 +40,7 @@ export function packSource(path: string): PackSource {
   return { directory, manifest: manifestName, files }
 }
 
-function* filesBelow(root: string, folder: string, depth: number): Generator<PackSource['files'][number]> {
+function* filesBelow(root: string, folder: string, depth: number): Generator<PackFile> {
   if (depth > packLimits.depth) throw refused(`${folder} is nested deeper than ${packLimits.depth} folders.`)
   for (const name of readdirSync(join(root, folder))) {
     if (name === '.git') continue

@@ -9,7 +9,7 @@ export type BackendResult =
   | { readonly backend: string; readonly skipped: string }
 
 /** A count of passes: `60/60`. */
-export type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
+type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 
 /** One line of the table of results. */
 export type ComparisonRow = ReturnType<typeof comparisonRow>
@@ -42,7 +42,7 @@ export const saturated = 'regression suite (saturated)'
 const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
   backend === 'bm25' && totalPassed === totalCases
 
-export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
+type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
 /** A row per backend: passes with the uncertainty that a pass count leaves out. */
 export function overallTable(rows: readonly ComparisonRow[]): Table {
@@ -77,17 +77,6 @@ export function packTable(rows: readonly ComparisonRow[]): Table {
   const results = rows.map((row) => [row.backend, ...ids.map((id) => tallyText(tally(row, id)))])
   const isPlain = evidence.every((note) => note === '')
   return { titles: ['Backend', ...ids], rows: isPlain ? results : [...results, ['evidence', ...evidence]] }
-}
-
-/** For a terminal: the first column to the left, numbers to the right. */
-export function tableText({ titles, rows }: Table): string {
-  const lines = [titles, ...rows]
-  const widths = titles.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)))
-  return lines
-    .map((line) =>
-      line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
-    )
-    .join('\n')
 }
 
 export const tableMarkdown = ({ titles, rows }: Table): string =>
@@ -149,19 +138,8 @@ function provenanceLines(rows: readonly ComparisonRow[], packs: readonly PackPro
 
 /** The document with the text between its markers replaced. */
 export function withMeasured(document: string, file: string, measured: string): string {
-  const { from, to } = markersIn(document, file)
-  return `${document.slice(0, from)}\n${measured}\n${document.slice(to)}`
-}
-
-/** The text between the markers. */
-export function measuredIn(document: string, file: string): string {
-  const { from, to } = markersIn(document, file)
-  return document.slice(from, to).trim()
-}
-
-function markersIn(document: string, file: string): { readonly from: number; readonly to: number } {
-  const from = document.indexOf(start)
-  const to = document.indexOf(end)
-  if (from >= 0 && to > from) return { from: from + start.length, to }
-  throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
+  const [from, to] = [document.indexOf(start), document.indexOf(end)]
+  if (from < 0 || to < from)
+    throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
+  return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
 }

@@ -108,13 +108,16 @@ function header(report: DeltaReport): string {
     const listed = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`)
     return `- Invalid in the ${side}: ${listed.join(', ')}`
   })
+  const facts: Readonly<Record<string, string | number | null>> = {
+    Passed: report.passed ? 'yes' : 'no',
+    Baseline: baselineText(report),
+    'Baseline created': report.baselineCreatedAt,
+    'Baseline source': report.baselineSourceRootDir && escaped(report.baselineSourceRootDir),
+    Candidate: escaped(report.candidateRootDir),
+    'Benchmarks compared': report.comparedBenchmarks,
+  }
   return [
-    `- Passed: ${report.passed ? 'yes' : 'no'}`,
-    `- Baseline: ${baselineText(report)}`,
-    ...(report.baselineCreatedAt === null ? [] : [`- Baseline created: ${report.baselineCreatedAt}`]),
-    ...(report.baselineSourceRootDir === null ? [] : [`- Baseline source: ${escaped(report.baselineSourceRootDir)}`]),
-    `- Candidate: ${escaped(report.candidateRootDir)}`,
-    `- Benchmarks compared: ${report.comparedBenchmarks}`,
+    ...Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [`- ${name}: ${fact}`])),
     ...listed('Missing in the candidate', report.missingCandidateBenchmarks),
     ...listed('New in the candidate', report.newBenchmarks),
     ...invalid,

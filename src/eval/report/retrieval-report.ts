@@ -1,5 +1,5 @@
-import { namesNoise, noiseOf, type RecallExplanation } from '../kinds/retrieval/carry-out.ts'
-import { type PassType, passTypes } from '../kinds/retrieval/expectations.ts'
+import { namesNoise, type RecallExplanation } from '../kinds/retrieval/carry-out.ts'
+import { noiseIn, type PassType, passTypes } from '../kinds/retrieval/expectations.ts'
 import type { ReadyCase, ReadyTurn } from '../kinds/retrieval/pack.ts'
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { CaseOutcome } from '../run/run.ts'
@@ -14,10 +14,7 @@ export type SessionEntry = ReturnType<typeof sessionEntry>
 export function retrievalEntry({ caseId, category, description }: ReadyCase, outcome: CaseOutcome) {
   const { expandedQuery, ...rest } = shared(outcome)
   return {
-    caseId,
-    category,
-    description,
-    expandedQuery,
+    ...{ caseId, category, description, expandedQuery },
     pinnedBeliefs: idsIn(outcome, 'pinned'),
     relevantBeliefs: idsIn(outcome, 'relevant'),
     retrievedQuestions: idsIn(outcome, 'question'),
@@ -27,15 +24,13 @@ export function retrievalEntry({ caseId, category, description }: ReadyCase, out
 
 export function sessionEntry(caseId: string, { turnIndex, label, expect }: ReadyTurn, outcome: CaseOutcome) {
   const { expandedQuery, ...rest } = shared(outcome)
+  const [relevant, pinned] = [idsIn(outcome, 'relevant'), idsIn(outcome, 'pinned')]
   return {
-    caseId,
-    turnIndex,
-    label,
-    expandedQuery,
-    retrievedBeliefIds: idsIn(outcome, 'relevant'),
-    pinnedBeliefIds: idsIn(outcome, 'pinned'),
+    ...{ caseId, turnIndex, label, expandedQuery },
+    retrievedBeliefIds: relevant,
+    pinnedBeliefIds: pinned,
     retrievedQuestions: idsIn(outcome, 'question'),
-    noiseBeliefIds: noiseOf(expect, outcome.returned),
+    noiseBeliefIds: noiseIn(expect, { relevant, pinned }),
     /** Null when the system did not answer. */
     driftScore: outcome.verdict === 'error' ? null : (outcome.scores.driftScore ?? 0),
     /** Whether the turn names noise at all; without, its drift is 0 by definition. */
@@ -115,7 +110,7 @@ export function summarise(entries: readonly Entry[]) {
 }
 
 /** The same by category, in the order in which categories first occur. Turns are grouped by their label. */
-export function summariseCategories(entries: readonly Entry[]) {
+function summariseCategories(entries: readonly Entry[]) {
   const nameOf = (entry: Entry): string => ('label' in entry ? entry.label : (entry.category ?? 'uncategorised'))
   return [...Map.groupBy(entries, nameOf)].map(([category, own]) => {
     const { totalCases, totalPassed, totalFailed, errors, meanPrecision, meanRecall } = summarise(own)

@@ -190,11 +190,11 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
   }
 }
 
-type Selection = { readonly filter?: string | undefined; readonly shard?: Shard | undefined }
+type Selection = Pick<RunOptions, 'filter' | 'shard'>
 
 /** Ids in the order of the pack. */
 export function wantedCases(
-  { manifest, words }: Pick<RunnableBenchmark, 'manifest' | 'words'>,
+  { manifest, words }: { readonly manifest: Pick<Manifest, 'cases'> } & Pick<RunnableBenchmark, 'words'>,
   { filter, shard }: Selection,
 ): readonly string[] {
   const sought = filter?.toLowerCase()
@@ -221,14 +221,14 @@ export function caseOrder(
 }
 
 function nothingWanted(benchmarkId: string, { filter, shard }: Selection): MemoryError {
-  if (filter !== undefined) {
-    return new MemoryError('invalid', `No case of ${benchmarkId} holds "${filter}".`, {
-      hint: 'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
-    })
-  }
-  return new MemoryError('invalid', `Shard ${shard?.index}/${shard?.count} of ${benchmarkId} has no cases.`, {
-    hint: 'Use at most as many shards as there are cases.',
-  })
+  const [message, hint] =
+    filter === undefined
+      ? [`Shard ${shard?.index}/${shard?.count} of ${benchmarkId} has no cases.`, 'Use fewer shards than cases.']
+      : [
+          `No case of ${benchmarkId} holds "${filter}".`,
+          'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
+        ]
+  return new MemoryError('invalid', message, { hint })
 }
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`

@@ -112,6 +112,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
   const status = statusOf(counts, pendingCases, end)
   const { metrics: _, intervals: _intervals, latency: _latency, completedAt: _completedAt, ...begun } = run
   const ingestMs = end.ingestMs === null ? {} : { ingestMs: end.ingestMs }
+  const { failure } = end
   // A clock that was set back in between must not make a run end before it began.
   const endedAt = new Date(Math.max(end.at.getTime(), Date.parse(run.startedAt))).toISOString()
   return {
@@ -123,10 +124,8 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
     flakyCases: flaky.length,
     ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
     ...(Object.keys(intervals).length === 0 ? {} : { intervals }),
-    ...(latency === null ? {} : { latency: { ...latency, ...ingestMs } }),
-    ...(end.failure === null
-      ? {}
-      : { failure: end.failure instanceof Error ? end.failure.message : String(end.failure) }),
+    ...(latency && { latency: { ...latency, ...ingestMs } }),
+    ...(failure === null ? {} : { failure: failure instanceof Error ? failure.message : String(failure) }),
   }
 }
 

@@ -1,9 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { lstat, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
-import type { Context } from '../../memory/recall/context.ts'
+import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
+import type { Memory } from '../../memory/memory.ts'
+import { type Context, defaultBudget } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
 import { dayOf, shadowPath, treePath } from '../store/documents.ts'
 import { checkArtifact, required } from '../store/parse-artifact.ts'
@@ -94,20 +96,8 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
   const valid = required(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
-  const temporary = join(dirname(path), leftoverName('tmp', basename(path)))
-  const write = async () => {
-    await writeFile(temporary, JSON.stringify(valid), { flag: 'wx', mode: 0o600 })
-    return true
-  }
-  // The first record of a day makes its folder.
-  if (!(await orIfAbsent(write(), false))) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    await write()
-  }
-  await rename(temporary, path)
+  await writeAtomically(path, JSON.stringify(valid), { existing: 'replace', durable: false })
 }
-
-export const newTraceId = (): string => randomBytes(8).toString('hex')
 
 export type Retention = {
   /** The number of days before today that are kept. */
@@ -150,4 +140,78 @@ async function byAge(files: readonly string[]): Promise<readonly string[]> {
   const dated: { readonly file: string; readonly at: number }[] = []
   for (const file of files) dated.push({ file, at: (await orIfAbsent(lstat(file), null))?.mtimeMs ?? 0 })
   return dated.sort((one, other) => other.at - one.at || (one.file < other.file ? 1 : -1)).map(({ file }) => file)
+}
+
+export type ShadowOptions = {
+  /** The eval store. */
+  readonly root: string
+  readonly sessionKey?: string | null
+  readonly source?: Observation['source']
+  readonly now: () => Date
+  /** A monotonic clock in milliseconds. */
+  readonly clock: () => number
+  /** Called when a record could not be kept. Recall itself never fails because of it. */
+  readonly onProblem: (error: unknown) => void
+  readonly retention?: Retention
+}
+
+/** A recall waits for records only when this many are waiting for the disk, and not longer than this. */
+const mostWaiting = 100
+const longestWaitMs = 50
+
+/** The same memory, with a shadow record of every recall. `close` waits until all records are written. */
+export function withShadow(memory: Memory, options: ShadowOptions): Memory {
+  const { clock, now, source = 'bm25', sessionKey = null } = options
+  const queue = recordQueue(options)
+  return {
+    ...memory,
+    recall: async (message, request = {}) => {
+      const start = clock()
+      const context = await memory.recall(message, request)
+      const durationMs = clock() - start
+      const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs
+      await queue.add({ message, context, limit, source, sessionKey, recordedAt: now(), durationMs })
+      return context
+    },
+    close: async () => {
+      await queue.drained()
+      await memory.close()
+    },
+  }
+}
+
+/** Writes records one after the other. Records that are dropped in a row are reported once. */
+function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
+  let key: Promise<Uint8Array> | null = null
+  let tail: Promise<void> = Promise.resolve()
+  let waiting = 0
+  let isDropping = false
+
+  const write = async (observation: Observation): Promise<void> => {
+    key ??= shadowKey(root)
+    const traceId = randomBytes(8).toString('hex')
+    await writeShadow(root, shadowRecordOf(observation, await key, traceId))
+    // Pruning costs more than writing, so only one record in 256 prunes, also in one-shot commands.
+    if (traceId.startsWith('00')) await pruneShadows(root, now(), retention)
+  }
+
+  return {
+    add: async (observation: Observation): Promise<void> => {
+      if (waiting >= mostWaiting) await Promise.race([tail, setTimeout(longestWaitMs, undefined, { ref: false })])
+      if (waiting >= mostWaiting) {
+        if (!isDropping) onProblem(new Error('The disk is too slow for shadow records; some are dropped.'))
+        isDropping = true
+        return
+      }
+      isDropping = false
+      waiting += 1
+      tail = tail
+        .then(() => write(observation))
+        .catch(onProblem)
+        .then(() => {
+          waiting -= 1
+        })
+    },
+    drained: (): Promise<void> => tail,
+  }
 }

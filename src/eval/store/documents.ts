@@ -6,6 +6,7 @@ import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import {
   type Artifact,
+  type ArtifactKind,
   type Checked,
   checkArtifact,
   type Problem,
@@ -43,9 +44,9 @@ export const manifestName = 'manifest.json'
 export const treePath = (root: string, tree: StoreTree): string => join(root, tree)
 export const packPath = (root: string, benchmarkId: string): string =>
   join(root, 'benchmarks', safeId(benchmarkId, 'benchmarkId'))
-export const runPath = (root: string, runId: string): string => join(root, 'runs', `${safeId(runId, 'runId')}.json`)
 /** The folder of a run's cases and environment. */
 export const runFolder = (root: string, runId: string): string => join(root, 'runs', safeId(runId, 'runId'))
+export const runPath = (root: string, runId: string): string => `${runFolder(root, runId)}.json`
 export const caseLogPath = (root: string, runId: string): string => join(runFolder(root, runId), 'cases.jsonl')
 const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
 export const baselinePath = (root: string, snapshotId: string): string =>
@@ -222,30 +223,21 @@ export function requireRun(root: string, runId: string): RunSummary {
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 /** Replaces the summary of a run. */
-export async function writeRun(root: string, run: RunSummary): Promise<void> {
-  await writeSummary(root, run, 'replace')
-}
+export const writeRun = (root: string, run: RunSummary): Promise<boolean> =>
+  writeDocument('run-summary', run, runPath(root, run.runId), 'replace')
 
 /** Claims the id of a new run by writing its first summary. */
 export async function createRun(root: string, run: RunSummary): Promise<void> {
-  if (await writeSummary(root, run, 'keep')) return
+  if (await writeDocument('run-summary', run, runPath(root, run.runId), 'keep')) return
   throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
 }
 
-function writeSummary(root: string, run: RunSummary, existing: 'keep' | 'replace'): Promise<boolean> {
-  const valid = required(checkArtifact('run-summary', run, `runs/${run.runId}.json`), 'run-summary')
-  return writeAtomically(runPath(root, run.runId), asJson(valid), { existing })
-}
-
-export async function writeEnvironment(root: string, environment: Environment): Promise<void> {
-  const file = `runs/${environment.runId}/environment.json`
-  const valid = required(checkArtifact('environment', environment, file), 'environment')
-  await writeAtomically(environmentPath(root, environment.runId), asJson(valid), { existing: 'replace' })
-}
+export const writeEnvironment = (root: string, environment: Environment): Promise<boolean> =>
+  writeDocument('environment', environment, environmentPath(root, environment.runId), 'replace')
 
 /** Whether the snapshot was written: without `replace` an existing one stays. */
-export async function writeBaseline(root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> {
-  const { snapshotId } = snapshot
-  const valid = required(checkArtifact('baseline', snapshot, `baselines/${snapshotId}.json`), 'baseline')
-  return writeAtomically(baselinePath(root, snapshotId), asJson(valid), { existing: replace ? 'replace' : 'keep' })
-}
+export const writeBaseline = (root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> =>
+  writeDocument('baseline', snapshot, baselinePath(root, snapshot.snapshotId), replace ? 'replace' : 'keep')
+
+const writeDocument = async (kind: ArtifactKind, document: object, path: string, existing: 'keep' | 'replace') =>
+  writeAtomically(path, asJson(required(checkArtifact(kind, document, path), kind)), { existing })

@@ -3,44 +3,27 @@ import type { Store } from '../../memory/ports.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
-import { type Calibration, calibrate, paperProtocol, readCalibration } from './calibration.ts'
+import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
 import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleSubject } from './controls.ts'
 import { type Clock, type Subject, systemSubject } from './subject.ts'
 import { backendNames, type OwnBackend, type System } from './system.ts'
 import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
 
-/** The forms of names of systems outside of Credence. The code of each is loaded when it is used. */
-const outside = {
-  http: {
-    rest: '<url>',
-    open: async (url: string): Promise<System> => (await import('./outside/http-system.ts')).httpSystem({ url }),
-  },
-  'http-lean': {
-    rest: '<url>',
-    open: async (url: string): Promise<System> =>
-      (await import('./outside/http-system.ts')).httpSystem({ url, fullMetadata: false }),
-  },
-  mcp: {
-    rest: '<mapping file>',
-    open: async (file: string): Promise<System> => {
-      const { mcpSystem } = await import('./outside/mcp-system.ts')
-      return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(file) })
-    },
-  },
-} as const
+/** The forms of names of systems outside of Credence. */
+export const outsideForms = ['http:<url>', 'http-lean:<url>', 'mcp:<mapping file>'] as const
+export type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 
-export type OutsideName = `${keyof typeof outside}:${string}`
-export const outsideForms: readonly string[] = Object.entries(outside).map(([kind, { rest }]) => `${kind}:${rest}`)
+export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 
-export const isOutsideName = (name: string): name is OutsideName =>
-  Object.keys(outside).some((kind) => name.startsWith(`${kind}:`) && name.length > kind.length + 1)
-
-/** Opens a system outside of Credence. Its first reset starts or reaches it. */
+/** Opens a system outside of Credence, whose code is loaded only then. Its first reset starts or reaches it. */
 export async function openOutside(name: OutsideName): Promise<System> {
-  const colon = name.indexOf(':')
-  const kind = Object.entries(outside).find(([known]) => known === name.slice(0, colon))?.[1]
-  if (kind !== undefined) return kind.open(name.slice(colon + 1))
-  throw new MemoryError('invalid', `"${name}" names no system.`, { hint: `Write ${outsideForms.join(' or ')}.` })
+  const [kind, place] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)]
+  if (kind !== 'mcp') {
+    const { httpSystem } = await import('./outside/http-system.ts')
+    return httpSystem({ url: place, fullMetadata: kind === 'http' })
+  }
+  const { mcpSystem } = await import('./outside/mcp-system.ts')
+  return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(place) })
 }
 
 export type BackendName = OwnBackend | OutsideName
@@ -124,8 +107,7 @@ async function vectorPartsOf({ openEmbedder, packsDirectory }: BackendParts): Pr
   for (const directory of directories) {
     const { runner, pack } = loadPack(directory)
     if (runner !== 'calibration' || pack.kind !== 'retrieval') continue
-    const stored = readCalibration(directory, embedder, pack.hash)
-    return { embedder, known, calibration: stored ?? (await calibrate(pack, embedder, known)) }
+    return { embedder, known, calibration: await calibrate(pack, embedder, known) }
   }
   throw new MemoryError('unavailable', 'There is no pack to choose a similarity threshold on.', {
     hint: 'Put a pack whose runner is "calibration" beside the others.',

@@ -71,7 +71,7 @@ function answerOf(context: Context, explain: boolean): Answer {
     })),
     questions: context.questions.map(({ id }) => id),
     ...(context.nearMisses && {
-      nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: sentenceFor(reason) })),
+      nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: reasonText(reason) })),
     }),
   }
 }
@@ -82,29 +82,12 @@ const clauseOf = ({ field, form, explanation }: MatchedForm): AnswerClause => ({
   score: explanation.value,
 })
 
-function sentenceFor(reason: NearMissReason): string {
-  switch (reason.kind) {
-    case 'other-scope':
-      return `belongs to ${reason.scopes.join(' ')}`
-    case 'superseded':
-      return reason.by === null ? 'superseded' : `superseded by ${reason.by}`
-    case 'resolved':
-      return 'resolved'
-    case 'pinned-already':
-      return 'shown by its pin'
-    case 'open-question':
-      return 'an open question, shown only when pinned'
-    case 'expertise':
-      return 'expertise, shown in the prelude only'
-    case 'over-budget':
-      return `did not fit: ${reason.limit}`
-    case 'other-agent':
-      return `belongs to the agent ${reason.agent}`
-    case 'proposed':
-      return `only proposed, for ${reason.for}`
-    case 'candidate':
-      return 'a candidate, not confirmed yet'
-  }
+/** `other scope: domain:cars`, `superseded: b-2`, `over budget: maxBeliefs`. */
+function reasonText({ kind, ...details }: NearMissReason): string {
+  const named = Object.values(details)
+    .flat()
+    .filter((detail) => detail !== null)
+  return [kind.replaceAll('-', ' '), ...(named.length === 0 ? [] : [named.join(' ')])].join(': ')
 }
 
 function refuseNewId(): never {

@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { belief, letterEmbedder, staticCase } from '../../../test/eval/sample-corpus.ts'
-import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { writeFiles } from '../report/write-files.ts'
-import { calibrate, calibrationFile, readCalibration } from './calibration.ts'
+import { calibrate } from './calibration.ts'
 
 /** Beliefs whose text is one repeated letter, so that every cosine is 0 or the share of that letter in the message. */
 const beliefs = readRecords(
@@ -43,7 +39,7 @@ describe('calibrate', () => {
       new Map(),
     )
 
-    expect(chosen).toMatchObject({ k: 1, meanF1: 1, model: 'letters', pack: 'cal', packHash: 'hash-1', cases: 4 })
+    expect(chosen).toMatchObject({ k: 1, meanF1: 1, pack: 'cal', cases: 4 })
     expect(chosen.threshold).toBeGreaterThan(0.45)
     expect(chosen.threshold).toBeLessThan(0.89)
     expect(chosen.uncalibratedMeanF1).toBeCloseTo((0.5 + 0.5 + 0 + 0) / 4, 10)
@@ -53,23 +49,5 @@ describe('calibrate', () => {
     const chosen = await calibrate(packOf(['ab', ['a', 'b']], ['bc', ['b', 'c']]), letterEmbedder, new Map())
 
     expect(chosen).toMatchObject({ k: 2, meanF1: 1 })
-  })
-
-  it('is kept for the model and the pack it was made on, and for no other', async () => {
-    using directory = temporaryDirectory()
-    const chosen = await calibrate(packOf(['aaz', ['a']]), letterEmbedder, new Map())
-    writeFiles([calibrationFile(directory.path, chosen)])
-
-    expect(readCalibration(directory.path, letterEmbedder, 'hash-1')).toEqual(chosen)
-    expect(readCalibration(directory.path, letterEmbedder, 'hash-2')).toBeNull()
-    expect(readCalibration(directory.path, { model: 'other' }, 'hash-1')).toBeNull()
-    expect(readCalibration(join(directory.path, 'nowhere'), letterEmbedder, 'hash-1')).toBeNull()
-  })
-
-  it('is refused when its file is damaged', () => {
-    using directory = temporaryDirectory()
-    writeFileSync(join(directory.path, 'calibrated.json'), '{"schemaVersion":1,"k":"many"}')
-
-    expect(() => readCalibration(directory.path, letterEmbedder, 'hash-1')).toThrow(/calibrated.json: /u)
   })
 })

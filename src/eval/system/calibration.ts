@@ -1,33 +1,13 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { z } from 'zod'
-import { readTextFile } from '../../files/read-text.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { expectedRelevant } from '../kinds/retrieval/expectations.ts'
 import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
-import { invalid, parseJsonFile } from '../pack/manifest.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
 import { type KnownVectors, vectorSystem } from './vector.ts'
 
 /** The k and threshold that were chosen for a model, and on which cases. */
-export type Calibration = z.infer<typeof calibration>
-
-const calibration = z.strictObject({
-  schemaVersion: z.literal(1),
-  model: z.string().min(1),
-  k: z.int().min(1),
-  threshold: z.number(),
-  /** The mean F1 reached by the choice, and by the paper's protocol on the same cases. */
-  meanF1: z.number(),
-  uncalibratedMeanF1: z.number(),
-  pack: z.string(),
-  packHash: z.string(),
-  cases: z.int(),
-})
-
-const fileName = 'calibrated.json'
+export type Calibration = Awaited<ReturnType<typeof calibrate>>
 
 /** The protocol of the paper that the comparison comes from. */
 export const paperProtocol = { k: 20, threshold: null } as const
@@ -39,16 +19,14 @@ const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
  * Chooses k and threshold where the mean F1 over the calibration cases is highest. Of equally good choices it takes
  * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
  */
-export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors): Promise<Calibration> {
+export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors) {
   const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
   return {
-    schemaVersion: 1,
-    model: embedder.model,
     ...bestCut(rankings, thresholdsTried),
+    /** The mean F1 of the paper's protocol on the same cases. */
     uncalibratedMeanF1: meanF1Of(rankings, paperProtocol.k, paperProtocol.threshold),
     pack: pack.id,
-    packHash: pack.hash,
     cases: rankings.length,
   }
 }
@@ -102,23 +80,3 @@ function f1({ expected, hits }: Ranking, k: number, threshold: number | null): n
   const right = returned.filter(({ id }) => expected.includes(id)).length
   return (2 * right) / (expected.length + returned.length)
 }
-
-/** The stored choice for a model. Null when there is none, or the calibration pack has changed since. */
-type Model = Pick<Embedder, 'model'>
-
-export function readCalibration(directory: string, { model }: Model, packHash: string): Calibration | null {
-  const file = join(directory, fileName)
-  if (!existsSync(file)) return null
-  const parsed = calibration.safeParse(parseJsonFile(file, readTextFile(file)))
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw invalid(`${file}: ${issue?.path.join('.')}: ${issue?.message}.`, 'Make it again with `credence eval embed`.')
-  }
-  return parsed.data.model === model && parsed.data.packHash === packHash ? parsed.data : null
-}
-
-/** The file to keep beside the calibration pack. */
-export const calibrationFile = (directory: string, chosen: Calibration) => ({
-  file: join(directory, fileName),
-  text: `${JSON.stringify(chosen, null, 2)}\n`,
-})

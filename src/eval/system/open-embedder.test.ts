@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { openEmbedder, openOllama, openOpenAi } from './open-embedder.ts'
+import { openEmbedder } from './open-embedder.ts'
 
 type Request = {
   readonly path: string | undefined
@@ -41,43 +41,63 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
 
 /** Two dimensions: length, and how many vowels. */
 const vectorOf = (text: string): number[] => [text.length, text.replace(/[^aeiou]/gu, '').length]
-const ollamaScript: Script = ({ body }) => ({ body: { embeddings: body.input.map(vectorOf) } })
-const openAiScript: Script = ({ body }) => ({
+const script: Script = ({ body }) => ({
   body: { data: body.input.map((text, index) => ({ index, embedding: vectorOf(text) })).reverse() },
 })
+const answerWith = (vectors: readonly (readonly number[])[]) => ({
+  body: { data: vectors.map((embedding, index) => ({ index, embedding })) },
+})
 
-describe('Ollama', () => {
-  it('embeds texts in order and knows its dimensions', async () => {
-    await using server = await scripted(ollamaScript)
+describe('an OpenAI-compatible server', () => {
+  it('is asked with the key, and its vectors are put in order', async () => {
+    await using server = await scripted(script)
 
-    const embedder = await openOllama('some-model', server.url)
+    const embedder = await openEmbedder(`openai:${server.url}:small`, { apiKey: 'k-123' })
     const vectors = await embedder.embed(['tea', 'cocoa'])
 
-    expect(embedder).toMatchObject({ model: 'ollama:some-model', dimensions: 2 })
+    expect(embedder).toMatchObject({ model: 'openai:small', dimensions: 2 })
     expect(vectors).toEqual([Float32Array.of(3, 2), Float32Array.of(5, 3)])
     expect(server.requests.at(-1)).toMatchObject({
-      path: '/api/embed',
-      body: { model: 'some-model', input: ['tea', 'cocoa'] },
+      path: '/v1/embeddings',
+      key: 'Bearer k-123',
+      body: { model: 'small', input: ['tea', 'cocoa'] },
     })
   })
 
-  it('sends long lists in parts', async () => {
-    await using server = await scripted(ollamaScript)
+  it.each(['', '/', '/v1', '/v1/', '/v1/embeddings'])('is found from the address with "%s" at its end', async (end) => {
+    await using server = await scripted(script)
+
+    await openEmbedder(`openai:${server.url}${end}:m`)
+
+    expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', key: undefined })
+  })
+
+  it('takes an address with a port and a path, and a model with a tag', async () => {
+    await using server = await scripted(script)
+
+    const embedder = await openEmbedder(`openai:${server.url}/v1:bge-m3:latest`, { apiKey: 'k' })
+
+    expect(embedder.model).toBe('openai:bge-m3:latest')
+    expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', body: { model: 'bge-m3:latest' } })
+  })
+
+  it('is sent long lists in parts', async () => {
+    await using server = await scripted(script)
     const texts = Array.from({ length: 150 }, (_, index) => 'x'.repeat(index))
 
-    const embedder = await openOllama('m', server.url)
+    const embedder = await openEmbedder(`openai:${server.url}:m`)
     const vectors = await embedder.embed(texts)
 
     expect(vectors.map(([length]) => length)).toEqual(texts.map(({ length }) => length))
     expect(server.requests.map(({ body }) => body.input.length)).toEqual([1, 64, 64, 22])
   })
 
-  it('says so when nobody answers, and what to try', async () => {
-    await using server = await scripted(ollamaScript)
+  it('is reported when it does not answer, with what to try', async () => {
+    await using server = await scripted(script)
     const { url } = server
     await server[Symbol.asyncDispose]()
 
-    await expect(openOllama('m', url)).rejects.toMatchObject({
+    await expect(openEmbedder(`openai:${url}:m`)).rejects.toMatchObject({
       code: 'unavailable',
       hint: expect.stringContaining('ollama pull m'),
     })
@@ -87,61 +107,29 @@ describe('Ollama', () => {
     ['an error', { status: 404, body: { error: 'model not found' } }, /404.*model not found/u],
     ['no JSON', { body: '<html>' }, /other than JSON/u],
     ['another shape', { body: { vectors: [] } }, /cannot be used/u],
-    ['no vectors', { body: { embeddings: [] } }, /cannot be used/u],
-  ])('does not take %s for an answer', async (_what, answer, reason) => {
+    ['no vectors', { body: { data: [] } }, /cannot be used/u],
+  ])('does not pass with %s for an answer', async (_what, answer, reason) => {
     await using server = await scripted(() => answer)
 
-    await expect(openOllama('m', server.url)).rejects.toMatchObject({
+    await expect(openEmbedder(`openai:${server.url}:m`)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(reason),
     })
   })
 
-  it('does not take too few vectors, or vectors of another length, for an answer', async () => {
-    await using server = await scripted(({ body }) => ({
-      body: { embeddings: body.input.length === 1 ? [[1, 2]] : body.input[0] === 'short' ? [[1]] : [[1], [2]] },
-    }))
-    const embedder = await openOllama('m', server.url)
+  it('does not pass with too few vectors, or with vectors of another length', async () => {
+    await using server = await scripted(({ body }) =>
+      answerWith(body.input.length === 1 ? [[1, 2]] : body.input[0] === 'short' ? [[1]] : [[1], [2]]),
+    )
+    const embedder = await openEmbedder(`openai:${server.url}:m`)
 
     await expect(embedder.embed(['short', 'b'])).rejects.toThrow('2 texts were sent and 1 vectors came back')
     await expect(embedder.embed(['a', 'b'])).rejects.toThrow('a vector has 1 dimensions, not 2')
   })
 })
 
-describe('an OpenAI-compatible server', () => {
-  it('is asked with the key, and its vectors are put in order', async () => {
-    await using server = await scripted(openAiScript)
-
-    const embedder = await openOpenAi({ url: server.url, model: 'small', apiKey: 'k-123' })
-    const vectors = await embedder.embed(['tea', 'cocoa'])
-
-    expect(embedder).toMatchObject({ model: 'openai:small', dimensions: 2 })
-    expect(vectors).toEqual([Float32Array.of(3, 2), Float32Array.of(5, 3)])
-    expect(server.requests.at(-1)).toMatchObject({ path: '/v1/embeddings', key: 'Bearer k-123' })
-  })
-
-  it.each(['', '/', '/v1', '/v1/', '/v1/embeddings'])('is found from the address with "%s" at its end', async (end) => {
-    await using server = await scripted(openAiScript)
-
-    await openOpenAi({ url: `${server.url}${end}`, model: 'm' })
-
-    expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', key: undefined })
-  })
-})
-
-describe('openEmbedder', () => {
-  it('takes an address with a port and a path, and a model with a tag', async () => {
-    await using server = await scripted(openAiScript)
-
-    const embedder = await openEmbedder(`openai:${server.url}/v1:bge-m3:latest`, { apiKey: 'k' })
-
-    expect(embedder.model).toBe('openai:bge-m3:latest')
-    expect(server.requests[0]).toMatchObject({ path: '/v1/embeddings', body: { model: 'bge-m3:latest' } })
-  })
-
-  it('refuses what names no embedder', async () => {
-    for (const spec of ['', 'bert', 'ollama:', 'openai:model', 'openai:ftp://x:m']) {
-      await expect(async () => openEmbedder(spec)).rejects.toMatchObject({ code: 'invalid' })
-    }
-  })
+it('refuses what names no embedder', async () => {
+  for (const spec of ['', 'bert', 'ollama:', 'openai:model', 'openai:ftp://x:m']) {
+    await expect(async () => openEmbedder(spec)).rejects.toMatchObject({ code: 'invalid' })
+  }
 })

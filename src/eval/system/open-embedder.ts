@@ -10,96 +10,68 @@ export const defaultEmbedder = 'minilm'
 const openAi = /^openai:(?<url>https?:\/\/(?:\[[^\]]+\]|[^:/\s]+)(?::\d+)?(?:\/[^:\s]*)?):(?<model>\S+)$/u
 const ollama = /^ollama:(?<model>\S+)$/u
 
-/** Opens the embedder of a spec: `minilm`, `ollama:<model>` or `openai:<url>:<model>`. */
+/** Opens the embedder of a spec: `minilm`, `openai:<url>:<model>`, or `ollama:<model>` for Ollama on this machine. */
 export function openEmbedder(
   spec: string,
   { apiKey }: { readonly apiKey?: string | undefined } = {},
 ): Promise<Embedder> {
   if (spec === 'minilm') return openMiniLm()
-  const local = ollama.exec(spec)?.groups
-  if (local?.model !== undefined) return openOllama(local.model)
-  const remote = openAi.exec(spec)?.groups
-  if (remote?.url !== undefined && remote.model !== undefined)
-    return openOpenAi({ url: remote.url, model: remote.model, apiKey })
+  const { url = 'http://127.0.0.1:11434', model } = (openAi.exec(spec) ?? ollama.exec(spec))?.groups ?? {}
+  if (model !== undefined) return openHttpEmbedder({ url, model, name: spec.replace(`${url}:`, ''), apiKey })
   throw new MemoryError('invalid', `"${spec}" is not an embedder.`, {
     hint: 'Write minilm, ollama:<model> or openai:<url>:<model>, for example openai:https://api.openai.com/v1:text-embedding-3-small.',
   })
 }
 
-const vectors = z.array(z.array(z.number()).min(1))
-const ollamaAnswer = z.object({ embeddings: vectors })
-const openAiAnswer = z.object({
-  data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1) })),
+const Answer = z.object({
+  data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1) })).min(1),
 })
 
 const mostAtOnce = 64
 const patienceMs = 120_000
 
-/** A model that Ollama serves on this machine. */
-export const openOllama = (model: string, server = 'http://127.0.0.1:11434'): Promise<Embedder> =>
-  openHttpEmbedder(`ollama:${model}`, async (texts) => {
-    const answer = await post(
-      `${server}/api/embed`,
-      { model, input: texts },
-      {},
-      `Is Ollama running, and has it the model? Try \`ollama pull ${model}\`.`,
-    )
-    return parsed(ollamaAnswer, answer, server).embeddings
-  })
-
-/** A model behind any server that speaks OpenAI's `/v1/embeddings`. */
-export function openOpenAi({
-  url,
-  model,
-  apiKey,
-}: {
-  url: string
-  model: string
-  apiKey?: string | undefined
-}): Promise<Embedder> {
+/** A model behind any server that speaks OpenAI's `/v1/embeddings`. `name` is the name of the model in results. */
+async function openHttpEmbedder(server: { url: string; model: string; name: string; apiKey: string | undefined }) {
+  const { url, model, name, apiKey } = server
   const endpoint = endpointOf(url)
   const headers = apiKey !== undefined && mayCarryKey(endpoint) ? { authorization: `Bearer ${apiKey}` } : {}
-  return openHttpEmbedder(`openai:${model}`, async (texts) => {
-    const body = { model, input: texts, encoding_format: 'float' }
-    const answer = await post(
-      endpoint,
-      body,
-      headers,
-      'Check the address and the model; a key is taken from OPENAI_API_KEY.',
-    )
-    const { data } = parsed(openAiAnswer, answer, endpoint)
-    return [...data].sort((one, other) => one.index - other.index).map(({ embedding }) => embedding)
-  })
-}
 
-/** Asks once for the number of dimensions, and checks every later answer against it. */
-async function openHttpEmbedder(
-  model: string,
-  request: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>,
-): Promise<Embedder> {
-  const [probe] = await request(['dimensions'])
-  if (probe === undefined) throw wrongAnswer(model, 'it has no vectors')
-  const dimensions = probe.length
+  const request = async (texts: readonly string[]): Promise<readonly Float32Array[]> => {
+    const { data: answer, error } = Answer.safeParse(
+      await post(endpoint, { model, input: texts, encoding_format: 'float' }, headers),
+    )
+    if (answer === undefined) {
+      const [issue] = error.issues
+      throw wrongAnswer(endpoint, `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`)
+    }
+    if (answer.data.length !== texts.length)
+      throw wrongAnswer(name, `${texts.length} texts were sent and ${answer.data.length} vectors came back`)
+    const inOrder = answer.data.toSorted((one, other) => one.index - other.index)
+    return inOrder.map(({ embedding }) => Float32Array.from(embedding))
+  }
+
+  // The first answer says how many dimensions every later vector must have.
+  const dimensions = (await request(['dimensions']))[0]?.length ?? 0
   return {
-    model,
+    model: name,
     dimensions,
-    embed: async (texts) => {
+    embed: async (texts: readonly string[]): Promise<readonly Float32Array[]> => {
       const all: Float32Array[] = []
-      for (let at = 0; at < texts.length; at += mostAtOnce) {
-        const batch = texts.slice(at, at + mostAtOnce)
-        const answer = await request(batch)
-        if (answer.length !== batch.length)
-          throw wrongAnswer(model, `${batch.length} texts were sent and ${answer.length} vectors came back`)
-        const odd = answer.find((vector) => vector.length !== dimensions)
-        if (odd !== undefined) throw wrongAnswer(model, `a vector has ${odd.length} dimensions, not ${dimensions}`)
-        all.push(...answer.map((vector) => Float32Array.from(vector)))
-      }
+      for (let at = 0; at < texts.length; at += mostAtOnce)
+        all.push(...(await request(texts.slice(at, at + mostAtOnce))))
+      const odd = all.find((vector) => vector.length !== dimensions)
+      if (odd !== undefined) throw wrongAnswer(name, `a vector has ${odd.length} dimensions, not ${dimensions}`)
       return all
     },
   }
 }
 
-async function post(url: string, body: unknown, headers: Record<string, string>, hint: string): Promise<unknown> {
+async function post(
+  url: string,
+  body: { readonly model: string; readonly input: readonly string[]; readonly encoding_format: string },
+  headers: Record<string, string>,
+): Promise<unknown> {
+  const hint = `Check the address and the model; with Ollama try \`ollama pull ${body.model}\`. A key is taken from OPENAI_API_KEY.`
   let response: Response
   try {
     response = await fetch(url, {
@@ -119,13 +91,6 @@ async function post(url: string, body: unknown, headers: Record<string, string>,
   } catch (cause) {
     throw new MemoryError('unavailable', `${url} answered with something other than JSON.`, { hint, cause })
   }
-}
-
-function parsed<Schema extends z.ZodType>(schema: Schema, answer: unknown, server: string): z.infer<Schema> {
-  const result = schema.safeParse(answer)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw wrongAnswer(server, `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`)
 }
 
 const wrongAnswer = (whose: string, why: string): MemoryError =>

@@ -1,7 +1,6 @@
-import type { Budget } from '../../memory/recall/context.ts'
+import type { Budget, MatchedForm } from '../../memory/recall/context.ts'
 import type { RecallRequest } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import type { Explanation } from '../../search/explanation.ts'
 
 /** The options of recall that a pack or the command line may set. */
 export type RecallOptions = Pick<RecallRequest, 'editedPins'>
@@ -35,25 +34,14 @@ export type AnswerClause = {
   readonly score: number
 }
 
-/** The words of the message behind a clause, for a person to read. */
-export type AnswerMatch = {
-  readonly form: string
-  readonly words: readonly {
-    readonly start: number
-    readonly end: number
-    readonly text: string
-    readonly typo: { readonly written: string; readonly meant: string } | null
-  }[]
-  readonly explanation: Explanation
-}
-
 export type AnswerHit = {
   readonly id: string
   /** Null for a system that does not score. */
   readonly score: number | null
   /** Absent for a system whose scores have no parts, such as a cosine. */
   readonly clauses?: readonly AnswerClause[]
-  readonly matches?: readonly AnswerMatch[]
+  /** The words of the message behind each clause, for a person to read. */
+  readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }
 
 /** The context that a system assembles for one message. */

@@ -152,7 +152,7 @@ describe('bm25', () => {
     })
 
     expect(plain.nearMisses).toBeUndefined()
-    expect(explained.nearMisses).toEqual([{ id: 'b', reason: 'belongs to domain:cars' }])
+    expect(explained.nearMisses).toEqual([{ id: 'b', reason: 'other scope: domain:cars' }])
     expect(explained.relevant[0]?.matches?.[0]).toMatchObject({
       form: 'anchor',
       words: [{ text: 'anchor', start: 0, end: 6 }],

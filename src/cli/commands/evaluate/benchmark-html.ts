@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { reportData } from '../../../eval/report/html/report-data.ts'
-import { reportPage } from '../../../eval/report/html/report-page.ts'
+import { htmlReport } from '../../../eval/report/html-report.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { defineCommand } from '../../command/command.ts'
 import { rest, text } from '../../command/options.ts'
@@ -25,11 +24,11 @@ export const benchmarkHtml = defineCommand({
   async run({ args: { runs }, options }, session) {
     const { root } = evalStore(session, options)
     const file = resolve(session.workingDirectory(), options.out ?? defaultOut)
-    const data = await reportData(root, { runIds: runs, snapshotId: options.snapshotId, now: new Date() })
-    const page = reportPage(data)
+    const { snapshotId } = options
+    const { page, runIds } = await htmlReport(root, { runIds: runs, snapshotId, now: new Date() })
     await writeAtomically(file, page, { existing: 'replace' })
     return {
-      document: { ok: true, file, runs: data.runs.map(({ run }) => run.runId), bytes: Buffer.byteLength(page) },
+      document: { ok: true, file, runs: runIds, bytes: Buffer.byteLength(page) },
       text: () => file,
     }
   },

@@ -3,7 +3,7 @@ import { gateStores, reportAgainstBaseline, requiredSnapshot } from '../../../ev
 import { shown } from '../../../eval/gate/gate.ts'
 import type { DeltaReport } from '../../../eval/report/delta-report.ts'
 import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../../eval/report/delta-report.ts'
-import { type Answer, defineCommand, type ExitCode, exitCodes, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { choice, flag, text, texts } from '../../command/options.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
@@ -94,13 +94,6 @@ function acceptedChanges(given: readonly string[]): Readonly<Record<string, stri
   )
 }
 
-const codes: Readonly<Record<DeltaReport['verdict'], ExitCode>> = {
-  pass: exitCodes.fine,
-  regression: exitCodes.failed,
-  invalid: exitCodes.invalid,
-  'cannot tell': exitCodes.nothingCompared,
-}
-
 /** A comparison as the answer of a command. */
 export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
   const markdown = deltaMarkdown(report)
@@ -109,7 +102,7 @@ export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answ
     text: (style) =>
       format === 'text' ? reportText(report, style) : format === 'junit' ? deltaJunit(report) : markdown,
     ...(format === 'github' ? { notes: deltaGithub(report).annotations } : {}),
-    exitCode: codes[report.verdict],
+    exitCode: report.exitCode,
   }
 }
 

@@ -10,7 +10,6 @@ import {
   measuredMarkdown,
   overallTable,
   packTable,
-  tableText,
   withMeasured,
 } from '../../../eval/report/comparison.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
@@ -24,8 +23,8 @@ import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from
 import { flag, text, texts } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { counted, type Style } from '../../text/output.ts'
-import { failureText, oneCase, runsIn } from './eval-files.ts'
+import { counted, type Style, table } from '../../text/output.ts'
+import { failureText, oneCase, runsIn, unknownCase } from './eval-files.ts'
 import {
   backendsOption,
   editedPinsOption,
@@ -138,9 +137,8 @@ function errorsOf(backend: string, runs: readonly PackRun[]): readonly string[] 
 
 function resultText(rows: ReturnType<typeof comparisonRow>[], ours: readonly PackRun[], style: Style): string {
   const legend = rows.map(({ backend, description }) => style.dim(`${backend}: ${description}`)).join('\n')
-  return [tableText(overallTable(rows)), tableText(packTable(rows)), legend, failureText(ours, style)]
-    .filter((part) => part !== '')
-    .join('\n\n')
+  const tables = [overallTable(rows), packTable(rows)].map((one) => table([one.titles, ...one.rows]))
+  return [...tables, legend, failureText(ours, style)].filter((part) => part !== '').join('\n\n')
 }
 
 /** Of all packs but the calibration pack. */
@@ -176,8 +174,7 @@ function packsIn(directory: string, { pack: wanted, editedPins }: Options): read
 
 async function explainOne(id: string, given: Options, packs: readonly Pack[], backends: Backends): Promise<Answer> {
   const pack = packs.find((one) => askedIn(one).some((asked) => asked.id === id))
-  if (pack === undefined)
-    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
+  if (pack === undefined) throw unknownCase(id)
   const names: readonly BackendName[] = given.backend.length === 0 ? ['bm25'] : given.backend
   return oneCase(pack, id, given.explain, async (isWanted) => {
     const results = await compareBackends(backends, {

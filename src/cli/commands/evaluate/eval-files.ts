@@ -1,9 +1,8 @@
 import { basename, join, resolve } from 'node:path'
-import { explainCase } from '../../../eval/kinds/retrieval/explain-case.ts'
 import { askedIn, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { compareBackends } from '../../../eval/kinds/retrieval/run-pack.ts'
-import { comparisonRow, overallTable, tableText } from '../../../eval/report/comparison.ts'
+import { comparisonRow, overallTable } from '../../../eval/report/comparison.ts'
 import { reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { writeFiles } from '../../../eval/report/write-files.ts'
 import type { BackendName } from '../../../eval/system/backends.ts'
@@ -13,7 +12,7 @@ import { asJson } from '../../../files/atomic-write.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { harmless, type Style } from '../../text/output.ts'
+import { harmless, type Style, table } from '../../text/output.ts'
 import {
   backendOption,
   editedPinsOption,
@@ -22,6 +21,7 @@ import {
   outDirectory,
   outOption,
 } from './eval-options.ts'
+import { explainCase } from './explain-case.ts'
 
 const mostFailuresShown = 20
 
@@ -117,11 +117,12 @@ async function run(kind: Kind, options: Options, session: Session): Promise<Answ
   const rows = [{ backend, runs }, ...controls].flatMap((result) =>
     'runs' in result ? [comparisonRow(result.backend, result.runs)] : [],
   )
+  const { titles, rows: lines } = overallTable(rows)
   const isFine = made.report.retrieval.totalPassed === made.report.retrieval.totalCases
   return {
     document: made.report,
     text: (style) =>
-      [tableText(overallTable(rows)), failureText(runs, style), `Report: ${file}`]
+      [table([titles, ...lines]), failureText(runs, style), `Report: ${file}`]
         .filter((part) => part !== '')
         .join('\n\n'),
     notes: [...pack.warnings.map((warning) => `warning: ${warning}`), ...made.report.notes],
@@ -153,8 +154,7 @@ export async function oneCase(
   explain: boolean,
   runOnly: (isWanted: (pack: Pack, asked: string) => boolean) => Promise<readonly PackRun[]>,
 ): Promise<Answer> {
-  if (!askedIn(pack).some((asked) => asked.id === id))
-    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
+  if (!askedIn(pack).some((asked) => asked.id === id)) throw unknownCase(id)
   const runs = await runOnly((_, asked) => asked === id)
   const found = runs.flatMap(({ subject, records }) => {
     const record = records.find((one) => one.id === id)
@@ -166,6 +166,9 @@ export async function oneCase(
     exitCode: found.every(({ entry }) => entry.passed) ? exitCodes.fine : exitCodes.failed,
   }
 }
+
+export const unknownCase = (id: string): UsageError =>
+  new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
 
 export const runsIn = (results: Awaited<ReturnType<typeof compareBackends>>): readonly PackRun[] =>
   results.flatMap((result) => ('runs' in result ? result.runs : []))

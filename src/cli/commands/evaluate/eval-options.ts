@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
-import { type BackendName, isBackendName, outsideForms } from '../../../eval/system/backends.ts'
+import { type BackendName, backendForms, isBackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { backendNames } from '../../../eval/system/system.ts'
 import { UsageError } from '../../command/command.ts'
 import { choice, flag, option, text } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
@@ -10,7 +9,6 @@ import type { Session } from '../../session.ts'
 /** Reports go here unless told otherwise. */
 const defaultOut = 'test-results'
 
-const backendForms = [...backendNames, ...outsideForms].join(', ')
 const backendHelp = (what: string): string => `${what} One of ${backendForms}.`
 
 export const backendOption = { ...option('<name>', backendHelp('What answers.'), readBackend), default: 'bm25' }

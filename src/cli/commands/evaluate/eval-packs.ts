@@ -1,7 +1,6 @@
 import { findPacks, loadPack } from '../../../eval/kinds/retrieval/pack.ts'
 import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type FileToWrite, writeFiles } from '../../../eval/report/write-files.ts'
-import { calibrate, calibrationFile } from '../../../eval/system/calibration.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { vectorsFor } from '../../../eval/system/vector.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
@@ -41,11 +40,10 @@ export const evalCheck = defineCommand({
   },
 })
 
-/** Also calibrates the threshold again, because it depends on the model. */
 export const evalEmbed = defineCommand({
   args: {},
   options: { embedder: embedderOption, packs: packsOption },
-  description: 'Writes vectors.json beside every pack, and calibrated.json beside the one that settings are chosen on.',
+  description: 'Writes vectors.json beside every pack.',
   examples: {
     'credence eval embed': 'Embeds every pack with the model from npm.',
     'credence eval embed --embedder ollama:nomic-embed-text': 'The same with a model that Ollama serves.',
@@ -57,13 +55,10 @@ export const evalEmbed = defineCommand({
     const found = findPacks(packsDirectory).map((directory) => loadPack(directory))
     const files: FileToWrite[] = []
     let beliefs = 0
-    for (const [index, { directory, runner, pack }] of found.entries()) {
+    for (const [index, { directory, pack }] of found.entries()) {
       evaluation.progress.show(pack.id, index, found.length)
       files.push(await vectorsFor(directory, pack.beliefs, embedder))
       beliefs += pack.beliefs.length
-      if (runner === 'calibration' && pack.kind === 'retrieval') {
-        files.push(calibrationFile(directory, await calibrate(pack, embedder, new Map())))
-      }
     }
     evaluation.progress.clear()
     writeFiles(files)

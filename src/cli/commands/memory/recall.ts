@@ -2,7 +2,6 @@ import { type Budget, type Context, defaultBudget } from '../../../memory/recall
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, readerOptions, text, viewOptions, wholeNumber, words } from '../../command/options.ts'
-import type { LocationOptions, Session } from '../../session.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
@@ -12,7 +11,6 @@ export const recall = defineCommand({
     explain: flag('Show how each score was reached, and which mentioned beliefs were left out.'),
     nearMisses: flag('Show which mentioned beliefs were left out, and why.'),
     render: flag('Print the block for a prompt instead.'),
-    logQueries: flag('Keep the message, readable by you alone, for `credence shadow replay`.'),
     maxBeliefs: limit('maxBeliefs', 'Pinned and relevant beliefs together.'),
     maxPinned: limit('maxPinned', 'Pinned beliefs.'),
     maxQuestions: limit('maxQuestions', 'Open questions.'),
@@ -41,7 +39,6 @@ export const recall = defineCommand({
       ...omitUndefined({ asOf }),
       nearMisses: explain || nearMisses,
     })
-    if (options.logQueries) await logged(message, options, session)
     const { prelude, pinned, relevant, questions, quotes } = context
     const isEmpty = prelude === null && pinned.length + relevant.length + questions.length + quotes.length === 0
     return {
@@ -58,11 +55,3 @@ export const recall = defineCommand({
 // Hosts run recall for every message and read only one of its formats, so each format is loaded when it is asked for.
 const promptOf = async (context: Context): Promise<string> =>
   (await import('../../../memory/recall/render.ts')).renderContext(context)
-
-async function logged(message: string, options: LocationOptions, session: Session): Promise<void> {
-  const { evalStore } = await import('../evaluate/benchmark-store.ts')
-  const { logQuery, queryLogPath } = await import('../../../eval/shadow/replay.ts')
-  const { user, scopes } = session.locate(options)
-  const { root } = evalStore(session, { store: undefined, dir: options.dir })
-  await logQuery(queryLogPath(root), { at: new Date().toISOString(), user, scopes: [...scopes], message })
-}

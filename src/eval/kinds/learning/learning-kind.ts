@@ -9,7 +9,6 @@ import { sentencesOf } from '../../../search/sentences.ts'
 import { parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
-import { PackPath } from '../../store/schemas/manifest.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
 import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { judgeLearning } from './judge-learning.ts'
@@ -154,25 +153,23 @@ const LearningCase = z.strictObject({
 export type ExpectedFact = z.infer<typeof ExpectedFact>
 export type LearningCase = z.infer<typeof LearningCase>
 
-const Files = z.looseObject({ files: z.looseObject({ cases: PackPath }) })
-
 /** Reads messages with what must and must not be learned from them. */
 export function readLearningCases(place: PackPlace): readonly LearningCase[] {
-  const named = Files.safeParse(place.manifest)
-  if (!named.success) throw invalid(`${join(place.directory, manifestName)}: files.cases must name the case file.`)
-  const file = join(place.directory, named.data.files.cases)
+  const named = place.manifest.files?.cases
+  if (named === undefined) throw invalid(`${join(place.directory, manifestName)}: files.cases is missing.`)
+  const file = join(place.directory, named)
   const value = parseJsonFile(file, readTextFile(file))
   const { data: cases, error } = z.array(LearningCase).min(1).safeParse(value)
   if (cases === undefined)
     throw invalid(error.issues.map((issue) => `${file}: ${issue.path.join('.')}: ${issue.message}.`).join('\n'))
-  const listed = cases.map(({ caseId, message }) => ({ id: caseId, prompt: message }))
-  refuseUnlike(place, listed)
+  refuseUnlike(
+    place,
+    cases.map(({ caseId, message }) => ({ id: caseId, prompt: message })),
+  )
   for (const { caseId, message, learn: expected } of cases) {
     // Text that is to be kept word by word must have been said.
-    const said = message.replace(/\s+/gu, ' ')
-    const unsaid = expected
-      .flatMap(({ says }) => says)
-      .find((words) => !said.includes(words) && !message.includes(words))
+    const said = [message, message.replace(/\s+/gu, ' ')]
+    const unsaid = expected.flatMap(({ says }) => says).find((words) => !said.some((text) => text.includes(words)))
     if (unsaid !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${unsaid}".`)
   }
   return cases

@@ -1,6 +1,6 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
-import type { Subject } from '../../system/subject.ts'
+import type { Subject, Timed } from '../../system/subject.ts'
 import { type Answer, type BeliefUpdate, emptyAnswer } from '../../system/system.ts'
 import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer } from '../kind.ts'
 import {
@@ -8,7 +8,6 @@ import {
   driftScore,
   type Expectations,
   measure,
-  noiseIn,
   type Outcome,
   type PassType,
   passTypeOf,
@@ -59,7 +58,7 @@ export async function* carryOutRecall(
   if (pack.kind === 'retrieval') {
     const byId = new Map(pack.cases.map((one) => [one.caseId, one]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
-    yield* carriedOut(wanted, request, (one) => asking.ask(one.caseId, one, one.category))
+    yield* carriedOut(wanted, request, (one) => asking.ask(one.caseId, one))
     return
   }
   // The store lives through all sessions of a pack: a later session may use what an earlier one taught. So a turn whose
@@ -68,7 +67,7 @@ export async function* carryOutRecall(
     for (const turn of turns) {
       if (request.signal.aborted) return
       const id = `${caseId}#${turn.turnIndex}`
-      if (request.wanted.has(id)) yield await asking.ask(id, turn, null)
+      if (request.wanted.has(id)) yield await asking.ask(id, turn)
       for (const update of turn.updates) await asking.change(id, update)
     }
   }
@@ -93,14 +92,13 @@ async function begun(pack: Pack, subject: Subject, seed: number, observer: Recal
   const isPinned = (belief: (typeof created)[number]) => belief.pinned && isCurrent({ ...belief, version: 1 })
   const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))
   return {
-    ask: async (id: string, asked: ReadyCase | ReadyTurn, category: string | null): Promise<CaseOutcome> => {
+    ask: async (id: string, asked: ReadyCase | ReadyTurn): Promise<CaseOutcome> => {
       if (broken !== null) return failedOutcome(id, asked, broken)
       const { user, scopes, message, budget, expect } = asked
       const explain = observer.explains(id) ? { explain: true } : {}
       try {
         const query = { user, scopes, message, budget, recall: pack.recall, ...explain }
-        const { value, ms } = await subject.answer(query, expect)
-        return outcomeOf(id, { asked, category, answer: value, ms }, pinned)
+        return outcomeOf(id, asked, await subject.answer(query, expect), pinned)
       } catch (error) {
         return failedOutcome(id, asked, messageOf(error))
       }
@@ -126,16 +124,10 @@ export type RecallExplanation = {
   readonly nearMisses?: Answer['nearMisses']
 }
 
-type Answered = {
-  readonly asked: ReadyCase | ReadyTurn
-  readonly category: string | null
-  readonly answer: Answer
-  readonly ms: number
-}
-
 function outcomeOf(
   caseId: string,
-  { asked, category, answer, ms }: Answered,
+  asked: ReadyCase | ReadyTurn,
+  { value: answer, ms }: Timed<Answer>,
   pinnedInCorpus: ReadonlySet<string>,
 ): CaseOutcome {
   const { prelude, pinned, relevant, questions, nearMisses } = answer
@@ -145,7 +137,7 @@ function outcomeOf(
   const drift = namesNoise(asked.expect) ? driftScore(asked.expect, outcome) : null
   const explanation: RecallExplanation = {
     group: groupOf(asked),
-    passType: failures.length === 0 ? passTypeOf(category, metrics) : null,
+    passType: failures.length === 0 ? passTypeOf('label' in asked ? null : asked.category, metrics) : null,
     query: answer.expandedQuery ?? asked.message,
     prelude,
     matches: relevant,
@@ -177,11 +169,5 @@ const failedOutcome = (caseId: string, asked: ReadyCase | ReadyTurn, message: st
 const groupOf = (asked: ReadyCase | ReadyTurn): string | null => ('label' in asked ? asked.label : asked.category)
 
 export const namesNoise = ({ noiseCheck }: Expectations): boolean => (noiseCheck?.mustNotSurface ?? []).length > 0
-
-/** The beliefs among the returned ones that a case names as noise. */
-export const noiseOf = (expect: Expectations, returned: CaseOutcome['returned']): readonly string[] => {
-  const ids = (tier: string) => returned.filter((item) => item.tier === tier).map(({ id }) => id)
-  return noiseIn(expect, { prelude: null, pinned: ids('pinned'), relevant: ids('relevant'), questions: [] })
-}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

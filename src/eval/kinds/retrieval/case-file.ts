@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
-import type { Budget } from '../../../memory/recall/context.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { invalid } from '../../pack/manifest.ts'
+import { fieldAt } from '../../store/parse-artifact.ts'
 import { Expectations } from './expectations.ts'
 
 /** `warnings` name unknown fields, which are not checked. */
@@ -19,11 +20,8 @@ const budget = z
     maxPrelude: count.optional(),
   })
   .default({})
-  .transform(({ maxPinnedFacts, ...rest }): Partial<Budget> => {
-    // The published name of one limit differs from ours.
-    const given = { ...rest, maxPinned: maxPinnedFacts }
-    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  })
+  // The published name of one limit differs from ours.
+  .transform(({ maxPinnedFacts, ...rest }) => omitUndefined({ ...rest, maxPinned: maxPinnedFacts }))
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
 
@@ -40,11 +38,11 @@ const RetrievalCase = z
     notes: z.unknown().optional(),
     expect: Expectations,
   })
-  .transform(({ category, userId, scope: scopes, query: message, notes: _, ...rest }) => ({
+  .transform(({ category = null, userId: user = null, scope: scopes, query: message, notes: _, ...rest }) => ({
     ...rest,
-    category: category ?? null,
+    category,
     /** Null for the pack's default user. */
-    user: userId ?? null,
+    user,
     scopes,
     message,
   }))
@@ -75,13 +73,8 @@ const SessionTurn = z
       .optional(),
     expect: Expectations,
   })
-  .transform((turn) => ({
-    turnIndex: turn.turnIndex,
-    label: turn.label,
-    scopes: turn.scope,
-    message: turn.userMessage,
-    budget: turn.budget,
-    expect: turn.expect,
+  .transform(({ turnIndex, label, scope: scopes, userMessage: message, budget: limits, expect, ...turn }) => ({
+    ...{ turnIndex, label, scopes, message, budget: limits, expect },
     createBelief: turn.createBeliefAtTurn ?? null,
     updateBelief: turn.updateBeliefAtTurn ?? null,
   }))
@@ -96,8 +89,14 @@ const SessionCase = z
     notes: z.unknown().optional(),
     turns: z.array(SessionTurn).min(1),
   })
-  .transform(({ caseId, description, userId, turns }) => ({ caseId, description, user: userId ?? null, turns }))
-export type SessionCase = z.infer<typeof SessionCase>
+  .superRefine(({ turns }, context) => {
+    for (const [index, { turnIndex }] of turns.entries()) {
+      const before = turns[index - 1]?.turnIndex ?? -1
+      const message = `turn ${turnIndex} follows turn ${before}, but turns stand in the order in which they happen`
+      if (turnIndex <= before) context.addIssue({ code: 'custom', path: ['turns', index], message })
+    }
+  })
+  .transform(({ caseId, description, userId: user = null, turns }) => ({ caseId, description, user, turns }))
 
 function isScope(text: string): boolean {
   try {
@@ -112,84 +111,64 @@ export const readRetrievalCases = (file: string, value: unknown): CaseFile<Retri
   parseCases(file, value, RetrievalCase, 'query')
 
 /** Reads a file of sessions. */
-export function readSessionCases(file: string, value: unknown): CaseFile<SessionCase> {
-  const read = parseCases(file, value, SessionCase, 'turns')
-  for (const one of read.cases) refuseDisorder(file, one)
-  return read
-}
-
-function refuseDisorder(file: string, { caseId, turns }: SessionCase): void {
-  for (const [index, turn] of turns.entries()) {
-    const before = turns[index - 1]
-    if (before !== undefined && turn.turnIndex <= before.turnIndex) {
-      throw invalid(
-        `${file}: case "${caseId}", turns[${index}]: turn ${turn.turnIndex} follows turn ${before.turnIndex}.`,
-        'Turns stand in the order in which they happen.',
-      )
-    }
-  }
-}
-
-type CaseSchema = z.ZodType<{ readonly caseId: string }>
+export const readSessionCases = (file: string, value: unknown): CaseFile<z.infer<typeof SessionCase>> =>
+  parseCases(file, value, SessionCase, 'turns')
 
 /** A wrong value is an error; an unknown key is a warning, and its value is not checked. */
-function parseCases<Schema extends CaseSchema>(
+function parseCases<Schema extends z.ZodType<{ readonly caseId: string }>>(
   file: string,
   value: unknown,
   schema: Schema,
   mark: 'query' | 'turns',
 ): CaseFile<z.infer<Schema>> {
-  if (!Array.isArray(value))
-    throw invalid(`${file}: holds ${kindOf(value)}, not a list of cases.`, 'A case file is a JSON array.')
+  if (!Array.isArray(value)) {
+    const kind = value === null ? 'null' : isObject(value) ? 'one object' : `a ${typeof value}`
+    throw invalid(`${file}: holds ${kind}, not a list of cases.`, 'A case file is a JSON array.')
+  }
   if (value.length === 0) throw invalid(`${file}: holds no cases.`, 'Nothing was checked, so nothing can pass.')
   const warnings: string[] = []
-  const cases = value.map((item: unknown, index) => {
-    refuseOtherKind(file, item, mark)
-    const stripped = withoutNotes(item)
-    const place = placeOf(file, stripped, index)
-    const first = schema.safeParse(stripped)
-    if (first.success) return first.data
-    const errors = first.error.issues.filter((issue) => issue.code !== 'unrecognized_keys')
-    const lines = errors.map((issue) => `${place(issue.path)}: ${issue.message}.`)
+  const parse = (item: unknown, name: string): z.infer<Schema> => {
+    const place = (path: readonly PropertyKey[]): string =>
+      `${file}: case ${name}${path.length === 0 ? '' : `, ${fieldAt(path)}`}`
+    const parsed = schema.safeParse(item)
+    if (parsed.success) return parsed.data
+    const { issues } = parsed.error
+    const wrong = issues.filter(({ code }) => code !== 'unrecognized_keys')
+    const lines = wrong.map(({ path, message }) => `${place(path)}: ${message}.`)
     if (lines.length > 0) throw invalid(lines.join('\n'), 'See docs/evaluation.md for the format.')
-    for (const issue of first.error.issues) {
+    for (const issue of issues) {
       if (issue.code !== 'unrecognized_keys') continue
       for (const key of issue.keys) {
         warnings.push(`${place([...issue.path, key])}: ${adviceFor(key, issue.path)}; it was not checked.`)
-        remove(stripped, issue.path, key)
+        remove(item, issue.path, key)
       }
     }
-    return schema.parse(stripped)
+    return parse(item, name)
+  }
+  const seen = new Set<string>()
+  const cases = value.map((item: unknown, index) => {
+    refuseOtherKind(file, item, mark)
+    const id = isObject(item) && typeof item.caseId === 'string' ? item.caseId : ''
+    if (id !== '' && seen.has(id))
+      throw invalid(`${file}: the caseId "${id}" is used more than once.`, 'Every case needs an id of its own.')
+    seen.add(id)
+    return parse(withoutNotes(item), id === '' ? String(index + 1) : `"${id}"`)
   })
-  refuseRepeats(file, cases)
   return { cases, warnings }
 }
 
-const tiers = new Set(['personaPrelude', 'pinnedFacts', 'relevantBeliefs', 'openQuestions', 'noiseCheck'])
+const tiers = Object.keys(Expectations.shape)
 
 function adviceFor(key: string, path: readonly PropertyKey[]): string {
-  if (tiers.has(key) && path.at(-1) !== 'expect') return `${key} belongs directly under expect, not here`
+  if (tiers.includes(key) && path.at(-1) !== 'expect') return `${key} belongs directly under expect, not here`
   return path.includes('expect') ? 'no such expectation' : 'no such field'
 }
 
 function refuseOtherKind(file: string, item: unknown, mark: 'query' | 'turns'): void {
   const other = mark === 'query' ? 'turns' : 'query'
   if (!isObject(item) || mark in item || !(other in item)) return
-  throw invalid(
-    `${file}: its cases have ${other}, not ${mark}.`,
-    other === 'turns'
-      ? 'These are sessions; use `credence eval session`.'
-      : 'These are single questions; use `credence eval retrieval`.',
-  )
-}
-
-function refuseRepeats(file: string, items: readonly { readonly caseId: string }[]): void {
-  const seen = new Set<string>()
-  for (const { caseId } of items) {
-    if (seen.has(caseId))
-      throw invalid(`${file}: the caseId "${caseId}" is used more than once.`, 'Every case needs an id of its own.')
-    seen.add(caseId)
-  }
+  const command = other === 'turns' ? 'session' : 'retrieval'
+  throw invalid(`${file}: its cases have ${other}, not ${mark}.`, `Use \`credence eval ${command}\` for these cases.`)
 }
 
 /** Keys that begin with `_` are notes. Beliefs are left alone: there such a key can be the id. */
@@ -202,16 +181,6 @@ function withoutNotes(value: unknown): unknown {
   )
 }
 
-/** `cases.json: case "x", turns[10].expect`, or the number of a case that has no id. */
-function placeOf(file: string, item: unknown, index: number): (path: readonly PropertyKey[]) => string {
-  const caseId =
-    isObject(item) && typeof item.caseId === 'string' && item.caseId !== '' ? `"${item.caseId}"` : `${index + 1}`
-  return (path) => {
-    const trail = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
-    return `${file}: case ${caseId}${trail === '' ? '' : `, ${trail.replace(/^\./u, '')}`}`
-  }
-}
-
 function remove(value: unknown, path: readonly PropertyKey[], key: string): void {
   let at = value
   for (const step of path) at = isObject(at) || Array.isArray(at) ? Reflect.get(at, step) : undefined
@@ -220,6 +189,3 @@ function remove(value: unknown, path: readonly PropertyKey[], key: string): void
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const kindOf = (value: unknown): string =>
-  value === null ? 'null' : isObject(value) ? 'one object' : `a ${typeof value}`

@@ -53,7 +53,10 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
 }
 
 /** The beliefs that a turn names as noise and that surfaced all the same, pinned or relevant. */
-export function noiseIn(expect: Expectations, { relevant, pinned }: Outcome): readonly string[] {
+export function noiseIn(
+  expect: Expectations,
+  { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>,
+): readonly string[] {
   const surfaced = new Set([...relevant, ...pinned])
   return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
 }

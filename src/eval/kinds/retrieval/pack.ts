@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { readTextFile } from '../../../files/read-text.ts'
-import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import { readRecords } from '../../../memory/transfer/belief-record.ts'
+import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { invalid, manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
+import { wantedCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
-import { fieldAt } from '../../store/parse-artifact.ts'
-import { Manifest, PackPath } from '../../store/schemas/manifest.ts'
+import { Manifest } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
 import type { PackPlace } from '../kind.ts'
 import { type RetrievalCase, readRetrievalCases, readSessionCases, type SessionTurn } from './case-file.ts'
@@ -41,7 +39,7 @@ export type ReadyTurn = Omit<SessionTurn, 'createBelief' | 'updateBelief'> & {
 }
 type ReadySession = { readonly caseId: string; readonly description: string; readonly turns: readonly ReadyTurn[] }
 
-export type PackFiles = {
+type PackFiles = {
   readonly kind: Pack['kind']
   readonly id: string
   readonly title: string
@@ -57,28 +55,33 @@ export type PackFiles = {
 export function readPack(files: PackFiles): Pack {
   const { kind, id, title, beliefsFile, casesFile: file, recall = {}, strict = false } = files
   const [beliefsText, casesText] = [readTextFile(beliefsFile), readTextFile(file)]
-  const corpus = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
-  const defaultUser = files.defaultUser ?? commonestUser(corpus.beliefs)
-  const content = JSON.stringify([beliefsText, casesText, recall])
-  const hash = createHash('sha256').update(content).digest('hex')
+  const { beliefs, warnings: ofBeliefs } = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
+  const defaultUser = files.defaultUser ?? commonestUser(beliefs)
+  const hash = createHash('sha256')
+    .update(JSON.stringify([beliefsText, casesText, recall]))
+    .digest('hex')
   const value = parseJsonFile(file, casesText)
-  const { warnings: found, ...cases } =
-    kind === 'session' ? readSessions(file, value, defaultUser) : readSingleCases(file, value, defaultUser)
-  const warnings = [...corpus.warnings, ...found]
+  const { warnings: ofCases, ...cases } =
+    kind === 'session' ? readSessions(file, value, defaultUser) : readCases(file, value, defaultUser)
+  const pack: Pack = { id, title, beliefs, recall, hash, warnings: [...ofBeliefs, ...ofCases], ...cases }
+  const idle = askedIn(pack).filter(({ asked }) => !demandsSomething(asked.expect))
+  const warnings = [
+    ...pack.warnings,
+    ...idle.map((one) => `${placeOf(file, one)} checks nothing: no answer could fail it.`),
+  ]
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
-  const pack: Pack = { id, title, beliefs: corpus.beliefs, recall, hash, warnings, ...cases }
   refuseUnknownBeliefs(pack, file)
-  return pack
+  return { ...pack, warnings }
 }
 
-function readSingleCases(file: string, value: unknown, defaultUser: string) {
+const placeOf = (file: string, { caseId, asked }: ReturnType<typeof askedIn>[number]): string =>
+  `${file}: case "${caseId}"${'turnIndex' in asked ? `, turn ${asked.turnIndex}` : ''}`
+
+function readCases(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readRetrievalCases(file, value)
-  const idle = cases
-    .filter((one) => !demandsSomething(one.expect))
-    .map(({ caseId }) => `${file}: case "${caseId}" ${checksNothing}`)
   const ready = cases.map((one) => ({ ...one, user: one.user ?? defaultUser }))
-  return { kind: 'retrieval' as const, cases: ready, warnings: [...warnings, ...idle] }
+  return { kind: 'retrieval' as const, cases: ready, warnings }
 }
 
 function readSessions(file: string, value: unknown, defaultUser: string) {
@@ -87,25 +90,19 @@ function readSessions(file: string, value: unknown, defaultUser: string) {
   const sessions = cases.map(({ caseId, description, user: own, turns }): ReadySession => {
     const user = own ?? defaultUser
     const ready = turns.map(({ createBelief, updateBelief, ...turn }): ReadyTurn => {
-      const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
-      if (!demandsSomething(turn.expect)) all.push(`${place} ${checksNothing}`)
-      const made = createBelief === null ? '[]' : JSON.stringify([createBelief])
-      const created = readBeliefs(made, `${place}, createBeliefAtTurn`, user)
-      all.push(...created.warnings)
-      const creations = created.beliefs.map((belief): BeliefUpdate => ({ kind: 'create', belief }))
-      return { ...turn, user, updates: [...creations, ...updatesOf(updateBelief)] }
+      const source = `${file}: case "${caseId}", turn ${turn.turnIndex}, createBeliefAtTurn`
+      const made = readBeliefs(createBelief === null ? '[]' : JSON.stringify([createBelief]), source, user)
+      all.push(...made.warnings)
+      const updates: BeliefUpdate[] = made.beliefs.map((belief) => ({ kind: 'create', belief }))
+      if (updateBelief !== null) {
+        const { beliefId, addAliases = [], setContent, setCanonicalName: setName } = updateBelief
+        updates.push({ kind: 'update', beliefId, addAliases, ...omitUndefined({ setContent, setName }) })
+      }
+      return { ...turn, user, updates }
     })
     return { caseId, description, turns: ready }
   })
   return { kind: 'session' as const, sessions, warnings: all }
-}
-
-const checksNothing = 'checks nothing: no answer could fail it.'
-
-function updatesOf(update: SessionTurn['updateBelief']): readonly BeliefUpdate[] {
-  if (update === null) return []
-  const { beliefId, addAliases = [], setContent, setCanonicalName: setName } = update
-  return [{ kind: 'update', beliefId, addAliases, ...omitUndefined({ setContent, setName }) }]
 }
 
 /** Beliefs without times count as written at one fixed moment, so that the same file always reads the same. */
@@ -135,26 +132,21 @@ function commonestUser(beliefs: readonly BeliefRecord[]): string {
  * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. A belief that
  * must be there must exist by then; one that must not be there may be created later in the file.
  */
-export function refuseUnknownBeliefs(pack: Pack, file: string): void {
+function refuseUnknownBeliefs(pack: Pack, file: string): void {
   const known = new Set(pack.beliefs.map(({ id }) => id))
-  if (pack.kind === 'retrieval') {
-    for (const { caseId, expect } of pack.cases) checkIds(expect, `${file}: case "${caseId}"`, known, known)
-    return
-  }
-  const updates = pack.sessions.flatMap(({ turns }) => turns.flatMap((turn) => turn.updates))
+  const all = askedIn(pack)
+  const updates = all.flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
   const ever = new Set([...known, ...updates.flatMap((one) => (one.kind === 'create' ? [one.belief.id] : []))])
-  for (const { caseId, turns } of pack.sessions) {
-    for (const turn of turns) {
-      const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
-      checkIds(turn.expect, place, known, ever)
-      for (const update of turn.updates) {
-        const id = update.kind === 'create' ? update.belief.id : update.beliefId
-        if (update.kind === 'update' && !known.has(id))
-          throw unknownBelief(`${place}, updateBeliefAtTurn`, id, ever.has(id))
-        if (update.kind === 'create' && known.has(id))
-          throw invalid(`${place}: createBeliefAtTurn makes "${id}", which exists already.`, ownId)
-        known.add(id)
-      }
+  for (const one of all) {
+    const place = placeOf(file, one)
+    checkIds(one.asked.expect, place, known, ever)
+    for (const update of 'updates' in one.asked ? one.asked.updates : []) {
+      const id = update.kind === 'create' ? update.belief.id : update.beliefId
+      if (update.kind === 'update' && !known.has(id))
+        throw unknownBelief(`${place}, updateBeliefAtTurn`, id, ever.has(id))
+      if (update.kind === 'create' && known.has(id))
+        throw invalid(`${place}: createBeliefAtTurn makes "${id}", which exists already.`, ownId)
+      known.add(id)
     }
   }
 }
@@ -187,12 +179,6 @@ type ReadOptions = {
   readonly recall?: RecallOptions
 }
 
-/** The fields that these packs need beside those of every manifest. */
-const RunnerFields = z.looseObject({
-  runner: z.enum(recallRunners),
-  files: z.looseObject({ beliefs: PackPath, cases: PackPath }),
-})
-
 /** The folders below `directory` that are packs of these kinds, by name. */
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => recallRunners.some((runner) => runner === manifestOf(folder).runner))
@@ -205,20 +191,20 @@ export const loadPack = (directory: string, { strict = true, recall = {} }: Read
 export function readFolder(place: PackPlace, { strict = false, recall = {} }: ReadOptions = {}) {
   const { directory, manifest } = place
   const file = join(directory, manifestName)
-  const fields = RunnerFields.safeParse(manifest)
-  if (!fields.success) {
-    const [issue] = fields.error.issues
-    throw invalid(`${file}: ${fieldAt(issue?.path ?? [])} ${issue?.message ?? 'is wrong'}.`, 'See docs/harness.md.')
-  }
-  const { runner, files } = fields.data
+  const { beliefs, cases } = manifest.files ?? {}
+  const runner = recallRunners.find((name) => name === manifest.runner)
+  if (runner === undefined)
+    throw invalid(`${file}: runner is "${manifest.runner}".`, `Use one of ${recallRunners.join(', ')}.`)
+  if (beliefs === undefined || cases === undefined)
+    throw invalid(`${file}: files.${beliefs === undefined ? 'beliefs' : 'cases'} is missing.`, 'See docs/harness.md.')
   const misspelt = misspeltFields(file, manifest)
   if (strict && misspelt.length > 0) throw invalid(misspelt.join('\n'), 'See docs/harness.md for the format.')
   const pack = readPack({
     kind: runner === 'session' ? 'session' : 'retrieval',
     id: manifest.benchmarkId,
     title: manifest.title,
-    beliefsFile: join(directory, files.beliefs),
-    casesFile: join(directory, files.cases),
+    beliefsFile: join(directory, beliefs),
+    casesFile: join(directory, cases),
     defaultUser: manifest.defaultUser,
     recall: omitUndefined({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
     strict,
@@ -247,11 +233,9 @@ export function askedIn(pack: Pack) {
 
 /** The ids of the cases that hold `text` in their id, message, category or description. */
 export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
-  const sought = text.toLowerCase()
-  const holding = contentOf(pack).cases.filter(({ id, prompt, words }) =>
-    [id, prompt, ...words].some((part) => part.toLowerCase().includes(sought)),
-  )
-  return new Set(holding.map(({ id }) => id))
+  const { cases } = contentOf(pack)
+  const words = new Map(cases.map((one) => [one.id, one.words]))
+  return new Set(wantedCases({ manifest: { cases }, words }, { filter: text }))
 }
 
 /** A pack as the runner sees it. Turns keep their order. */

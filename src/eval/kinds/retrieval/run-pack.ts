@@ -14,15 +14,6 @@ import type { Answer } from '../../system/system.ts'
 import { carryOutRecall } from './carry-out.ts'
 import { askedIn, type Pack, type ReadyCase, type ReadyTurn } from './pack.ts'
 
-/** One case as it was asked, its outcome, and the outcome in the form of the published reports. */
-export type RanCase = {
-  readonly id: string
-  readonly asked: ReadyCase | ReadyTurn
-  readonly outcome: CaseOutcome
-  readonly answer: Answer | null
-  readonly entry: RetrievalEntry | SessionEntry
-}
-
 /** A pack that was run without a store; `credence eval` makes its tables and reports of it. */
 export type PackRun = {
   readonly pack: Pack
@@ -30,7 +21,14 @@ export type PackRun = {
   readonly ingestion: { readonly beliefCount: number; readonly totalMs: number } | null
   /** Beliefs that the subject could not take in as given, in sentences. */
   readonly notices: readonly string[]
-  readonly records: readonly RanCase[]
+  /** Each case as it was asked, the answer, and the result in the form of the published reports. */
+  readonly records: readonly {
+    readonly id: string
+    readonly asked: ReadyCase | ReadyTurn
+    readonly outcome: CaseOutcome
+    readonly answer: Answer | null
+    readonly entry: RetrievalEntry | SessionEntry
+  }[]
 }
 
 export type RunOptions = {
@@ -54,7 +52,7 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
   let ingestion: PackRun['ingestion'] = null
   let notices: readonly string[] = []
   const request = { repeat: 0, seed: 0, wanted: new Set(byId.keys()), jobs, signal, folder: null }
-  const records: RanCase[] = []
+  const records: PackRun['records'][number][] = []
   for await (const outcome of carryOutRecall(pack, subject, request, {
     explains: (id) => id === explain,
     onIngested: (ms) => {
@@ -130,26 +128,19 @@ export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
 /** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
 export async function checkPack(pack: Pack, backends: Backends) {
-  const none = await passesOf(pack, backends, 'none')
-  const oracle = await passesOf(pack, backends, 'oracle')
+  const results = await compareBackends(backends, { packs: [pack], backends: ['none', 'oracle'] })
+  const [none = [], oracle = []] = results.map((result) =>
+    'runs' in result ? result.runs.flatMap(({ records }) => records) : [],
+  )
+  const passedBy = (records: PackRun['records']): number => records.filter(({ entry }) => entry.passed).length
+  const [passedByNone, passedByOracle] = [passedBy(none), passedBy(oracle)]
   /** Why the pack is not fit to judge anything by; empty when it is. */
-  const problems = oracle.failed.map((failure) => `No memory can pass ${failure}`)
-  if (none.passed > none.total * mostPassedByNone) {
+  const problems = oracle.flatMap(({ id, entry: { passed, error, failures } }) =>
+    passed ? [] : [`No memory can pass "${id}": ${error ?? failures.join(' ')}`],
+  )
+  if (passedByNone > none.length * mostPassedByNone) {
     const allowed = `at most ${mostPassedByNone * 100} % are allowed`
-    problems.unshift(`Finding nothing passes ${none.passed} of ${none.total} cases; ${allowed}.`)
+    problems.unshift(`Finding nothing passes ${passedByNone} of ${none.length} cases; ${allowed}.`)
   }
-  return { pack: pack.id, cases: none.total, passedByNone: none.passed, passedByOracle: oracle.passed, problems }
-}
-
-async function passesOf(pack: Pack, backends: Backends, control: 'none' | 'oracle') {
-  const subject = await backends.open(control)
-  try {
-    const { records } = await runPack(pack, subject)
-    const failed = records.flatMap(({ id, entry: { passed, error, failures } }) =>
-      passed ? [] : [`"${id}": ${error ?? failures.join(' ')}`],
-    )
-    return { passed: records.length - failed.length, total: records.length, failed }
-  } finally {
-    await subject.close()
-  }
+  return { pack: pack.id, cases: none.length, passedByNone, passedByOracle, problems }
 }

@@ -59,6 +59,23 @@ export const CaseRecord = z
 
 export type CaseRecord = z.infer<typeof CaseRecord>
 
+/** The fields that say what was run; a run and a baseline both have them. */
+const identity = {
+  benchmarkId: SafeId,
+  runId: SafeId,
+  completedAt: Timestamp.optional(),
+  gitRef: z.string().optional(),
+  metrics: Metrics.optional(),
+  packHash: ContentHash.optional(),
+  system: SystemIdentity.optional(),
+  seed: z.int().optional(),
+  repeats: z.int().positive().optional(),
+  deterministic: z.boolean().optional(),
+  metricDeclarations: z.array(MetricDeclaration).optional(),
+}
+
+const Shard = z.looseObject({ index: z.int().positive(), count: z.int().positive() })
+
 export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
@@ -75,11 +92,9 @@ export const Latency = z.looseObject({
 export const RunSummary = z
   .looseObject({
     schemaVersion: SchemaVersion,
-    runId: SafeId,
-    benchmarkId: SafeId,
+    ...identity,
     status: z.enum(runStatuses),
     startedAt: Timestamp,
-    completedAt: Timestamp.optional(),
     totalCases: Count,
     passedCases: Count,
     failedCases: Count,
@@ -88,7 +103,6 @@ export const RunSummary = z
     unjudgedCases: Count.optional().describe('Answered, but nothing could tell whether it is right.'),
     pendingCases: Count.optional().describe('Not reached yet.'),
     flakyCases: Count.optional().describe('Passed in some repeats and failed in others; counted as failed too.'),
-    metrics: Metrics.optional(),
     intervals: z
       .record(MetricName, z.looseObject({ low: z.number(), high: z.number() }))
       .optional()
@@ -97,28 +111,18 @@ export const RunSummary = z
       'Time is measured but not compared unless the pack declares it as a metric: it differs between machines.',
     ),
     notes: z.string().optional(),
-    gitRef: z.string().optional(),
-    packHash: ContentHash.optional(),
-    system: SystemIdentity.optional(),
-    seed: z.int().optional(),
-    repeats: z.int().positive().optional(),
-    deterministic: z.boolean().optional(),
     filter: Words.optional().describe(
       'Set when only some cases were wanted. Such a run is never a baseline and never gated.',
     ),
-    shard: z
-      .looseObject({ index: z.int().positive(), count: z.int().positive() })
-      .optional()
-      .describe(
-        'Set when only a part of the cases was run, to be merged. Such a run is never a baseline and never gated.',
-      ),
+    shard: Shard.optional().describe(
+      'Set when only a part of the cases was run, to be merged. Such a run is never a baseline and never gated.',
+    ),
     role: z
       .enum(['control', 'ablation'])
       .optional()
       .describe(
         'Set when the run shows what the cases are worth, and not what a memory is. Such a run is never gated.',
       ),
-    metricDeclarations: z.array(MetricDeclaration).optional(),
   })
   .superRefine((run, context) => {
     const issue = (field: string, message: string, input?: unknown) =>
@@ -164,8 +168,7 @@ export const Environment = z.looseObject({
   os: z.looseObject({ platform: Words, release: Words, arch: Words }),
   shard: z
     .looseObject({
-      index: z.int().positive(),
-      count: z.int().positive(),
+      ...Shard.shape,
       caseIds: z.array(SafeId).describe('The cases of this shard in the order of the pack.'),
       isShuffled: z.boolean().describe('Whether the seed decides the order of the cases.'),
     })
@@ -185,21 +188,11 @@ const dust = 1e-9
 /** The accepted figures of one benchmark. */
 export const BaselineBenchmark = z
   .looseObject({
-    benchmarkId: SafeId,
-    runId: SafeId,
-    completedAt: Timestamp.optional(),
-    gitRef: z.string().optional(),
+    ...identity,
     passRate: z.number().min(0).max(1),
-    metrics: Metrics.optional(),
     totalCases: Count.optional(),
     passedCases: Count.optional(),
     errorCases: Count.optional(),
-    packHash: ContentHash.optional(),
-    system: SystemIdentity.optional(),
-    seed: z.int().optional(),
-    repeats: z.int().positive().optional(),
-    deterministic: z.boolean().optional(),
-    metricDeclarations: z.array(MetricDeclaration).optional(),
     caseResults: z.array(CaseResult).optional(),
   })
   .superRefine((benchmark, context) => {

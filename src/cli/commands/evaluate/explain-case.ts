@@ -1,14 +1,11 @@
-import type { Explanation } from '../../../search/explanation.ts'
-import type { Answer, AnswerHit } from '../../system/system.ts'
-import { checkExpectations, type Expectations, type Outcome } from './expectations.ts'
-import type { Pack } from './pack.ts'
-import type { PackRun } from './run-pack.ts'
-
-/** Sets off the matched words of a message. */
-export type Mark = (words: string) => string
+import { checkExpectations, type Expectations, type Outcome } from '../../../eval/kinds/retrieval/expectations.ts'
+import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
+import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import type { Answer, AnswerHit } from '../../../eval/system/system.ts'
+import { arithmetic } from '../../text/recall.ts'
 
 /** One case for a person: the message, the answer and why, the expectations and which of them failed. */
-export function explainCase(run: PackRun, id: string, mark: Mark): string | null {
+export function explainCase(run: PackRun, id: string, mark: (words: string) => string): string | null {
   const record = run.records.find((one) => one.id === id)
   if (record === undefined) return null
   const { asked, answer, entry } = record
@@ -58,15 +55,7 @@ function hitLines({ id, score, matches }: AnswerHit, rank: number, name: string 
   return [head, ...lines]
 }
 
-/** `idf of 1 in 17 2.457 × tf of 1 0.455 × alias boost 1 × edit 1 = 1.117` */
-function arithmetic({ parts, op, value }: Explanation): string {
-  if (op === 'leaf') return number(value)
-  return `${parts.map((part) => `${part.label} ${number(part.value)}`).join(op === 'sum' ? ' + ' : ' × ')} = ${number(value)}`
-}
-
-const number = (value: number): string => String(Math.round(value * 1000) / 1000)
-
-function markedMessage(message: string, answer: Answer | null, mark: Mark): string {
+function markedMessage(message: string, answer: Answer | null, mark: (words: string) => string): string {
   const spans = (answer?.relevant ?? []).flatMap(({ matches = [] }) => matches.flatMap(({ words }) => words))
   let text = ''
   let at = 0
