@@ -39,8 +39,11 @@ type Versioned = { readonly expectedVersion?: number }
 
 /** A memory, seen from one standpoint. A belief is pointed at by its id, the beginning of it, its name or an alias. */
 export type Memory = {
+  /** Without a name, one is derived from the content. */
   remember(
-    draft: Omit<BeliefDraft, 'scopes'> & { readonly scopes?: readonly string[] } & Keyed & {
+    draft: Omit<BeliefDraft, 'name' | 'scopes'> &
+      Partial<Pick<BeliefDraft, 'name' | 'scopes'>> &
+      Keyed & {
         readonly sourceId?: string
         readonly model?: string
       },

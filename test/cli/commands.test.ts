@@ -44,6 +44,24 @@ describe('remember', () => {
     )
   })
 
+  it('derives a name where none is given, and says so', async () => {
+    using place = workplace()
+
+    const remembered = await place.run('remember', 'The staging database listens on `port 5433`.')
+    const again = await place.run('remember', 'The staging database listens on `port 5433`.')
+    const another = await place.run('remember', 'The staging database is wiped on Sundays.')
+    const corrected = await place.run('remember', 'staging database: wiped on Mondays')
+    const recalled = await place.json('recall', 'Where is port 5433?')
+
+    expect(remembered.stdout).toMatch(/^Remembered "staging database.*\n {2}Found by: staging database.*, port 5433\n$/)
+    expect(remembered.stderr).toMatch(/derived from the statement\. To add words: credence alias b-\w+ add /)
+    expect(again.stdout).toMatch(/^Reinforced "staging database/)
+    expect(again.stderr).toBe('')
+    expect(another.stdout).toMatch(/^Remembered "staging database/)
+    expect(corrected.stdout).toMatch(/^Corrected "staging database".*\n {2}Now: wiped on Mondays/)
+    expect(recalled.relevant).toHaveLength(1)
+  })
+
   it('lets an agent only propose against a person, and the person decide', async () => {
     using place = workplace()
     await place.run(...terms)

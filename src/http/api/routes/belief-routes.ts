@@ -13,7 +13,7 @@ const Hit = z.object({
 })
 
 const draft = z.strictObject({
-  name: text(200),
+  name: text(200).optional().describe('Default: derived from the content.'),
   content: text(20_000),
   scopes: scopes.min(1).optional().describe('Default: where the server was started; see `homeScopes` of health.'),
   type: belief.BeliefType.optional(),
