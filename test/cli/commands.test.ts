@@ -353,8 +353,48 @@ describe('why', () => {
       '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
     )
     expect(missed.stdout).toContain('It also lives in user:universal, which is not in view here.')
-    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\n$/)
+    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\nThe same command with --fix lists words .*\n$/)
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+  })
+
+  it('lists what would change the verdict, and makes one of the changes', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const asked = ['why', 'When is the invoice settled?', 'payment terms'] as const
+
+    const listed = await place.run(...asked, '--fix')
+    const { wish, remedies } = await place.json(...asked, '--fix')
+    const applied = await place.run(...asked, '--apply', '1')
+    const recalled = await place.json('recall', 'When is the invoice settled?')
+    const back = await place.run(...asked, '--fix')
+    const undone = await place.run(...asked, '--apply', '1')
+
+    expect(listed.stdout).toMatch(
+      /^"payment terms" \(b-\w+\) is not recalled for this message\..*\n {2}1 {2}Add the alias "/,
+    )
+    expect(wish).toBe('present')
+    expect(remedies[0]).toMatchObject({ kind: 'add-alias', achieves: true })
+    expect(applied.stdout).toMatch(/^Done: "payment terms".*\n {2}Add the alias "/)
+    expect(recalled.relevant).toMatchObject([{ belief: { name: 'payment terms' } }])
+    expect(back.stdout).toMatch(/is recalled for this message\..*\n {2}1 {2}Drop the alias "/)
+    expect(back.stdout).toMatch(/credence correct b-\w+ "what is true now"/)
+    expect(undone.exitCode).toBe(0)
+    expect((await place.json('recall', 'When is the invoice settled?')).relevant).toEqual([])
+  })
+
+  it('refuses to apply what is not in the list or is no change of the belief', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const asked = ['why', 'What are the payment terms?', 'payment terms'] as const
+
+    const { remedies } = await place.json(...asked, '--fix')
+    const absent = await place.run(...asked, '--apply', '99')
+    const number = 1 + remedies.findIndex(({ kind }: { kind: string }) => kind === 'correct')
+    const other = await place.run(...asked, '--apply', String(number))
+
+    expect(absent).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(absent.stderr).toContain('so there is no 99.')
+    expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/Instead: credence correct b-\w+ /) })
   })
 })
 
@@ -462,6 +502,29 @@ describe('show and history', () => {
     expect(stdout).toMatch(/b-\w+, which is gone/)
     expect(stdout).not.toContain('Secret')
     expect(two.events.map(({ number }: { number: number }) => number)).toEqual([3, 2])
+  })
+})
+
+describe('the names other programs give these commands', () => {
+  it('are understood: add, list, get, unpin and delete', async () => {
+    using place = workplace()
+
+    const added = await place.run('add', 'Invoices are due after 14 days.', '--name', 'payment terms', '--pin')
+    const listed = await place.json('list')
+    const unpinned = await place.run('unpin', 'payment terms')
+    const got = await place.json('get', 'payment terms')
+    const deleted = await place.run('delete', 'payment terms', '--yes')
+    const help = await place.run('help', 'unpin')
+    const { stdout: commands } = await place.run('--help')
+
+    expect(added.stdout).toMatch(/^Remembered "payment terms"/)
+    expect(listed.items).toMatchObject([{ name: 'payment terms', pinned: true }])
+    expect(unpinned).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"payment terms"') })
+    expect(got.belief.pinned).toBe(false)
+    expect(deleted.exitCode).toBe(0)
+    expect((await place.json('list')).items).toEqual([])
+    expect(help.stdout).toMatch(/^Usage: credence pin /)
+    expect(commands).not.toMatch(/^ {2}(?:add|list|get|unpin|delete) /m)
   })
 })
 
