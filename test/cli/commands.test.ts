@@ -336,6 +336,31 @@ describe('recall', () => {
   })
 })
 
+describe('recall that names nothing', () => {
+  it('lists the nearest beliefs in view, with the alias that would name each', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    await place.run('remember', 'Invoices of this project are red.', '--name', 'colour', '--scope', 'project:other')
+    await place.run('remember', 'Speak of invoices, never of bills.', '--name', 'wording', '--pin')
+
+    const { exitCode, stderr } = await place.run('recall', 'When is an invoice settled?')
+    const { suggestions } = await place.json('recall', 'When is an invoice settled?')
+    const rendered = await place.run('recall', 'When is an invoice settled?', '--render')
+    const [, id, alias] = /credence alias (b-\w+) add "(.+)"$/m.exec(stderr) ?? []
+    await place.run('alias', id ?? '', 'add', alias ?? '')
+    const recalled = await place.json('recall', 'When is an invoice settled?')
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('"payment terms" (')
+    expect(stderr).not.toContain('colour')
+    expect(stderr).not.toContain('wording')
+    expect(suggestions).toMatchObject([{ name: 'payment terms', alias }])
+    expect(rendered.stderr).toBe('')
+    expect(recalled.relevant).toMatchObject([{ belief: { name: 'payment terms' } }])
+    expect(recalled).not.toHaveProperty('suggestions')
+  })
+})
+
 describe('why', () => {
   it('gives the verdict in words, and a remedy for a belief that is not mentioned', async () => {
     using place = workplace()
