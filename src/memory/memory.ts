@@ -10,7 +10,7 @@ import type { Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
 import type { Remembered } from './change/remember.ts'
 import type { Resolved, ResolveRequest } from './change/resolve.ts'
-import type { Undone } from './change/undo.ts'
+import type { Undone, UndoRequest } from './change/undo.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
 import type { EmbedRequest } from './conversation/meaning.ts'
 import type { ForgottenTurns, TurnSelection } from './conversation/turns.ts'
@@ -86,7 +86,7 @@ export type Memory = {
   edit(reference: string, edits: Edits, options?: Keyed & Versioned): Promise<Edited>
   resolve(question: string, by?: ResolveRequest['by'], options?: Keyed): Promise<Resolved>
   forget(reference: string, options?: { readonly wholeChain?: boolean } & Keyed & Versioned): Promise<Receipt>
-  undo(event?: number, options?: Keyed): Promise<Undone>
+  undo(event?: number, options?: Keyed & Pick<UndoRequest, 'review'>): Promise<Undone>
   /** `scopes`: where to look first when several beliefs have the name. */
   get(reference: string, options?: { readonly scopes?: readonly string[] }): Promise<Belief>
   list(

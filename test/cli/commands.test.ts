@@ -574,9 +574,36 @@ describe('pin, alias and undo', () => {
     expect(removed.belief.aliases).toEqual(['net 14', 'terms'])
     expect(listed.stdout).toMatch(/^"payment terms" \(b-\w+\)\n {2}Found by: payment terms, net 14, terms\n$/)
     expect(undone.stdout).toMatch(
-      /^Undone: change 5, alias by person cli\.\n {2}As before: "payment terms".*\n {2}`credence undo 6` does it again\.\n$/,
+      /^Undone: change 5, alias by person cli, in user:universal\.\n {2}As before: "payment terms".*\n {2}`credence undo 6` does it again\.\n$/,
     )
     expect(redone.restored).toMatchObject([{ aliases: ['net 14', 'terms'] }])
+  })
+
+  it('say what an undo withdrew, and ask before they cross into another project', async () => {
+    using place = workplace()
+    await place.run('remember', 'Cached on 6380.', '--name', 'Redis', '--scope', 'project:ledger')
+    const atTerminal = (stdin: string, ...argv: readonly string[]) =>
+      place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, ...argv)
+
+    const refused = await place.run('undo')
+    const declined = await atTerminal('n\n', 'undo')
+    const kept = await place.json('show', 'Redis')
+    const agreed = await atTerminal('y\n', 'undo')
+    const redo = await place.run('undo', '2')
+    const redone = await place.run('undo', '2', '--yes')
+
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /^error: This belongs to another project: change 1, remember by person cli, was made in project:ledger: "Redis" \(b-\w+\)\.\nhint: `credence undo 1 --yes` undoes it;/,
+    )
+    expect(declined).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(declined.stderr).toContain('Change 1 was not undone.')
+    expect(kept.belief.content).toBe('Cached on 6380.')
+    expect(agreed.stdout).toMatch(
+      /^Undone: change 1, remember by person cli, in project:ledger\.\n {2}Withdrawn: "Redis" \(b-\w+\): Cached on 6380\.\n/,
+    )
+    expect(redo.exitCode).toBe(2)
+    expect(redone.stdout).toMatch(/^Undone: change 2, undo by person cli, in project:ledger\.\n {2}As before: "Redis"/)
   })
 })
 
