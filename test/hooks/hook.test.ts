@@ -251,6 +251,38 @@ describe('a hook at prompt submit', () => {
   )
 
   it.each([
+    ['Please forget that my dog is called Rex.', 'my dog is called Rex'],
+    ['forget that we pay 4.5 percent', 'we pay 4.5 percent'],
+    ['Forget that I told you about the merger', 'the merger'],
+    ['Delete everything you know about `Acme`!', 'Acme'],
+  ])('answers %j with the command, and forgets nothing', async (prompt, words) => {
+    using place = workplace()
+    await withMemory(place)
+
+    const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
+
+    const { additionalContext } = claudeCodeOutput.parse(JSON.parse(stdout)).hookSpecificOutput
+    expect(additionalContext).toContain(`credence forget --containing "${words}"`)
+    expect((await place.json('conversations')).total).toBe(0)
+    expect((await place.json('beliefs')).total).toBe(3)
+  })
+
+  it.each([
+    'Forget that, use the other approach please',
+    'forget that idea',
+    'Forget that approach, let us try NATS now',
+    "Don't forget that my dog is called Rex.",
+  ])('does not take %j for a request to forget what is kept', async (prompt) => {
+    using place = workplace()
+    await withMemory(place)
+
+    const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
+
+    expect(stdout).not.toContain('credence forget')
+    expect(await textsIn(place)).toEqual([prompt])
+  })
+
+  it.each([
     ['claude-code', 'additionalContext'],
     ['cursor', 'user_message'],
   ])('tells %s the command to run when the person asks to forget, and does not keep that', async (host, field) => {

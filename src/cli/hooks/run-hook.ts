@@ -176,19 +176,24 @@ const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): numb
 const isSaidByPerson = (prompt: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(prompt) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(prompt)
 
+/** "Forget what I said about …", "delete everything you know about …". */
+const forgetAbout =
+  /^\s*(?:please\s+)?(?:forget|delete|erase)\s+(?:all|anything|everything|that|what|whatever)\s[^.!?\n]{0,20}?(?:(?:I|we)(?:['’]ve| have)?(?: ever)? (?:said|told you|mentioned|wrote)|you (?:know|remember|have))\s[^.!?\n]{0,20}?about\s+([^\n]{1,200}?)[\s.!?]*$/iu
+
+/** "Forget that …" and one clause of three words or more: "forget that idea" and "forget that, …" mean something else. */
+const forgetThat =
+  /^\s*(?:please\s+)?forget\s+that\s+((?:[^\s,;:.!?]+(?:[.,:][^\s,;:.!?]+)*\s+){2}[^,;!?\n]{1,200}?)[\s.!?]*$/iu
+
 /**
  * For a prompt that asks to forget something: the command that does so, since a hook can neither show what would be removed
  * nor ask. Such a prompt is not kept itself.
  */
 function forgettingAskedIn(prompt: string): string {
   if (prompt.length > 300) return ''
-  const [, about] =
-    /^\s*(?:please\s+)?(?:forget|delete|erase)\s+(?:all|anything|everything|what|whatever)\s[^.!?\n]{0,20}?(?:(?:I|we)(?:['’]ve| have)?(?: ever)? (?:said|told you|mentioned|wrote)|you (?:know|remember|have))\s[^.!?\n]{0,20}?about\s+([^\n]{1,200}?)[\s.!?]*$/iu.exec(
-      prompt,
-    ) ?? []
-  if (about === undefined) return ''
-  const words = about.replace(/["`$\\]/g, '').trim()
-  return `Nothing is forgotten yet. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}"\n`
+  const [, asked] = forgetAbout.exec(prompt) ?? forgetThat.exec(prompt) ?? []
+  if (asked === undefined) return ''
+  const words = asked.replace(/["`$\\!]/g, '').trim()
+  return `Nothing is forgotten yet, and this message is not kept. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}". What is kept in other words is found with: credence search "${words}"\n`
 }
 
 /** The kind of an error, without its message, which may repeat text of the conversation. */
