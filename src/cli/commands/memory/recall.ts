@@ -62,6 +62,7 @@ export const recall = defineCommand({
       notes: [
         ...(isEmpty ? [`Nothing in ${context.scopes.join(' and ')} belongs to this message.`] : []),
         ...suggestionLines(suggestions ?? []),
+        ...(suggestions === null ? [] : await session.formerProjectNotes(options, memory)),
       ],
     }
   },

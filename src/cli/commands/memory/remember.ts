@@ -66,6 +66,7 @@ export const remember = defineCommand({
     const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...draft } = options
     const { dir, homeScopes } = session.locate(options)
     const memory = await session.memory(options)
+    const former = await session.formerProjectNotes(options, memory)
     const remembered = await memory.remember({
       ...omitUndefined({ ...draft, name }),
       content: statement,
@@ -77,7 +78,7 @@ export const remember = defineCommand({
     const id = harmless(remembered.belief.id)
     const derived = `The name was derived from the statement. To add words: credence alias ${id} add "the words"`
     const isDerived = name === undefined && remembered.outcome === 'remembered'
-    const notes = [...(isDerived ? [derived] : []), ...pausedNotes(dir, session)]
+    const notes = [...(isDerived ? [derived] : []), ...former, ...pausedNotes(dir, session)]
     return { document: remembered, text: (style) => rememberedText(remembered, style), notes }
   },
 })
