@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -309,6 +310,22 @@ describe('a hook at prompt submit', () => {
 })
 
 describe('a hook at the start of a session', () => {
+  it('tells of the beliefs that a renamed repository had', async () => {
+    using place = workplace()
+    const [before, after] = [join(place.work, 'ledger'), join(place.work, 'books')] as const
+    mkdirSync(join(before, '.git'), { recursive: true })
+    writeFileSync(join(before, '.git', 'HEAD'), 'ref: refs/heads/main\n')
+    await place.runWith({ cwd: before }, 'remember', 'Cached on 6380.', '--name', 'Redis')
+    renameSync(before, after)
+
+    const { stdout } = await hook(place, { cwd: after, source: 'startup' }, 'session-start')
+
+    const { additionalContext } = claudeCodeOutput.parse(JSON.parse(stdout)).hookSpecificOutput
+    expect(additionalContext).toMatch(
+      /^This project has no beliefs, but .* credence init --attach project:ledger-\w+\n$/,
+    )
+  })
+
   it.each([
     ['claude-code', claudeCodeOutput],
     ['codex', codexOutput],

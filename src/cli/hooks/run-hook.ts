@@ -71,8 +71,12 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     // Waiting for a writer longer than the host waits for the hook is useless.
     const author = { actor: 'person', origin: host } as const
     const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
-    const context = isThere ? await recallFor(() => here.memory(patient), event, payload) : null
-    await write(stdout, hookAnswer(host, event, context === null ? '' : await rendered(context), notice))
+    const memory = isThere && isAnswered(event, payload) ? await here.memory(patient) : null
+    const context = memory === null ? null : await recallFor(memory, event, payload)
+    const isStart = memory !== null && event === 'session-start'
+    const former = isStart ? (await here.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
+    const text = context === null ? '' : await rendered(context)
+    await write(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
     const recalled = context === null ? 0 : sizeOf(context)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
@@ -150,16 +154,13 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 const maskedText = async (text: string): Promise<string> =>
   (await import('../../memory/learn/secrets.ts')).masked(text.toWellFormed())
 
-async function recallFor(
-  open: () => Promise<Memory>,
-  event: HookEvent,
-  { prompt }: HookPayload,
-): Promise<Context | null> {
-  if (event === 'session-start') return (await open()).recall('', { budget: standing })
-  if (event === 'prompt-submit' && prompt !== '')
-    return (await open()).recall(askedIn(prompt), { budget: onlyRelevant })
-  return null
-}
+const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
+  event === 'session-start' || (event === 'prompt-submit' && prompt !== '')
+
+const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context> =>
+  event === 'session-start'
+    ? memory.recall('', { budget: standing })
+    : memory.recall(askedIn(prompt), { budget: onlyRelevant })
 
 const askedIn = (prompt: string): string =>
   prompt.length <= longestPrompt
