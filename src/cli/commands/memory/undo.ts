@@ -44,7 +44,7 @@ export const undo = defineCommand({
     const { undone, restored, withdrawn, event } = done
     const where = scopesOf(concerned)
     return {
-      document: { ...done, scopes: where },
+      document: done,
       text: (style) =>
         lines(
           `${style.green('Undone')}: ${changeText(undone)}${where.length === 0 ? '' : `, in ${style.cyan(harmless(where.join(' and ')))}`}.`,
@@ -65,6 +65,9 @@ const changeText = ({ number, kind, actor, origin }: Undoing['change']): string 
 const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
   [...new Set(beliefs.flatMap((belief) => belief.scopes))].sort()
 
+/** A change may be the import of a large file. */
+const mostNamed = 3
+
 /** Asks before a change is undone that was made in another project. */
 async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], session: Session): Promise<boolean> {
   const inView = visibleScopes(active)
@@ -73,7 +76,9 @@ async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], 
   )
   if (elsewhere.length === 0) return true
   const where = harmless(scopesOf(elsewhere).join(' and '))
-  const what = `${changeText(change)}, was made in ${where}: ${elsewhere.map(called).join(', ')}.`
+  const names = elsewhere.slice(0, mostNamed).map(called).join(', ')
+  const more = elsewhere.length > mostNamed ? ` and ${elsewhere.length - mostNamed} more` : ''
+  const what = `${changeText(change)}, was made in ${where}: ${names}${more}.`
   if (session.isInteractive()) return session.confirm(`This belongs to another project: ${what} Undo it?`)
   throw new UsageError(
     `This belongs to another project: ${what}`,
