@@ -42,6 +42,9 @@ async function commandLinePage(): Promise<string> {
 - The **scopes** in view without \`--scope\` are the project of the working directory and \`user:universal\`. A project is
   a git repository, known by the directory that all its worktrees share, never by a folder's name alone. Something new
   is written to the project, or to \`user:universal\` outside of one.
+- A repository whose directory was **renamed or moved** is another project. While it has no beliefs, \`status\`, \`remember\`,
+  \`recall\` and the hook at the start of a session say if the memory knows a project with the same remote, name or git directory whose path is gone;
+  \`credence init --attach <scope>\` writes a \`.credence.json\` that makes the repository use that project's beliefs.
 - A **belief** is given by its id, the beginning of its id, its name or an alias.
 - \`-\` stands for standard input where a text is expected; everything after \`--\` is text, even if it begins with a dash.
 - Answers go to standard output, everything else to standard error. With \`--json\` standard output is exactly one JSON

@@ -55,6 +55,7 @@ const directory = z.custom<string>(
   'the path of a directory',
 )
 const callback = z.custom<(value: unknown) => void>((value) => typeof value === 'function', 'a function')
+const review = z.custom<NonNullable<api.UndoOptions['review']>>((value) => typeof value === 'function', 'a function')
 const signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'an AbortSignal')
 const openedMemory = z.custom<api.Memory>((value) => hasMethod(value, 'recall'), 'a memory')
 const extractor = z.custom<Extractor>((value) => hasMethod(value, 'extract'), 'an extractor')
@@ -152,7 +153,7 @@ const functions = {
 /** The arguments of the methods of a memory. */
 const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remember: [
-    needed<api.Statement>('statement', ['name', 'content'], {
+    needed<api.Statement>('statement', ['content'], {
       ...draft,
       name: text,
       content: text,
@@ -245,7 +246,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
     keyed,
   ],
   forget: [reference, options<api.ForgetOptions>({ ...key, ...version, wholeChain: flag })],
-  undo: [argument('event', number.optional()), keyed],
+  undo: [argument('event', number.optional()), options<api.UndoOptions>({ ...key, review })],
   get: [reference, scoped],
   list: [options<api.BeliefListOptions>({ ...beliefFilter, ...paging })],
   find: [query, options<api.BeliefListOptions>({ ...beliefFilter, ...paging })],

@@ -8,6 +8,8 @@ export type CommandEntry = {
   readonly name: string
   /** Other names, which the help does not list. */
   readonly aliases?: readonly string[]
+  /** Options that an alias adds: `unpin` is `pin --off`. */
+  readonly aliasOptions?: Readonly<Record<string, readonly string[]>>
   /** The heading in the help. */
   readonly group: string
   readonly summary: string
@@ -19,14 +21,14 @@ export type CommandEntry = {
 export const commandTable: readonly CommandEntry[] = [
   { name: 'tour', group: 'Get started', summary: 'Run a short guided demo in a temporary memory.', load: async () => (await import('./commands/connect/tour.ts')).tour },
   { name: 'init', group: 'Get started', summary: 'Create a memory, or show where it is.', load: async () => (await import('./commands/connect/init.ts')).init },
-  { name: 'remember', group: 'Remember and recall', summary: 'Remember a statement. If it is known it is reinforced; if it changed, corrected.', load: async () => (await import('./commands/memory/remember.ts')).remember },
+  { name: 'remember', aliases: ['add'], group: 'Remember and recall', summary: 'Remember a statement. If it is known it is reinforced; if it changed, corrected.', load: async () => (await import('./commands/memory/remember.ts')).remember },
   { name: 'learn', group: 'Remember and recall', summary: 'Learn from a message: requests to remember, and standing instructions.', load: async () => (await import('./commands/conversation/learn.ts')).learn },
   { name: 'hear', group: 'Remember and recall', summary: 'Keep a message word for word, and learn from it.', load: async () => (await import('./commands/conversation/hear.ts')).hear },
   { name: 'recall', group: 'Remember and recall', summary: 'Show the beliefs and quotes that belong in the context for a message.', load: async () => (await import('./commands/memory/recall.ts')).recall },
   { name: 'why', group: 'Search and inspect', summary: 'Explain why a belief is recalled for a message, or why it is not.', load: async () => (await import('./commands/memory/why.ts')).why },
   { name: 'search', group: 'Search and inspect', summary: 'Search beliefs and conversations.', load: async () => (await import('./commands/memory/search.ts')).search },
-  { name: 'beliefs', group: 'Search and inspect', summary: 'List beliefs, or their scopes.', load: async () => (await import('./commands/memory/beliefs.ts')).beliefs },
-  { name: 'show', group: 'Search and inspect', summary: 'Show everything about one belief.', load: async () => (await import('./commands/memory/history.ts')).show },
+  { name: 'beliefs', aliases: ['list'], group: 'Search and inspect', summary: 'List beliefs, or their scopes.', load: async () => (await import('./commands/memory/beliefs.ts')).beliefs },
+  { name: 'show', aliases: ['get'], group: 'Search and inspect', summary: 'Show everything about one belief.', load: async () => (await import('./commands/memory/history.ts')).show },
   { name: 'conversations', group: 'Search and inspect', summary: 'List conversations, by day.', load: async () => (await import('./commands/conversation/conversations.ts')).conversations },
   { name: 'conversations show', group: 'Search and inspect', summary: 'Show the turns of a conversation.', load: async () => (await import('./commands/conversation/conversations.ts')).conversationsShow },
   { name: 'status', group: 'Search and inspect', summary: 'Show where the memory is, what it holds, and whether it is paused.', load: async () => (await import('./commands/conversation/status.ts')).status },
@@ -34,10 +36,10 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'correct', group: 'Change', summary: 'Replace a belief by a newer one; the old one is kept and never recalled.', load: async () => (await import('./commands/memory/remember.ts')).correct },
   { name: 'alias', group: 'Change', summary: 'List, add or remove the aliases of a belief.', load: async () => (await import('./commands/memory/edit.ts')).alias },
   { name: 'confirm', group: 'Change', summary: 'Confirm a candidate, or a belief that was inferred or came from a file.', load: async () => (await import('./commands/memory/edit.ts')).confirm },
-  { name: 'pin', group: 'Change', summary: 'Recall a belief in its scope whatever the message says.', load: async () => (await import('./commands/memory/edit.ts')).pin },
+  { name: 'pin', aliases: ['unpin'], aliasOptions: { unpin: ['--off'] }, group: 'Change', summary: 'Recall a belief in its scope whatever the message says.', load: async () => (await import('./commands/memory/edit.ts')).pin },
   { name: 'resolve', group: 'Change', summary: 'Close an open question.', load: async () => (await import('./commands/memory/resolve.ts')).resolve },
   { name: 'proposals', group: 'Change', summary: 'List proposals and candidates for review; accept or reject them.', load: async () => (await import('./commands/memory/proposals.ts')).proposals },
-  { name: 'forget', group: 'Change', summary: 'Remove beliefs or turns for good.', load: async () => (await import('./commands/memory/forget.ts')).forget },
+  { name: 'forget', aliases: ['delete'], group: 'Change', summary: 'Remove beliefs or turns for good.', load: async () => (await import('./commands/memory/forget.ts')).forget },
   { name: 'undo', group: 'Change', summary: 'Undo a change.', load: async () => (await import('./commands/memory/undo.ts')).undo },
   { name: 'import', group: 'Import, export and maintain', summary: 'Import a file of beliefs, completely or not at all.', load: async () => (await import('./commands/memory/transfer.ts')).importCommand },
   { name: 'import chats', group: 'Import, export and maintain', summary: 'Import the turns of a file of conversations.', load: async () => (await import('./commands/conversation/hear.ts')).importChats },

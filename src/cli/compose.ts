@@ -117,6 +117,12 @@ export function compose(
     return { dir, user, scopes, homeScopes: scopes.slice(0, 1), hooksEnabled }
   }
 
+  /** Whether the scope of the repository is active; a `.credence.json` or --scope may replace it. */
+  const isProjectActive = (scopes: readonly string[]): boolean => {
+    const project = projectScope(cwd())
+    return project !== null && scopes.includes(project)
+  }
+
   /** Records every recall, where shadow mode is switched on. */
   const withShadowRecords = async (memory: Memory, options: LocationOptions): Promise<Memory> => {
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings(options)
@@ -153,6 +159,7 @@ export function compose(
     const { busyTimeoutMs } = options
     const vectors = settings(options).sentenceVectors
     const opened = openMemory({ dir, onMirrorProblem, vectors, ...standpoint, ...omitUndefined({ busyTimeoutMs }) })
+    if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
   }
 
@@ -168,6 +175,11 @@ export function compose(
     settings,
     memory: (options) => memory(options, false),
     reading: (options) => memory(options, true),
+    formerProjectNotes: async (options, opened) => {
+      const { dir, scopes } = locate(options)
+      if (!isProjectActive(scopes)) return []
+      return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
+    },
     hasMemory: async (options) => existsSync(await storeFile(locate(options).dir)),
     storeFile,
     ports,

@@ -211,7 +211,7 @@ function commonOf(dotGit: string): string | null {
 }
 
 /** `…/ledger/.git`, the bare `…/ledger.git` and the submodule `…/.git/modules/ledger` are all called ledger. */
-const repositoryName = (repository: string): string =>
+export const repositoryName = (repository: string): string =>
   basename(repository) === '.git' ? basename(dirname(repository)) : basename(repository).replace(/\.git$/, '')
 
 const longestSlug = 40

@@ -61,6 +61,8 @@ export type Session = {
   readonly memory: (options: StandpointOptions) => Promise<Memory>
   /** Opens the memory for reading. Makes no files: where there is no memory, an empty one answers. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
+  /** Says whether the project probably has beliefs under an earlier path, while it has none under this one. */
+  readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
   /** The file of the store in a memory directory. */
   readonly storeFile: (dir: string) => Promise<string>

@@ -10,7 +10,7 @@ import type { Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
 import type { Remembered } from './change/remember.ts'
 import type { Resolved, ResolveRequest } from './change/resolve.ts'
-import type { Undone } from './change/undo.ts'
+import type { Undone, UndoRequest } from './change/undo.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
 import type { EmbedRequest } from './conversation/meaning.ts'
 import type { ForgottenTurns, TurnSelection } from './conversation/turns.ts'
@@ -38,7 +38,8 @@ export type KeyOption = { readonly key?: string }
 type VersionOption = { readonly expectedVersion?: number }
 type Paging = { readonly limit?: number; readonly offset?: number }
 
-export type Statement = Omit<BeliefDraft, 'scopes'> &
+export type Statement = Omit<BeliefDraft, 'name' | 'scopes'> &
+  Partial<Pick<BeliefDraft, 'name'>> &
   KeyOption & { readonly scopes?: readonly string[]; readonly sourceId?: string; readonly model?: string }
 export type Correction = Omit<CorrectRequest, 'user' | 'author' | 'reference'>
 export type LearnOptions = Partial<Omit<LearnRequest, 'user' | 'author' | 'agent' | 'view' | 'text'>>
@@ -50,6 +51,7 @@ export type RemedyOptions = Partial<Omit<RemedyRequest, 'user' | 'message' | 're
   Pick<RemedyRequest, 'wish'>
 export type BeliefListOptions = Omit<BeliefFilter, 'user'> & Paging
 export type TurnListOptions = Omit<TurnFilter, 'user'> & Paging
+export type UndoOptions = KeyOption & Pick<UndoRequest, 'review'>
 export type EditOptions = KeyOption & VersionOption
 export type ForgetOptions = EditOptions & { readonly wholeChain?: boolean }
 export type ForgetTurnsOptions = KeyOption & { readonly dryRun?: boolean }
@@ -62,6 +64,7 @@ export type Rejected = { readonly beliefId: string; readonly event: number }
 
 /** A memory from one standpoint. A reference to a belief is its id, the beginning of its id, its name or an alias. */
 export type Memory = {
+  /** Without a name, one is derived from the content. */
   remember(statement: Statement): Promise<Remembered>
   /** Learns from what somebody says in a conversation, statement by statement. */
   learn(text: string, options?: LearnOptions): Promise<Learned>
@@ -94,7 +97,7 @@ export type Memory = {
   edit(reference: string, edits: Edits, options?: EditOptions): Promise<Edited>
   resolve(question: string, by?: ResolvedBy, options?: KeyOption): Promise<Resolved>
   forget(reference: string, options?: ForgetOptions): Promise<Receipt>
-  undo(event?: number, options?: KeyOption): Promise<Undone>
+  undo(event?: number, options?: UndoOptions): Promise<Undone>
   /** `scopes`: where to look first when several beliefs have the name. */
   get(reference: string, options?: ScopeOption): Promise<Belief>
   list(options?: BeliefListOptions): Promise<Page<Belief>>

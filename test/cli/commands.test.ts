@@ -44,6 +44,24 @@ describe('remember', () => {
     )
   })
 
+  it('derives a name where none is given, and says so', async () => {
+    using place = workplace()
+
+    const remembered = await place.run('remember', 'The staging database listens on `port 5433`.')
+    const again = await place.run('remember', 'The staging database listens on `port 5433`.')
+    const another = await place.run('remember', 'The staging database is wiped on Sundays.')
+    const corrected = await place.run('remember', 'staging database: wiped on Mondays')
+    const recalled = await place.json('recall', 'Where is port 5433?')
+
+    expect(remembered.stdout).toMatch(/^Remembered "staging database.*\n {2}Found by: staging database.*, port 5433\n$/)
+    expect(remembered.stderr).toMatch(/derived from the statement\. To add words: credence alias b-\w+ add /)
+    expect(again.stdout).toMatch(/^Reinforced "staging database/)
+    expect(again.stderr).toBe('')
+    expect(another.stdout).toMatch(/^Remembered "staging database/)
+    expect(corrected.stdout).toMatch(/^Corrected "staging database".*\n {2}Now: wiped on Mondays/)
+    expect(recalled.relevant).toHaveLength(1)
+  })
+
   it('lets an agent only propose against a person, and the person decide', async () => {
     using place = workplace()
     await place.run(...terms)
@@ -318,6 +336,31 @@ describe('recall', () => {
   })
 })
 
+describe('recall that names nothing', () => {
+  it('lists the nearest beliefs in view, with the alias that would name each', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    await place.run('remember', 'Invoices of this project are red.', '--name', 'colour', '--scope', 'project:other')
+    await place.run('remember', 'Speak of invoices, never of bills.', '--name', 'wording', '--pin')
+
+    const { exitCode, stderr } = await place.run('recall', 'When is an invoice settled?')
+    const { suggestions } = await place.json('recall', 'When is an invoice settled?')
+    const rendered = await place.run('recall', 'When is an invoice settled?', '--render')
+    const [, id, alias] = /credence alias (b-\w+) add "(.+)"$/m.exec(stderr) ?? []
+    await place.run('alias', id ?? '', 'add', alias ?? '')
+    const recalled = await place.json('recall', 'When is an invoice settled?')
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('"payment terms" (')
+    expect(stderr).not.toContain('colour')
+    expect(stderr).not.toContain('wording')
+    expect(suggestions).toMatchObject([{ name: 'payment terms', alias }])
+    expect(rendered.stderr).toBe('')
+    expect(recalled.relevant).toMatchObject([{ belief: { name: 'payment terms' } }])
+    expect(recalled).not.toHaveProperty('suggestions')
+  })
+})
+
 describe('why', () => {
   it('gives the verdict in words, and a remedy for a belief that is not mentioned', async () => {
     using place = workplace()
@@ -335,8 +378,48 @@ describe('why', () => {
       '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
     )
     expect(missed.stdout).toContain('It also lives in user:universal, which is not in view here.')
-    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\n$/)
+    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\nThe same command with --fix lists words .*\n$/)
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+  })
+
+  it('lists what would change the verdict, and makes one of the changes', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const asked = ['why', 'When is the invoice settled?', 'payment terms'] as const
+
+    const listed = await place.run(...asked, '--fix')
+    const { wish, remedies } = await place.json(...asked, '--fix')
+    const applied = await place.run(...asked, '--apply', '1')
+    const recalled = await place.json('recall', 'When is the invoice settled?')
+    const back = await place.run(...asked, '--fix')
+    const undone = await place.run(...asked, '--apply', '1')
+
+    expect(listed.stdout).toMatch(
+      /^"payment terms" \(b-\w+\) is not recalled for this message\..*\n {2}1 {2}Add the alias "/,
+    )
+    expect(wish).toBe('present')
+    expect(remedies[0]).toMatchObject({ kind: 'add-alias', achieves: true })
+    expect(applied.stdout).toMatch(/^Done: "payment terms".*\n {2}Add the alias "/)
+    expect(recalled.relevant).toMatchObject([{ belief: { name: 'payment terms' } }])
+    expect(back.stdout).toMatch(/is recalled for this message\..*\n {2}1 {2}Drop the alias "/)
+    expect(back.stdout).toMatch(/credence correct b-\w+ "what is true now"/)
+    expect(undone.exitCode).toBe(0)
+    expect((await place.json('recall', 'When is the invoice settled?')).relevant).toEqual([])
+  })
+
+  it('refuses to apply what is not in the list or is no change of the belief', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const asked = ['why', 'What are the payment terms?', 'payment terms'] as const
+
+    const { remedies } = await place.json(...asked, '--fix')
+    const absent = await place.run(...asked, '--apply', '99')
+    const number = 1 + remedies.findIndex(({ kind }: { kind: string }) => kind === 'correct')
+    const other = await place.run(...asked, '--apply', String(number))
+
+    expect(absent).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(absent.stderr).toContain('so there is no 99.')
+    expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/Instead: credence correct b-\w+ /) })
   })
 })
 
@@ -447,6 +530,29 @@ describe('show and history', () => {
   })
 })
 
+describe('the names other programs give these commands', () => {
+  it('are understood: add, list, get, unpin and delete', async () => {
+    using place = workplace()
+
+    const added = await place.run('add', 'Invoices are due after 14 days.', '--name', 'payment terms', '--pin')
+    const listed = await place.json('list')
+    const unpinned = await place.run('unpin', 'payment terms')
+    const got = await place.json('get', 'payment terms')
+    const deleted = await place.run('delete', 'payment terms', '--yes')
+    const help = await place.run('help', 'unpin')
+    const { stdout: commands } = await place.run('--help')
+
+    expect(added.stdout).toMatch(/^Remembered "payment terms"/)
+    expect(listed.items).toMatchObject([{ name: 'payment terms', pinned: true }])
+    expect(unpinned).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"payment terms"') })
+    expect(got.belief.pinned).toBe(false)
+    expect(deleted.exitCode).toBe(0)
+    expect((await place.json('list')).items).toEqual([])
+    expect(help.stdout).toMatch(/^Usage: credence pin /)
+    expect(commands).not.toMatch(/^ {2}(?:add|list|get|unpin|delete) /m)
+  })
+})
+
 describe('pin, alias and undo', () => {
   it('change a belief, say so, and say when nothing had to change', async () => {
     using place = workplace()
@@ -468,9 +574,36 @@ describe('pin, alias and undo', () => {
     expect(removed.belief.aliases).toEqual(['net 14', 'terms'])
     expect(listed.stdout).toMatch(/^"payment terms" \(b-\w+\)\n {2}Found by: payment terms, net 14, terms\n$/)
     expect(undone.stdout).toMatch(
-      /^Undone: change 5, alias by person cli\.\n {2}As before: "payment terms".*\n {2}`credence undo 6` does it again\.\n$/,
+      /^Undone: change 5, alias by person cli, in user:universal\.\n {2}As before: "payment terms".*\n {2}`credence undo 6` does it again\.\n$/,
     )
     expect(redone.restored).toMatchObject([{ aliases: ['net 14', 'terms'] }])
+  })
+
+  it('say what an undo withdrew, and ask before they cross into another project', async () => {
+    using place = workplace()
+    await place.run('remember', 'Cached on 6380.', '--name', 'Redis', '--scope', 'project:ledger')
+    const atTerminal = (stdin: string, ...argv: readonly string[]) =>
+      place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, ...argv)
+
+    const refused = await place.run('undo')
+    const declined = await atTerminal('n\n', 'undo')
+    const kept = await place.json('show', 'Redis')
+    const agreed = await atTerminal('y\n', 'undo')
+    const redo = await place.run('undo', '2')
+    const redone = await place.run('undo', '2', '--yes')
+
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /^error: This belongs to another project: change 1, remember by person cli, was made in project:ledger: "Redis" \(b-\w+\)\.\nhint: `credence undo 1 --yes` undoes it;/,
+    )
+    expect(declined).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(declined.stderr).toContain('Change 1 was not undone.')
+    expect(kept.belief.content).toBe('Cached on 6380.')
+    expect(agreed.stdout).toMatch(
+      /^Undone: change 1, remember by person cli, in project:ledger\.\n {2}Withdrawn: "Redis" \(b-\w+\): Cached on 6380\.\n/,
+    )
+    expect(redo.exitCode).toBe(2)
+    expect(redone.stdout).toMatch(/^Undone: change 2, undo by person cli, in project:ledger\.\n {2}As before: "Redis"/)
   })
 })
 

@@ -53,11 +53,6 @@ describe('a wrong command line', () => {
       '--expertise: "rust" is no expertise.',
       'Write domain:depth, such as "rust:deep"; depths are learning, working, deep, expert.',
     ],
-    [
-      ['remember', 'Invoices are due after 14 days.'],
-      'A belief needs the name people will call it by: --name.',
-      'For example: credence remember "Invoices are due after 14 days." --name "payment terms"',
-    ],
     [['undo', 'twelve'], '<change>: "twelve" is not a whole number 1 or more.', 'See `credence undo --help`.'],
     [
       ['resolve', 'q', '--decision', 'x'],

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workplace } from './workplace.ts'
@@ -71,5 +71,83 @@ describe('the project of the working directory', () => {
     expect(remembered.stdout).toContain('in domain:code.')
     expect(JSON.parse(below.stdout).relevant).toHaveLength(1)
     expect(JSON.parse(beside.stdout).relevant).toEqual([])
+  })
+})
+
+describe('a repository whose directory was renamed', () => {
+  const remembering = ['remember', 'Cached on 6380.', '--name', 'Redis'] as const
+
+  it('is told of the beliefs of its former path, and can attach them', async () => {
+    using place = workplace()
+    const before = repository(join(place.work, 'ledger'))
+    const remembered = await place.runWith({ cwd: before }, ...remembering)
+    const scope = /in (project:ledger-[0-9a-f]{8})\./.exec(remembered.stdout)?.[1] ?? ''
+    const after = join(place.work, 'bookkeeping')
+    renameSync(before, after)
+    mkdirSync(join(after, 'src'))
+    const here = (...argv: readonly string[]) => place.runWith({ cwd: join(after, 'src') }, ...argv)
+
+    const status = await here('status')
+    const recalled = await here('recall', 'redis?')
+    const attached = await here('init', '--attach', scope)
+    const again = await here('init', '--attach', scope)
+    const found = await here('recall', 'redis?', '--json')
+
+    const note = `${scope} has 1 belief; its directory, ${before}, is gone. If the project was renamed or moved: credence init --attach ${scope}\n`
+    expect(remembered.stderr).not.toContain('--attach')
+    expect(status.stderr).toContain(note)
+    expect(recalled.stderr).toContain(note)
+    expect(attached.stdout).toContain(`Attached ${scope}, with 1 belief`)
+    expect(existsSync(join(after, '.credence.json'))).toBe(true)
+    expect(again).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('.credence.json already.') })
+    expect(JSON.parse(found.stdout)).toMatchObject({ scopes: [scope, 'user:universal'], relevant: [{}] })
+    expect(found.stderr).toBe('')
+  })
+
+  it('is told once more when something is remembered, and not any more when it has beliefs of its own', async () => {
+    using place = workplace()
+    const before = repository(join(place.work, 'ledger'))
+    await place.runWith({ cwd: before }, ...remembering)
+    const after = join(place.work, 'bookkeeping')
+    renameSync(before, after)
+
+    const first = await place.runWith({ cwd: after }, ...remembering)
+    const second = await place.runWith({ cwd: after }, ...remembering)
+
+    expect(first.stderr).toContain('credence init --attach project:ledger-')
+    expect(second.stderr).toBe('')
+  })
+
+  it('is not confused with another repository, nor with one that still exists', async () => {
+    using place = workplace()
+    const gone = repository(join(place.work, 'old', 'ledger'))
+    const there = repository(join(place.work, 'there', 'api'))
+    git(gone, 'remote', 'add', 'origin', 'https://example.org/ledger.git')
+    for (const cwd of [gone, there]) await place.runWith({ cwd }, ...remembering)
+    renameSync(gone, join(place.work, 'away'))
+    const other = repository(join(place.work, 'new', 'ledger'))
+    git(other, 'remote', 'add', 'origin', 'https://example.org/another.git')
+    const copy = repository(join(place.work, 'new', 'books'))
+    git(copy, 'remote', 'add', 'origin', 'https://example.org/ledger.git')
+    const api = repository(join(place.work, 'new', 'api'))
+
+    const notes = await Promise.all(
+      [other, copy, api].map(async (cwd) => (await place.runWith({ cwd }, 'status')).stderr),
+    )
+
+    expect(notes).toEqual(['', expect.stringContaining('--attach project:ledger-'), ''])
+  })
+
+  it('attaches only a scope that has beliefs', async () => {
+    using place = workplace()
+    const here = repository(join(place.work, 'ledger'))
+
+    const refused = await place.runWith({ cwd: here }, 'init', '--attach', 'project:unknown')
+
+    expect(refused).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('No belief is in the scope project:unknown.'),
+    })
+    expect(existsSync(join(here, '.credence.json'))).toBe(false)
   })
 })

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -251,6 +252,39 @@ describe('a hook at prompt submit', () => {
   )
 
   it.each([
+    ['Please forget that my dog is called Rex.', 'my dog is called Rex'],
+    ['forget that we pay 4.5 percent', 'we pay 4.5 percent'],
+    ['Forget that I told you about the merger', 'the merger'],
+    ['Delete everything you know about `Acme`!', 'Acme'],
+  ])('answers %j with the command, and forgets nothing', async (prompt, words) => {
+    using place = workplace()
+    await withMemory(place)
+
+    const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
+
+    const { additionalContext } = claudeCodeOutput.parse(JSON.parse(stdout)).hookSpecificOutput
+    expect(additionalContext).toContain(`credence forget --containing "${words}"`)
+    expect((await place.json('conversations')).total).toBe(0)
+    expect((await place.json('beliefs')).total).toBe(3)
+  })
+
+  it.each([
+    'Forget that, use the other approach please',
+    'forget that idea',
+    'Forget that approach and use Redis instead',
+    'Forget that approach, let us try NATS now',
+    "Don't forget that my dog is called Rex.",
+  ])('does not take %j for a request to forget what is kept', async (prompt) => {
+    using place = workplace()
+    await withMemory(place)
+
+    const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
+
+    expect(stdout).not.toContain('credence forget')
+    expect(await textsIn(place)).toEqual([prompt])
+  })
+
+  it.each([
     ['claude-code', 'additionalContext'],
     ['cursor', 'user_message'],
   ])('tells %s the command to run when the person asks to forget, and does not keep that', async (host, field) => {
@@ -277,6 +311,22 @@ describe('a hook at prompt submit', () => {
 })
 
 describe('a hook at the start of a session', () => {
+  it('tells of the beliefs that a renamed repository had', async () => {
+    using place = workplace()
+    const [before, after] = [join(place.work, 'ledger'), join(place.work, 'books')] as const
+    mkdirSync(join(before, '.git'), { recursive: true })
+    writeFileSync(join(before, '.git', 'HEAD'), 'ref: refs/heads/main\n')
+    await place.runWith({ cwd: before }, 'remember', 'Cached on 6380.', '--name', 'Redis')
+    renameSync(before, after)
+
+    const { stdout } = await hook(place, { cwd: after, source: 'startup' }, 'session-start')
+
+    const { additionalContext } = claudeCodeOutput.parse(JSON.parse(stdout)).hookSpecificOutput
+    expect(additionalContext).toMatch(
+      /^This project has no beliefs, but .* credence init --attach project:ledger-\w+\n$/,
+    )
+  })
+
   it.each([
     ['claude-code', claudeCodeOutput],
     ['codex', codexOutput],

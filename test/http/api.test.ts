@@ -70,6 +70,14 @@ describe('the list of beliefs', () => {
 })
 
 describe('a belief', () => {
+  it('gets its name from its content where none is given', async () => {
+    const body = { content: 'The staging database is wiped on Sundays.' }
+
+    const made = await send<'createBelief'>('POST', '/beliefs', body)
+
+    expect(made).toMatchObject({ status: 201, body: { outcome: 'remembered', belief: { name: 'staging database' } } })
+  })
+
   it('is called by its id alone: a name, or the beginning of an id, is nothing', async () => {
     const { id, name } = await make('exact things')
 

@@ -46,7 +46,8 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   const entry = findCommand(topic.join(' '), table)
   if (entry !== undefined) {
     const isName = new Set(named.map(({ index }) => index))
-    return { kind: 'command', entry, argv: argv.filter((_, index) => !isName.has(index)) }
+    const added = entry.aliasOptions?.[topic.join(' ')] ?? []
+    return { kind: 'command', entry, argv: [...added, ...argv.filter((_, index) => !isName.has(index))] }
   }
   if (isGroup && second === undefined) return { kind: 'nothing', topic }
   throw unknownCommand(topic.join(' '), table)

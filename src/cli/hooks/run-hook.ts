@@ -71,8 +71,12 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     // Waiting for a writer longer than the host waits for the hook is useless.
     const author = { actor: 'person', origin: host } as const
     const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
-    const context = isThere ? await recallFor(() => here.memory(patient), event, payload) : null
-    await write(stdout, hookAnswer(host, event, context === null ? '' : await rendered(context), notice))
+    const memory = isThere && isAnswered(event, payload) ? await here.memory(patient) : null
+    const context = memory === null ? null : await recallFor(memory, event, payload)
+    const isStart = memory !== null && event === 'session-start'
+    const former = isStart ? (await here.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
+    const text = context === null ? '' : await rendered(context)
+    await write(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
     const recalled = context === null ? 0 : sizeOf(context)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
@@ -150,16 +154,13 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 const maskedText = async (text: string): Promise<string> =>
   (await import('../../memory/learn/secrets.ts')).masked(text.toWellFormed())
 
-async function recallFor(
-  open: () => Promise<Memory>,
-  event: HookEvent,
-  { prompt }: HookPayload,
-): Promise<Context | null> {
-  if (event === 'session-start') return (await open()).recall('', { budget: standing })
-  if (event === 'prompt-submit' && prompt !== '')
-    return (await open()).recall(askedIn(prompt), { budget: onlyRelevant })
-  return null
-}
+const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
+  event === 'session-start' || (event === 'prompt-submit' && prompt !== '')
+
+const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context> =>
+  event === 'session-start'
+    ? memory.recall('', { budget: standing })
+    : memory.recall(askedIn(prompt), { budget: onlyRelevant })
 
 const askedIn = (prompt: string): string =>
   prompt.length <= longestPrompt
@@ -176,19 +177,24 @@ const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): numb
 const isSaidByPerson = (prompt: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(prompt) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(prompt)
 
+/** "Forget what I said about …", "delete everything you know about …". */
+const forgetAbout =
+  /^\s*(?:please\s+)?(?:forget|delete|erase)\s+(?:all|anything|everything|that|what|whatever)\s[^.!?\n]{0,20}?(?:(?:I|we)(?:['’]ve| have)?(?: ever)? (?:said|told you|mentioned|wrote)|you (?:know|remember|have))\s[^.!?\n]{0,20}?about\s+([^\n]{1,200}?)[\s.!?]*$/iu
+
+/** "Forget that my …": a clause about the person. "Forget that approach and use Redis" asks for something else. */
+const forgetThat =
+  /^\s*(?:please\s+)?forget\s+that\s+(?=(?:I|we|my|our)\b)((?:[^\s,;:.!?]+(?:[.,:][^\s,;:.!?]+)*\s+){2}[^,;!?\n]{1,200}?)[\s.!?]*$/iu
+
 /**
  * For a prompt that asks to forget something: the command that does so, since a hook can neither show what would be removed
  * nor ask. Such a prompt is not kept itself.
  */
 function forgettingAskedIn(prompt: string): string {
   if (prompt.length > 300) return ''
-  const [, about] =
-    /^\s*(?:please\s+)?(?:forget|delete|erase)\s+(?:all|anything|everything|what|whatever)\s[^.!?\n]{0,20}?(?:(?:I|we)(?:['’]ve| have)?(?: ever)? (?:said|told you|mentioned|wrote)|you (?:know|remember|have))\s[^.!?\n]{0,20}?about\s+([^\n]{1,200}?)[\s.!?]*$/iu.exec(
-      prompt,
-    ) ?? []
-  if (about === undefined) return ''
-  const words = about.replace(/["`$\\]/g, '').trim()
-  return `Nothing is forgotten yet. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}"\n`
+  const [, asked] = forgetAbout.exec(prompt) ?? forgetThat.exec(prompt) ?? []
+  if (asked === undefined) return ''
+  const words = asked.replace(/["`$\\!]/g, '').trim()
+  return `Nothing is forgotten yet, and this message is not kept. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}". What is kept in other words is found with: credence search "${words}"\n`
 }
 
 /** The kind of an error, without its message, which may repeat text of the conversation. */

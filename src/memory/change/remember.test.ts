@@ -9,6 +9,49 @@ import { remember } from './remember.ts'
 const names = async (memory: ReturnType<typeof ports>, message: string, scopes = ['domain:code']) =>
   (await recall(memory, { user: 'ann', scopes, message })).relevant.map(({ belief }) => belief.content)
 
+describe('remembering without a name', () => {
+  const say = (memory: ReturnType<typeof ports>, content: string, key?: string) =>
+    remember(memory, {
+      user: 'ann',
+      author: person,
+      draft: { content, scopes: ['domain:code'] },
+      ...(key === undefined ? {} : { key }),
+    })
+
+  it('derives the name, and a derived name never replaces another belief', async () => {
+    const memory = ports()
+    await tell(memory, 'PostgreSQL', 'Runs on port 5432.')
+
+    const { outcome, belief } = await say(memory, 'We use PostgreSQL for storage.')
+
+    expect({ outcome, name: belief.name }).toEqual({ outcome: 'remembered', name: 'PostgreSQL 2' })
+    expect(await names(memory, 'postgresql 2?')).toContain('We use PostgreSQL for storage.')
+    expect(await everything(memory)).toHaveLength(2)
+  })
+
+  it('reinforces the same statement under the name it has', async () => {
+    const memory = ports()
+    await tell(memory, 'the database', 'We use PostgreSQL for storage.')
+
+    const { outcome, belief } = await say(memory, 'We use PostgreSQL for storage.')
+
+    expect({ outcome, name: belief.name }).toEqual({ outcome: 'reinforced', name: 'the database' })
+  })
+
+  it('has one effect for one key', async () => {
+    const memory = ports()
+
+    const first = await say(memory, 'We use PostgreSQL for storage.', 'k')
+
+    expect(await say(memory, 'We use PostgreSQL for storage.', 'k')).toEqual(first)
+    await expect(say(memory, 'We use MySQL for storage.', 'k')).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it.each(['', ' \n', '!!!'])('refuses %j', async (content) => {
+    await expect(say(ports(), content)).rejects.toMatchObject({ code: 'invalid' })
+  })
+})
+
 describe('remembering something new', () => {
   it('keeps it with who said it, where and when', async () => {
     const memory = ports()

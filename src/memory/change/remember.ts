@@ -2,11 +2,12 @@ import { type Belief, mayChange, type Provenance } from '../../beliefs/belief.ts
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import type { Author, Ports } from '../ports.ts'
-import { type BeliefDraft, parseDraft, refuseSecrets, type Statement } from './draft.ts'
+import { type BeliefDraft, limits, parseDraft, parseText, refuseSecrets, type Statement } from './draft.ts'
 import { type ChangeRequest, change, created, type Decision, revised, stateAfter, type Write } from './transaction.ts'
 
 export type RememberRequest = ChangeRequest & {
-  readonly draft: BeliefDraft
+  /** Without a name, one is derived from the content, as for a line of an imported file. */
+  readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
 }
@@ -26,12 +27,14 @@ export type Remembered = {
 /** Stores a statement. The same name in the same scope is the same belief: said again, or corrected. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
   const { user, author, draft, sourceId = null, model = null } = request
-  const statement = parseDraft(draft)
-  await refuseSecrets(author, statement)
+  const { isGiven, ...named } = await withName(draft)
+  const parsed = parseDraft(named)
+  await refuseSecrets(author, parsed)
   return change(
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
+      const statement = isGiven ? parsed : await withFreeName(ports, user, parsed)
       const holders = await ports.store.holders(user, statement.name, statement.scopes)
       const belief = newBelief(ports, { user, statement, provenance: { ...author, sourceId, model, at } })
       const [holder] = holders
@@ -44,6 +47,31 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
       return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
     },
   )
+}
+
+type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
+
+async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
+  if (name !== undefined) return { ...draft, name, isGiven: true }
+  const { nameStatement } = await import('../markdown/name-statement.ts')
+  const derived = nameStatement(parseText('content', draft.content, limits.content))
+  return { ...draft, ...derived, aliases: [...(draft.aliases ?? []), ...derived.aliases] }
+}
+
+/**
+ * A derived name never replaces another belief: the same statement keeps the name it is known by, and a name that
+ * belongs to another statement gets a number.
+ */
+async function withFreeName(ports: Ports, user: string, statement: Statement): Promise<Statement> {
+  const { content, scopes } = statement
+  const { sameStatement } = await import('../markdown/same-statement.ts')
+  const same = await sameStatement(ports, { user, scopes, content })
+  if (same !== null) return { ...statement, name: same.name }
+  for (let attempt = 1; ; attempt += 1) {
+    const name = attempt === 1 ? statement.name : `${statement.name} ${attempt}`
+    const holders = await ports.store.holders(user, name, scopes)
+    if (holders.every((holder) => isSameStatement(holder.content, content))) return { ...statement, name }
+  }
 }
 
 const outcomes: Partial<Record<JournalEvent['kind'], Remembered['outcome']>> = {

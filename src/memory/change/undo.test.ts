@@ -16,6 +16,32 @@ const state = async (memory: Ports) =>
   (await everything(memory)).map(lasting).sort((one, other) => (one.id < other.id ? -1 : 1))
 
 describe('undo', () => {
+  it('shows a reviewer the change and its beliefs, and changes nothing if the answer is no', async () => {
+    const memory = ports()
+    const { belief } = await tell(memory, 'db', 'Postgres')
+    const seen: unknown[] = []
+    const reviewed = (isAllowed: boolean, key?: string) =>
+      undo(memory, {
+        user: 'ann',
+        author: person,
+        ...(key === undefined ? {} : { key }),
+        review: async ({ change, beliefs }) => {
+          seen.push([change.number, beliefs.map(({ id }) => id)])
+          return isAllowed
+        },
+      })
+
+    await expect(reviewed(false)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await everything(memory)).toHaveLength(1)
+    const undone = await reviewed(true, 'k')
+    expect(await reviewed(false, 'k')).toMatchObject({ event: undone.event, withdrawn: undone.withdrawn })
+    expect(seen).toEqual([
+      [1, [belief.id]],
+      [1, [belief.id]],
+    ])
+    expect(await everything(memory)).toEqual([])
+  })
+
   it('takes back the last change of any kind, and undoing that does it again', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres')

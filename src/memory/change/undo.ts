@@ -8,7 +8,12 @@ import { type ChangeRequest, change } from './transaction.ts'
 export type UndoRequest = ChangeRequest & {
   /** Number of the event to take back; without it, the latest that can be. */
   readonly event?: number
+  /** Called before anything is changed. If it answers false, nothing is. */
+  readonly review?: (undoing: Undoing) => Promise<boolean>
 }
+
+/** A change that is about to be undone, and the beliefs that the undo changes, as they read until then or will again. */
+export type Undoing = { readonly change: JournalEvent; readonly beliefs: readonly Belief[] }
 
 export type Undone = {
   readonly undone: JournalEvent
@@ -19,7 +24,7 @@ export type Undone = {
 }
 
 /** Takes back one change by restoring every belief it touched. Undoing an undo redoes. */
-export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> {
+export async function undo(ports: Ports, { review, ...request }: UndoRequest): Promise<Undone> {
   return change(
     ports,
     { ...request, operation: 'undo' },
@@ -31,6 +36,12 @@ export async function undo(ports: Ports, request: UndoRequest): Promise<Undone> 
       await refuseTakenNames(ports, changes)
       const restored = changes.flatMap(({ after }) => (after === null ? [] : [after]))
       const withdrawn = changes.filter(({ after }) => after === null).map(({ beliefId }) => beliefId)
+      if (review !== undefined) {
+        const now = await ports.store.getMany(request.user, event.beliefIds)
+        const back = restored.filter(({ id }) => !now.some((belief) => belief.id === id))
+        if (!(await review({ change: event, beliefs: [...now, ...back] })))
+          throw conflict(`Change ${event.number} was not undone.`, 'Choose another one from `credence history`.')
+      }
       return {
         kind: 'undo',
         changes,

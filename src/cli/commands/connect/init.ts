@@ -1,21 +1,31 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseScope } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
-import { defineCommand } from '../../command/command.ts'
-import { memoryOptions } from '../../command/options.ts'
-import { lines } from '../../text/output.ts'
+import { type Answer, defineCommand } from '../../command/command.ts'
+import { memoryOptions, option } from '../../command/options.ts'
+import { projectFileName } from '../../memory-location.ts'
+import type { LocationOptions, Session } from '../../session.ts'
+import { counted, lines } from '../../text/output.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 
 export const init = defineCommand({
   args: {},
-  options: memoryOptions,
+  options: {
+    attach: option('<scope>', 'Use this scope for the repository, as after it was renamed.', parseScope),
+    ...memoryOptions,
+  },
   description:
     'Not needed before remembering, which makes a memory too; but only this and `mirror sync` make MEMORY.md, the readable face of it. Harmless where there is one.',
   examples: {
     'credence init': 'Makes your own memory and says where it is.',
+    'credence init --attach project:ledger-1a2b3c4d':
+      'Writes .credence.json, so that a renamed repository uses the beliefs it had.',
     'credence init --dir ./memory': 'Makes a memory that every command run in this directory uses.',
   },
   async run({ options }, session) {
+    if (options.attach !== undefined) return attach(options.attach, options, session)
     const { dir, user, homeScopes } = session.locate(options)
     const store = await session.storeFile(dir)
     const isNew = !existsSync(store)
@@ -41,6 +51,41 @@ export const init = defineCommand({
     }
   },
 })
+
+/** Makes the repository of the working directory use a scope that has beliefs already. */
+async function attach(scope: string, options: LocationOptions, session: Session): Promise<Answer> {
+  const known = (await (await session.reading(options)).scopes()).find((one) => one.scope === scope)
+  if (known === undefined)
+    throw new MemoryError('not_found', `No belief is in the scope ${scope}.`, {
+      hint: 'List the scopes with `credence beliefs --scopes`.',
+    })
+  const file = join(repositoryRoot(session.workingDirectory()), projectFileName)
+  try {
+    writeFileSync(file, `${JSON.stringify({ scope })}\n`, { flag: 'wx' })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EEXIST')
+      throw new MemoryError('conflict', `There is ${file} already.`, { hint: `Set "scope" in it to "${scope}".` })
+    throw new MemoryError('unavailable', `${file} cannot be written (${code}).`, {
+      hint: 'Check who may write there.',
+      cause,
+    })
+  }
+  return {
+    document: { file, ...known },
+    text: (style) =>
+      lines(
+        `${style.green('Attached')} ${style.cyan(scope)}, with ${counted(known.beliefs, 'belief')}, by ${file}.`,
+        'The scope is known on this machine only, so keep the file out of version control.',
+      ),
+  }
+}
+
+/** The directory with `.git` in it; outside of a repository the directory itself. */
+function repositoryRoot(directory: string): string {
+  for (let at = directory; at !== dirname(at); at = dirname(at)) if (existsSync(join(at, '.git'))) return at
+  return directory
+}
 
 function makePrivateDirectory(dir: string): void {
   try {

@@ -48,7 +48,10 @@ export const status = defineCommand({
     return {
       document: { dir, exists, user, scopes, ...counts, pauses, hooksEnabled, lastHook: hook, queue },
       text: (style) => table(rows, style.width),
-      notes: candidates + proposals === 0 ? [] : ['Review with `credence proposals`.'],
+      notes: [
+        ...(candidates + proposals === 0 ? [] : ['Review with `credence proposals`.']),
+        ...(await session.formerProjectNotes(options, memory)),
+      ],
     }
   },
 })

@@ -1,7 +1,11 @@
+import type { Memory } from '../../../memory/memory.ts'
 import { type Budget, type Context, defaultBudget } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, readerOptions, text, viewOptions, wholeNumber, words } from '../../command/options.ts'
+import type { LocationOptions, Session } from '../../session.ts'
+import { called, short } from '../../text/beliefs.ts'
+import { harmless } from '../../text/output.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
@@ -21,7 +25,8 @@ export const recall = defineCommand({
     ...readerOptions,
     ...memoryOptions,
   },
-  description: 'Prints nothing when nothing is relevant.',
+  description:
+    'Prints nothing when nothing is relevant. Where the message names no belief, the beliefs that come nearest are listed on standard error, each with the command that adds an alias.',
   examples: {
     'credence recall "When is the invoice due?" --explain': 'Shows what is recalled, and how each score was reached.',
     'credence recall --render - < message.txt': 'Prints the block to put into a prompt.',
@@ -40,17 +45,65 @@ export const recall = defineCommand({
       nearMisses: explain || nearMisses,
     })
     const { prelude, pinned, relevant, questions, quotes } = context
+    const isNamed = relevant.length + quotes.length > 0
+    const suggestions =
+      render || isNamed || asOf !== undefined ? null : await suggestionsFor(memory, message, context.scopes)
     const isEmpty = prelude === null && pinned.length + relevant.length + questions.length + quotes.length === 0
     return {
-      document: render ? { prompt: await promptOf(context) } : context,
+      document: render
+        ? { prompt: await promptOf(context) }
+        : { ...context, ...(suggestions === null ? {} : { suggestions }) },
       text: async function* (style) {
         if (render) yield promptOf(context)
         else yield (await import('../../text/recall.ts')).contextText(context, { explain }, style)
       },
-      notes: isEmpty ? [`Nothing in ${context.scopes.join(' and ')} belongs to this message.`] : [],
+      notes: [
+        ...(isEmpty ? [`Nothing in ${context.scopes.join(' and ')} belongs to this message.`] : []),
+        ...suggestionLines(suggestions ?? []),
+        ...(suggestions === null ? [] : await session.formerProjectNotes(options, memory)),
+      ],
     }
   },
 })
+
+type Suggestion = {
+  readonly beliefId: string
+  readonly name: string
+  readonly content: string
+  /** Words of the message that would name the belief if they were an alias of it. */
+  readonly alias: string | null
+}
+
+const mostSuggestions = 3
+
+/** The beliefs in view that share words with a message that names none. */
+async function suggestionsFor(
+  memory: Memory,
+  message: string,
+  scopes: readonly string[],
+): Promise<readonly Suggestion[]> {
+  const { beliefs } = await memory.search(message, { in: 'beliefs', scopes, limit: mostSuggestions })
+  const suggestions: Suggestion[] = []
+  for (const { belief } of beliefs) {
+    const { isFulfilled, remedies } = await memory.remedies(message, belief.id, { wish: 'present' })
+    // A pinned belief is recalled already.
+    if (isFulfilled) continue
+    const alias = remedies.find(({ kind }) => kind === 'add-alias')?.change?.addAliases?.[0] ?? null
+    suggestions.push({ beliefId: belief.id, name: belief.name, content: belief.content, alias })
+  }
+  return suggestions
+}
+
+function suggestionLines(suggestions: readonly Suggestion[]): readonly string[] {
+  if (suggestions.length === 0) return []
+  return [
+    'The message names no belief. These share words with it; an alias would have them recalled:',
+    ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
+      `  ${called({ id: beliefId, name })}: ${short(content)}`,
+      ...(alias === null ? [] : [`    credence alias ${harmless(beliefId)} add "${harmless(alias)}"`]),
+    ]),
+  ]
+}
 
 // Hosts run recall for every message and read only one of its formats, so each format is loaded when it is asked for.
 const promptOf = async (context: Context): Promise<string> =>

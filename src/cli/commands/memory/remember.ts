@@ -31,7 +31,10 @@ const statusOption = {
 export const remember = defineCommand({
   args: { statement: words('What is true, in your words.') },
   options: {
-    name: nameOption('What people will call it; it is recalled when a message says so. Needed.'),
+    name: {
+      ...nameOption('What people will call it; it is recalled when a message says so.'),
+      default: 'derived from the statement',
+    },
     alias: aliasOption,
     why: text('<text>', 'What an agent should do about it.'),
     type: { ...choice('<type>', beliefTypes, 'What kind of belief it is.'), default: 'entity' },
@@ -53,6 +56,7 @@ export const remember = defineCommand({
     ...keyOptions,
   },
   examples: {
+    'credence remember "The staging database listens on port 5433."': 'Named "staging database", after its own words.',
     'credence remember "Invoices are due after 14 days." --name "payment terms" --alias "due date"':
       'Recalled whenever a message speaks of payment terms or a due date.',
     'echo "Answer in short sentences." | credence remember - --name "answer style" --type preference --subtype style --scope user:universal':
@@ -60,23 +64,21 @@ export const remember = defineCommand({
   },
   async run({ args: { statement }, options }, session) {
     const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...draft } = options
-    if (name === undefined)
-      throw new UsageError(
-        'A belief needs the name people will call it by: --name.',
-        'For example: credence remember "Invoices are due after 14 days." --name "payment terms"',
-      )
     const { dir, homeScopes } = session.locate(options)
     const memory = await session.memory(options)
+    const former = await session.formerProjectNotes(options, memory)
     const remembered = await memory.remember({
-      ...omitUndefined(draft),
-      name,
+      ...omitUndefined({ ...draft, name }),
       content: statement,
       aliases: alias,
       pinned: pin,
       participants: participant,
       scopes: homeScopes,
     })
-    const notes = pausedNotes(dir, session)
+    const id = harmless(remembered.belief.id)
+    const derived = `The name was derived from the statement. To add words: credence alias ${id} add "the words"`
+    const isDerived = name === undefined && remembered.outcome === 'remembered'
+    const notes = [...(isDerived ? [derived] : []), ...former, ...pausedNotes(dir, session)]
     return { document: remembered, text: (style) => rememberedText(remembered, style), notes }
   },
 })

@@ -1,9 +1,10 @@
 import { visibleScopes } from '../../../beliefs/scope.ts'
+import type { Remedy } from '../../../memory/explain/remedies.ts'
 import type { Why } from '../../../memory/explain/why.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { type Answer, defineCommand } from '../../command/command.ts'
-import { memoryOptions, one, oneText, readerOptions, viewOptions } from '../../command/options.ts'
-import { called, dayOf } from '../../text/beliefs.ts'
+import { type Answer, defineCommand, kebab, UsageError } from '../../command/command.ts'
+import { flag, memoryOptions, one, oneText, readerOptions, viewOptions, wholeNumber } from '../../command/options.ts'
+import { called, dayOf, editedText } from '../../text/beliefs.ts'
 import { columns, harmless, indented, lines, type Style } from '../../text/output.ts'
 import { explanationLines, explanationTree, quoted, reasonText, rounded, sharedText } from '../../text/recall.ts'
 
@@ -12,19 +13,82 @@ export const why = defineCommand({
     message: oneText('What was said.'),
     belief: one('The belief: its id, the beginning of it, its name or an alias. Or the id of a turn.'),
   },
-  options: { ...viewOptions, ...readerOptions, ...memoryOptions },
+  options: {
+    fix: flag('List the changes that would have it recalled; or, if it is recalled, kept out.'),
+    apply: wholeNumber('Make the change of this number in the list of --fix.', { min: 1 }),
+    ...viewOptions,
+    ...readerOptions,
+    ...memoryOptions,
+  },
   examples: {
     'credence why "When is the invoice due?" "payment terms"': 'Says which words are missing for it to be recalled.',
+    'credence why "When is the invoice due?" "payment terms" --fix --apply 1':
+      'Makes the first change that `--fix` lists: an alias, as a rule.',
     'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled where that scope is active.',
   },
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.locate(options)
-    const memory = await session.reading(options)
-    if (/^t-[0-9a-z]+$/u.test(belief)) return whyTurn(memory, message, belief)
+    const { fix, apply } = options
+    const memory = await (apply === undefined ? session.reading(options) : session.memory(options))
+    if (/^t-[0-9a-z]+$/u.test(belief)) {
+      if (fix || apply !== undefined) throw new UsageError('--fix is for beliefs; a turn cannot be changed.')
+      return whyTurn(memory, message, belief)
+    }
+    if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
     const verdict = await memory.why(message, belief)
     return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
   },
 })
+
+/** Lists what would change the verdict on a belief, or makes one of these changes. Nothing is listed that does not help. */
+async function remedied(memory: Memory, message: string, reference: string, apply?: number): Promise<Answer> {
+  const wanted = await memory.remedies(message, reference, { wish: 'present' })
+  const wish = wanted.isFulfilled ? 'absent' : 'present'
+  const { belief, remedies } = wanted.isFulfilled ? await memory.remedies(message, reference, { wish }) : wanted
+  if (apply === undefined) {
+    const blocks: string[] = []
+    for (const [index, remedy] of remedies.entries()) blocks.push(await remedyBlock(memory, remedy, index + 1))
+    const state = wish === 'present' ? 'is not recalled' : 'is recalled'
+    return {
+      document: { belief, wish, remedies },
+      text: () => lines(`${called(belief)} ${state} for this message. This would change that:`, blocks),
+      notes: [remedies.length === 0 ? 'Nothing was found that would.' : 'Make a change of the belief with --apply.'],
+    }
+  }
+  const remedy = remedies[apply - 1]
+  if (remedy === undefined) throw new UsageError(`--apply: --fix lists ${remedies.length}, so there is no ${apply}.`)
+  if (remedy.change === null)
+    throw new UsageError(`--apply: number ${apply} does not change the belief.`, `Instead: ${insteadOf(remedy)}`)
+  const edited = await memory.edit(belief.id, remedy.change)
+  return {
+    document: { ...edited, wish, remedy },
+    text: (style) => lines(editedText(edited, 'Done', 'It was like that already', style), `  ${remedy.summary}`),
+  }
+}
+
+async function remedyBlock(memory: Memory, remedy: Remedy, number: number): Promise<string> {
+  const names = async (ids: readonly string[]): Promise<string> =>
+    (await Promise.all(ids.map(async (id) => called(await memory.get(id))))).join(', ')
+  const { appearing, disappearing, caution, change } = remedy
+  return lines(
+    `  ${number}  ${harmless(remedy.summary)}`,
+    appearing.length > 0 && `     It would also bring in ${await names(appearing)}.`,
+    disappearing.length > 0 && `     It would also keep out ${await names(disappearing)}.`,
+    caution !== null && `     Caution: ${harmless(caution)}`,
+    change === null && `     ${insteadOf(remedy)}`,
+  )
+}
+
+/** The command for a remedy that is no edit of the belief. */
+function insteadOf({ kind, ask, see }: Remedy): string {
+  const id = harmless(see ?? '')
+  if (kind === 'accept') return `credence proposals accept ${id}`
+  if (kind === 'correct') return `credence correct ${id} "what is true now"`
+  if (ask === null) return `credence show ${id}`
+  const scopes = (ask.scopes ?? []).map((scope) => ` --scope ${harmless(scope)}`)
+  const budget = Object.entries(ask.budget ?? {}).map(([name, value]) => ` --${kebab(name)} ${value}`)
+  return `credence recall "the message"${[...scopes, ...budget].join('')}`
+}
 
 /** Whether a turn is quoted for a message, and how near it comes to the threshold. */
 async function whyTurn(memory: Memory, message: string, id: string): Promise<Answer> {
@@ -77,6 +141,7 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
         verdict.inPrelude && 'It is part of what is known about the person, which every recall begins with.',
         isElsewhere && `It also lives in ${harmless(belief.scopes.join(' and '))}, which is not in view here.`,
         `To have it found by other words: credence alias ${harmless(belief.id)} add "the words"`,
+        'The same command with --fix lists words that would work.',
       )
     }
   }

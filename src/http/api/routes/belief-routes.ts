@@ -4,7 +4,7 @@ import * as shape from '../memory-shapes.ts'
 import { beliefId, digits, flag, limit, listOf, paging, route, scopes, text, version } from '../route.ts'
 
 const draft = z.strictObject({
-  name: text(200),
+  name: text(200).optional().describe('Default: derived from the content.'),
   content: text(20_000),
   scopes: scopes.min(1).optional().describe('Default: where the server was started; see `homeScopes` of health.'),
   type: shape.BeliefType.optional(),

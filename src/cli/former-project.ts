@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { codeOf } from '../files/leftovers.ts'
+import type { Memory } from '../memory/memory.ts'
+import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
+import { counted, harmless } from './text/output.ts'
+
+/** A repository as a memory has seen it. Its scope is made of its path, so a renamed one gets another scope. */
+type Project = {
+  readonly scope: string
+  /** The directory that its worktrees share. */
+  readonly directory: string
+  /** A hash of its URL, which may hold a password. */
+  readonly remote: string | null
+  /** The same after a move within a file system. */
+  readonly inode: string
+}
+
+const projectsIn = (dir: string): string => join(dir, 'state', 'projects')
+
+/** Writes down where a project is, so that it can be recognised when its directory has another name. */
+export function noteProject(dir: string, directory: string): void {
+  const project = projectAt(directory)
+  if (project === null) return
+  const file = join(projectsIn(dir), `${project.scope.slice('project:'.length)}.json`)
+  const text = `${JSON.stringify(project)}\n`
+  try {
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+    mkdirSync(projectsIn(dir), { recursive: true, mode: 0o700 })
+    writeFileSync(file, text, { mode: 0o600 })
+  } catch (error) {
+    // A disk that is full only costs the hint; a hook must answer all the same.
+    if (codeOf(error) === undefined) throw error
+  }
+}
+
+/** For a project without beliefs: which projects, whose directories are gone, it probably was before, and how to go on. */
+export async function formerProjectNotes(dir: string, directory: string, memory: Memory): Promise<readonly string[]> {
+  const here = projectAt(directory)
+  if (here === null) return []
+  const former = notedProjects(dir).filter((other) => !existsSync(other.directory) && isProbablySame(here, other))
+  if (former.length === 0) return []
+  const counts = new Map((await memory.scopes()).map(({ scope, beliefs }) => [scope, beliefs]))
+  if ((counts.get(here.scope) ?? 0) > 0) return []
+  return former
+    .filter(({ scope }) => (counts.get(scope) ?? 0) > 0)
+    .map(
+      (other) =>
+        `This project has no beliefs, but ${harmless(other.scope)} has ${counted(counts.get(other.scope) ?? 0, 'belief')}; its directory, ${harmless(dirname(other.directory))}, is gone. If the project was renamed or moved: credence init --attach ${harmless(other.scope)}`,
+    )
+}
+
+function isProbablySame(here: Project, other: Project): boolean {
+  if (here.inode === other.inode) return true
+  if (here.remote !== null && other.remote !== null) return here.remote === other.remote
+  return repositoryName(here.directory) === repositoryName(other.directory)
+}
+
+function projectAt(at: string): Project | null {
+  const directory = commonDirectory(at)
+  const scope = projectScope(at)
+  if (directory === null || scope === null) return null
+  const { ino, birthtimeMs } = statSync(directory)
+  const config = join(directory, 'config')
+  const [, url] =
+    /^\[remote "[^"]*"\][^[]*?^\s*url\s*=\s*(\S+)/mu.exec(existsSync(config) ? readFileSync(config, 'utf8') : '') ?? []
+  const remote = url === undefined ? null : createHash('sha256').update(url).digest('hex')
+  return { scope, directory, remote, inode: `${ino} ${birthtimeMs}` }
+}
+
+/** A file that is damaged only costs the hint, so it is left out. */
+function notedProjects(dir: string): readonly Project[] {
+  if (!existsSync(projectsIn(dir))) return []
+  return readdirSync(projectsIn(dir)).flatMap((name) => {
+    try {
+      const { scope, directory, remote, inode } = JSON.parse(readFileSync(join(projectsIn(dir), name), 'utf8'))
+      const isWhole = [scope, directory, inode].every((field) => typeof field === 'string')
+      return isWhole && (remote === null || typeof remote === 'string') ? [{ scope, directory, remote, inode }] : []
+    } catch {
+      return []
+    }
+  })
+}
