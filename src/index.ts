@@ -13,7 +13,7 @@ export type { Receipt } from './memory/change/forget.ts'
 export type { Proposal, ReviewCandidate } from './memory/change/proposals.ts'
 export type { Remembered } from './memory/change/remember.ts'
 export type { Resolved } from './memory/change/resolve.ts'
-export type { Undone } from './memory/change/undo.ts'
+export type { Undoing, Undone } from './memory/change/undo.ts'
 export type { Heard, HeardOutcome, HeardTurn } from './memory/conversation/hear.ts'
 export type { QuoteHit } from './memory/conversation/search-turns.ts'
 export type { ForgottenTurns, TurnSelection } from './memory/conversation/turns.ts'
@@ -44,6 +44,7 @@ export type {
   SearchOptions,
   Statement,
   TurnListOptions,
+  UndoOptions,
 } from './memory/memory.ts'
 export type { Author } from './memory/ports.ts'
 export type {

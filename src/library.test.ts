@@ -57,7 +57,7 @@ describe('openMemory', () => {
 
 const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ['remember', [], 'memory.remember: statement is missing; it must be an object.'],
-  ['remember', [{ content: 'b' }], 'memory.remember: name is missing; it must be text.'],
+  ['remember', [{ name: 'a' }], 'memory.remember: content is missing; it must be text.'],
   ['remember', [{ name: 'a', content: 5 }], 'memory.remember: content is 5; it must be text.'],
   [
     'remember',

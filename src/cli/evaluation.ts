@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Kind } from '../eval/kinds/kind.ts'
 import { recallKinds } from '../eval/kinds/retrieval/carry-out.ts'
@@ -26,6 +29,8 @@ export type Evaluation = {
     readonly runner: string | undefined
     readonly embedder: string
     readonly extractor: (spec: string) => Promise<Extractor>
+    /** The published data of a conversation suite. */
+    readonly data: string | undefined
   }) => Promise<readonly Kind[]>
   readonly progress: ProgressBar
 }
@@ -35,7 +40,7 @@ const inPackage = (path: string): string => fileURLToPath(new URL(`../../${path}
 /** Every run begins with an empty in-memory store, so that it never touches a memory of the user. */
 export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env' | 'stderr'>): Evaluation {
   const version = packageVersion()
-  const open = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
+  const openModel = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
   const packs = inPackage('packs')
   const clock = (): number => performance.now()
   const backends: Evaluation['backends'] = ({ packsDirectory, embedder }) =>
@@ -43,15 +48,17 @@ export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env
       openStore: () => openMemoryStore({ random: randomBytes }),
       version,
       clock,
-      openEmbedder: () => open(embedder),
+      openEmbedder: () => openModel(embedder),
       packsDirectory,
     })
   return {
     packsDirectory: packs,
     documentFile: inPackage('docs/evaluation.md'),
-    openEmbedder: open,
+    openEmbedder: openModel,
     backends,
-    kinds: async ({ runner, embedder, extractor }) => {
+    kinds: async ({ runner, embedder, extractor, data }) => {
+      if (runner === 'conversation')
+        return [await composeConversationKind(() => openModel(embedder), { data, version, clock })]
       const subjects = backends({ packsDirectory: packs, embedder })
       const kinds = recallKinds((system) => subjects.open(readBackendName(system)))
       if (kinds.some(({ name }) => name === runner)) return kinds
@@ -61,6 +68,32 @@ export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env
     },
     progress: new ProgressBar(stderr, env),
   }
+}
+
+/** Conversation packs. Credence is run on SQLite in a temporary directory, as people use it. */
+async function composeConversationKind(
+  openEmbedder: () => Promise<Embedder>,
+  options: { readonly data: string | undefined; readonly version: string; readonly clock: () => number },
+): Promise<Kind> {
+  const { conversationKind } = await import('../eval/kinds/conversation/conversation-kind.ts')
+  const { openTurnSystem } = await import('../eval/kinds/conversation/turn-systems.ts')
+  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+  let embedder: Promise<Embedder> | undefined
+  const parts = {
+    openEmbedder: () => {
+      embedder ??= openEmbedder()
+      return embedder
+    },
+    open: async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'credence-suite-'))
+      return {
+        ...emptyPorts(),
+        store: openSqliteStore({ file: join(dir, 'credence.db'), random: randomBytes }),
+        dispose: async () => rmSync(dir, { recursive: true, force: true }),
+      }
+    },
+  }
+  return conversationKind({ ...options, open: async (name) => openTurnSystem(name, parts) })
 }
 
 /** Ports of an empty memory. */
@@ -81,10 +114,14 @@ async function extractorOrControl(spec: string, open: (spec: string) => Promise<
 /** The kinds of pack. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
 export async function packKinds(
   session: Session,
-  { runner, embedder }: { readonly runner: string | undefined; readonly embedder: string },
+  {
+    runner,
+    embedder,
+    data,
+  }: { readonly runner: string | undefined; readonly embedder: string; readonly data?: string | undefined },
 ): Promise<readonly Kind[]> {
   const evaluation = await session.evaluation()
-  const kinds = await evaluation.kinds({ runner, embedder, extractor: (spec) => session.extractor(spec) })
+  const kinds = await evaluation.kinds({ runner, embedder, data, extractor: (spec) => session.extractor(spec) })
   return runner === 'task' ? [...kinds, await composeTaskKind(await session.taskWork())] : kinds
 }
 

@@ -89,4 +89,23 @@ export type OwnBackend = (typeof backendNames)[number]
 
 /** Whether a system of a run is a control, or an extractor that is one. */
 export const isControlName = (name: string): boolean =>
+  name === 'chance' ||
+  name.endsWith('-times') ||
   controlBackends.some((control) => name === control || name === `learn:${control}`)
+
+/** The memories that a conversation pack can be run on. All but the first two are there to compare with. */
+export const turnSystemNames = [
+  'credence',
+  'credence-vectors',
+  'credence-shuffled-times',
+  'credence-reversed-times',
+  'bm25-turns',
+  'bm25-sessions',
+  'vectors',
+  'everything',
+  'chance',
+  'none',
+] as const
+
+/** What a run on a public suite is compared with unless a system is named. All of them are quick. */
+export const turnBaselines = ['bm25-turns', 'bm25-sessions', 'everything', 'chance', 'none'] as const

@@ -11,14 +11,14 @@ import {
   resumeBenchmark,
   runBenchmark,
 } from '../../../eval/run/run.ts'
-import { type AblationResult, judgeAblation, type Share } from '../../../eval/score/figures.ts'
+import { type AblationResult, judgeAblation, type Share, summariseCases } from '../../../eval/score/figures.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
 import { manifestName, packPath } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { backendForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { isControlName } from '../../../eval/system/system.ts'
+import { isControlName, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'
@@ -51,8 +51,11 @@ function idsIn(root: string, shipped: string): readonly string[] {
 
 const options = {
   system: {
-    ...text('<name>', `What the packs are run on. A memory: ${backendForms}. For tasks: an agent.`),
-    default: 'bm25, or reference for tasks',
+    ...text(
+      '<name>',
+      `What the packs are run on. A memory: ${backendForms}. For tasks: an agent. For conversations: ${turnSystemNames.join(', ')}.`,
+    ),
+    default: 'bm25; reference for tasks; credence for conversations, beside plain baselines',
   },
   extractor: {
     ...text(
@@ -61,6 +64,7 @@ const options = {
     ),
     default: 'rules',
   },
+  data: text('<path>', 'The published data of a conversation suite. Without it the sample of the pack is run.'),
   repeats: wholeNumber('How often every case is asked.', { min: 1, max: 1_000, default: 1 }),
   seed: wholeNumber('Orders static cases, and makes the ids that the system sees.', {
     min: 0,
@@ -105,6 +109,8 @@ export const benchmarkRun = defineCommand({
     'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080': 'Runs a pack on another memory.',
     'credence benchmark run learning': 'Measures what is learned from messages.',
     'credence benchmark run retrieval-hard --ablations': 'Also shows that the cases fail without recall.',
+    'credence benchmark run longmemeval --data longmemeval_s.json':
+      'Measures search over conversations on a public suite.',
     'credence benchmark run retrieval-hard --shard 2/5': 'Runs a fifth of the cases.',
     'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
   },
@@ -130,7 +136,7 @@ export const benchmarkRun = defineCommand({
         if (signal.aborted) break
         const result = await performed(job, setup)
         results.push(result)
-        if (given.ablations && result.summary.status === 'completed') {
+        if (given.ablations && !job.isBaseline && result.summary.status === 'completed') {
           results.push(...(await performedAblations(job, result, setup)))
         }
       }
@@ -156,6 +162,7 @@ type Result = {
   readonly warnings: readonly string[]
   /** For a run with a part switched off: whether the cases noticed. */
   readonly ablation: AblationResult | null
+  readonly isBaseline: boolean
 }
 
 /** One pack and how it is run. */
@@ -166,6 +173,9 @@ type Job = {
   readonly ablation?: string
   readonly embedder: string
   readonly explain: boolean
+  readonly data: string | undefined
+  /** Run beside the system that is measured, to compare with. */
+  readonly isBaseline: boolean
   readonly run:
     | { readonly kind: 'new'; readonly runId: string | undefined; readonly options: RunOptions; readonly given: object }
     | { readonly kind: 'resumed'; readonly runId: string }
@@ -176,7 +186,8 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
   const isGiven = ([name, value]: [string, unknown]): boolean =>
     settled.includes(name) && value !== undefined && value !== false
   const given = Object.fromEntries(Object.entries(asked).filter(isGiven))
-  return packs.map((pack) => {
+  const data = asked.data === undefined ? undefined : resolve(setup.session.workingDirectory(), asked.data)
+  return packs.flatMap((pack) => {
     const directory = packDirectory(pack, setup)
     const { runner, benchmarkId, ablations = [] } = manifestOf(directory)
     if (asked.ablations && ablations.length === 0) {
@@ -187,14 +198,18 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
     }
     const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
     const run = { kind: 'new', runId, options: { repeats, seed, filter, shard, notes, gitRef }, given } as const
-    return { directory, system, embedder, explain, run }
+    if (data !== undefined && runner !== 'conversation')
+      throw new UsageError(`The pack ${benchmarkId} takes no --data.`, 'Its cases are in its folder.')
+    const job = { directory, system, embedder, explain, data, isBaseline: false, run }
+    if (runner !== 'conversation' || system !== null || runId !== undefined) return [job]
+    return [job, ...turnBaselines.map((baseline) => ({ ...job, system: baseline, isBaseline: true }))]
   })
 }
 
 /** Finds the pack where it was; the run refuses a pack that has changed. */
 function resumedJob(runId: string, setup: RunSetup): Job {
   const { settings } = optionsOf(setup.root, runId)
-  const { directory, system, ablation, embedder, explain } = settings
+  const { directory, system, ablation, embedder, explain, data } = settings
   const pack = typeof directory === 'string' && existsSync(directory) ? directory : String(settings.benchmarkId)
   return {
     directory: packDirectory(pack, setup),
@@ -202,15 +217,17 @@ function resumedJob(runId: string, setup: RunSetup): Job {
     ...(typeof ablation === 'string' ? { ablation } : {}),
     embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
     explain: explain === true,
+    data: typeof data === 'string' ? data : undefined,
+    isBaseline: false,
     run: { kind: 'resumed', runId },
   }
 }
 
-const kindsFor = ({ directory, embedder }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
-  packKinds(session, { runner: manifestOf(directory).runner, embedder })
+const kindsFor = ({ directory, embedder, data }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
+  packKinds(session, { runner: manifestOf(directory).runner, embedder, data })
 
 async function performed(job: Job, setup: RunSetup): Promise<Result> {
-  const { directory, system, ablation, embedder, explain, run } = job
+  const { directory, system, ablation, embedder, explain, data, isBaseline, run } = job
   const { root, session, evaluation, signal, jobs } = setup
   const kinds = await kindsFor(job, setup)
   const benchmark = await openBenchmark(directory, kinds, { system: system ?? undefined, explain, ablation })
@@ -218,7 +235,7 @@ async function performed(job: Job, setup: RunSetup): Promise<Result> {
     const { benchmarkId } = benchmark.manifest
     const role = ablation !== undefined ? 'ablation' : isControlName(benchmark.system.name) ? 'control' : undefined
     const resolved = run.kind === 'new' ? run.options : {}
-    const settings = { ...resolved, benchmarkId, directory, system, ablation, embedder, explain }
+    const settings = { ...resolved, benchmarkId, directory, system, ablation, embedder, explain, data }
     const context: RunContext = {
       root,
       now: () => new Date(),
@@ -236,7 +253,7 @@ async function performed(job: Job, setup: RunSetup): Promise<Result> {
       run.kind === 'new'
         ? await runBenchmark(benchmark, runId, { ...run.options, role }, context)
         : await resumeBenchmark(benchmark, runId, context)
-    return { summary, warnings: benchmark.warnings, ablation: null }
+    return { summary, warnings: benchmark.warnings, ablation: null, isBaseline }
   } finally {
     evaluation.progress.clear()
     await benchmark.close()
@@ -264,7 +281,7 @@ async function answerOf(
   results: readonly Result[],
   { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
 ) {
-  const measured = results.filter(({ ablation }) => ablation === null)
+  const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
   const failures: string[] = []
   for (const { summary } of measured) failures.push(...(await failuresOf(root, summary.runId)))
   const ablations = results.flatMap(({ summary, ablation }) =>
@@ -276,9 +293,10 @@ async function answerOf(
   const warnings = [...new Set(results.flatMap((result) => result.warnings))]
   const unfinished = results.filter(({ summary }) => summary.status === 'partial').map(({ summary }) => summary.runId)
   const runs = results.map(({ summary }) => summary)
+  const suites = await suiteText(root, results)
   return {
     document: { ok: isFine && !isInterrupted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
-    text: (style: Style) => [runsText(runs, failures, style), ...ablationText(ablations, style)].join('\n'),
+    text: (style: Style) => [runsText(runs, failures, style), ...suites, ...ablationText(ablations, style)].join('\n'),
     notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
@@ -311,6 +329,38 @@ function runsText(runs: readonly RunSummary[], failures: readonly string[], styl
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
   return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+}
+
+const percent = (value: number | undefined): string => (value === undefined ? '' : (100 * value).toFixed(1))
+
+/** The figures of conversation packs: one row for each system, then one for each type of question on the measured one. */
+async function suiteText(root: string, results: readonly Result[]): Promise<readonly string[]> {
+  const lines: string[] = []
+  const runs = results.filter(({ summary, ablation }) => ablation === null && summary.status === 'completed')
+  for (const [benchmarkId, own] of Map.groupBy(runs, ({ summary }) => summary.benchmarkId)) {
+    const records = await Promise.all(own.map(async ({ summary }) => (await casesOf(root, summary.runId)).records))
+    if (!records.some((cases) => cases.some(({ cluster }) => cluster !== undefined))) continue
+    const metrics = (own[0]?.summary.metricDeclarations ?? []).map(({ name }) => name)
+    const rows = own.map(({ summary: { system, metrics: figures = {}, intervals = {}, totalCases } }) => [
+      system?.name ?? '',
+      String(totalCases),
+      ...metrics.map((name) => {
+        const { low, high } = intervals[name] ?? {}
+        return low === undefined
+          ? percent(figures[name])
+          : `${percent(figures[name])} [${percent(low)}, ${percent(high)}]`
+      }),
+    ])
+    const groups = Map.groupBy(records[0] ?? [], ({ explanation }) =>
+      String((explanation as { group?: string })?.group),
+    )
+    const byGroup = [...groups].map(([group, cases]) => {
+      const figures = summariseCases(cases).metrics
+      return [`  ${group}`, String(cases.length), ...metrics.map((name) => percent(figures[name]))]
+    })
+    lines.push('', harmless(table([[`${benchmarkId}, %`, 'cases', ...metrics], ...rows, ...byGroup])))
+  }
+  return lines
 }
 
 /** A pack that is passed whole can only show that nothing broke. */

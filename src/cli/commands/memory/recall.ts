@@ -3,7 +3,6 @@ import { type Budget, type Context, defaultBudget } from '../../../memory/recall
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, readerOptions, text, viewOptions, wholeNumber, words } from '../../command/options.ts'
-import type { LocationOptions, Session } from '../../session.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { harmless } from '../../text/output.ts'
 

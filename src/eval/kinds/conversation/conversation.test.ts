@@ -8,10 +8,11 @@ import { z } from 'zod'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { openMemoryStore } from '../../../store/memory-store.ts'
 import { summariseCases } from '../../score/figures.ts'
+import { turnSystemNames } from '../../system/system.ts'
 import { type Kind, openBenchmark } from '../kind.ts'
 import { conversationKind } from './conversation-kind.ts'
 import { readObjects } from './data-file.ts'
-import { openTurnSystem, type TurnSystem, type TurnSystemName, turnSystemNames } from './turn-systems.ts'
+import { openTurnSystem, type TurnSystem } from './turn-systems.ts'
 
 const packs = fileURLToPath(new URL('../../../../packs', import.meta.url))
 const suites = ['longmemeval', 'longmemeval-pooled', 'locomo', 'beam', 'ama-bench', 'factconsolidation']
@@ -19,7 +20,7 @@ const lexical = turnSystemNames.filter((name) => !name.includes('vectors'))
 
 const open = (name: string): TurnSystem => {
   let last = 0
-  return openTurnSystem(name as TurnSystemName, {
+  return openTurnSystem(name, {
     open: async () => ({
       store: openMemoryStore({ random: randomBytes }),
       newId: () => `b-${++last}`,

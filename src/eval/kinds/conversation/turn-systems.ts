@@ -1,3 +1,4 @@
+import { MemoryError } from '../../../errors.ts'
 import { hear } from '../../../memory/conversation/hear.ts'
 import { embedTurns } from '../../../memory/conversation/meaning.ts'
 import { searchTurns } from '../../../memory/conversation/search-turns.ts'
@@ -10,6 +11,7 @@ import { sentencesOf } from '../../../search/sentences.ts'
 import { withoutSteps } from '../../../search/turns/steps.ts'
 import { countTerms } from '../../../search/turns/terms.ts'
 import { randomFrom } from '../../score/statistics.ts'
+import { turnSystemNames } from '../../system/system.ts'
 import type { FoundTurn, SuiteAnswer, SuiteTurn } from './suite.ts'
 
 /** A memory of conversations under evaluation. It sees turns and questions only. */
@@ -29,22 +31,13 @@ export type TurnSystemParts = {
   readonly openEmbedder: () => Promise<Embedder>
 }
 
-/** The memories that a conversation pack can be run on. All but the first two are there to compare with. */
-export const turnSystemNames = [
-  'credence',
-  'credence-vectors',
-  'credence-shuffled-times',
-  'credence-reversed-times',
-  'bm25-turns',
-  'bm25-sessions',
-  'vectors',
-  'everything',
-  'chance',
-  'none',
-] as const
-export type TurnSystemName = (typeof turnSystemNames)[number]
-
-export function openTurnSystem(name: TurnSystemName, { open, openEmbedder }: TurnSystemParts): TurnSystem {
+export function openTurnSystem(given: string, { open, openEmbedder }: TurnSystemParts): TurnSystem {
+  const name = turnSystemNames.find((known) => known === given)
+  if (name === undefined) {
+    throw new MemoryError('invalid', `"${given}" is not a memory of conversations.`, {
+      hint: `Use one of ${turnSystemNames.join(', ')}.`,
+    })
+  }
   switch (name) {
     case 'credence':
       return credenceTurns(open, null)
