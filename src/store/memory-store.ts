@@ -175,6 +175,7 @@ export function openMemoryStore({
     exportTurns: async (user, page) => saidBy(user).export(page),
     turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
     turnSpeakers: async (view) => saidBy(view.user).speakers(view),
+    lastStep: async (view) => saidBy(view.user).lastStep(view),
     unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
     vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
     turnsWithoutVectors: async (user, model, limit) => saidBy(user).withoutVectors(model, limit),

@@ -147,6 +147,12 @@ export class UserTurns {
     return [...new Set(this.#inScope(view).flatMap(({ turn }) => turn.speaker ?? []))].sort()
   }
 
+  lastStep(view: TurnView): number | null {
+    const isStep = ({ turn }: Kept): boolean =>
+      turn.role === 'tool' && (view.session === undefined || turn.session === view.session)
+    return this.#inScope(view).findLast(isStep)?.row ?? null
+  }
+
   unitsAround(view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
     const inScope = new Set(this.#inScope(view))
     const near = rows.flatMap((row) => {

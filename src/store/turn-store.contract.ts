@@ -243,6 +243,21 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.turnSpeakers({ user: 'ada', scopes: null })).toEqual([])
     })
 
+    it('and the last step of a tool is known by scope and session', async () => {
+      const store = empty()
+      const step = (session: string, scope: string) => said(`step in ${session}`, { role: 'tool', session, scope })
+      await hear(store, [step('one', 'project:a'), step('two', 'project:b'), said('hello', { scope: 'project:a' })])
+
+      const last = async (view: { scopes: readonly string[] | null; session?: string }) => {
+        const row = await store.lastStep({ user: 'ada', ...view })
+        return row === null ? null : (await store.turnsAt('ada', [row])).get(row)?.session
+      }
+      expect(await last({ scopes: null })).toBe('two')
+      expect(await last({ scopes: ['project:a'] })).toBe('one')
+      expect(await last({ scopes: null, session: 'one' })).toBe('one')
+      expect(await last({ scopes: ['project:c'] })).toBeNull()
+    })
+
     it('so that the same message does not come back under the id its host gave it', async () => {
       const store = empty()
       const turn = said('hello', { messageId: 'm-1' })

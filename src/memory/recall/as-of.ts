@@ -29,8 +29,19 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
       'Leave out the time to change what holds now.',
     )
   }
-  const { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, unitsAround, turnsAt } = ports.store
-  const said = { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, unitsAround, turnsAt }
+  const { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, lastStep, unitsAround, turnsAt } =
+    ports.store
+  const said = {
+    knownTurns,
+    getTurn,
+    listTurns,
+    listSessions,
+    turnPostings,
+    turnSpeakers,
+    lastStep,
+    unitsAround,
+    turnsAt,
+  }
   return { ...ports, store: { ...past, ...said, commit: refuse }, now: () => new Date(until) }
 }
 

@@ -128,8 +128,9 @@ async function rankedSteps(
   { view, question }: Ranking,
   found: readonly { readonly unit: TurnUnit; readonly weight: number }[],
 ): Promise<readonly RankedTurn[]> {
+  const steps = found.filter(({ unit }) => unit.role === 'tool')
   const bySession = Map.groupBy(
-    found.filter(({ unit }) => unit.role === 'tool'),
+    steps.length > 0 ? steps : await lastSteps(index, view, question),
     ({ unit }) => unit.session,
   )
   const ranked: RankedTurn[] = []
@@ -143,23 +144,30 @@ async function rankedSteps(
       view.user,
       units.map(({ row }) => row),
     )
-    const steps = units.flatMap((unit) => {
+    const own = units.flatMap((unit) => {
       const turn = turns.get(unit.row)
       return turn === undefined ? [] : [{ unit, turn, step: stepOf(turn.text, unit.place) }]
     })
     // A step that is named is asked for, although no person said it.
     const worth = question.steps.named.length > 0 ? weight / roleWeight(best, question) : weight
     const scores = scoreSteps(
-      steps.map(({ step }) => step),
+      own.map(({ step }) => step),
       question,
     )
-    for (const [at, { unit, turn }] of steps.entries()) {
+    for (const [at, { unit, turn }] of own.entries()) {
       const explanation = product('step', [scores[at] as Explanation, leaf('words of the best step', worth)])
       const passage = turn.text.slice(0, longestUnit)
       ranked.push({ unit, turn, passage, score: explanation.value, explanation })
     }
   }
   return ranked.filter(({ score }) => score !== 0)
+}
+
+/** "What did step 5 show?" holds no word of any step: it asks for the trajectory that was kept last. */
+async function lastSteps(index: TurnIndex, view: TurnView, { steps }: Question) {
+  const row = steps.named.length === 0 ? null : await index.lastStep(view)
+  const units = row === null ? [] : await index.unitsAround(view, [row], 0)
+  return units.map((unit) => ({ unit, weight: 1 }))
 }
 
 const newerFirst = (one: TurnUnit, other: TurnUnit): number => other.at - one.at || other.row - one.row

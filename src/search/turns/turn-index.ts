@@ -68,6 +68,8 @@ export type TurnIndex = {
   turnPostings(view: TurnView, terms: readonly string[]): Promise<TurnPostings>
   /** Everyone who is named as a speaker in the scopes of a view. */
   turnSpeakers(view: TurnView): Promise<readonly string[]>
+  /** The row of the tool step that was kept last, in the scopes and the session of a view; null when there is none. */
+  lastStep(view: TurnView): Promise<number | null>
   /**
    * The units of these rows, and of the turns up to `reach` places away in the same session and in the scopes of the
    * view; by session, place and row.

@@ -124,6 +124,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     exportTurns: (user, page) => reading(user, { turns: [], next: null }, (userId) => turns.export(userId, page)),
     turnPostings: (view, terms) => reading(view.user, noPostings, (userId) => turns.postings(userId, view, terms)),
     turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
+    lastStep: (view) => reading(view.user, null, (userId) => turns.lastStep(userId, view)),
     unitsAround: (view, rows, reach) =>
       reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
     vectorsAt: (user, model, rows) => reading(user, new Map(), () => turns.vectorsAt(model, rows)),

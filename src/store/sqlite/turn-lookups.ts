@@ -155,6 +155,14 @@ export class TurnLookups {
     return [...new Set(names)].sort()
   }
 
+  lastStep(userId: number, view: TurnView): number | null {
+    const scopes = JSON.stringify(this.#scopesOf(userId, view).map(({ id }) => id))
+    const sql = `SELECT row FROM turns WHERE user_id = ? AND role = ? AND scope IN (SELECT value FROM json_each(?))
+      AND (? IS NULL OR session = (SELECT id FROM sessions WHERE user_id = turns.user_id AND name = ?)) ORDER BY row DESC LIMIT 1`
+    const session = view.session ?? null
+    return this.#connection.value<number>(sql, [userId, turnRoles.indexOf('tool'), scopes, session, session]) ?? null
+  }
+
   unitsAround(userId: number, view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
     const scopes = new Set(this.#scopesOf(userId, view).map(({ id }) => id))
     const placeOf = this.#connection.statement<{ session: number | null; place: number }>(
