@@ -54,8 +54,15 @@ type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const { nameStatement } = await import('../markdown/name-statement.ts')
+  const { nameOf } = await import('../learn/name-of.ts')
   const derived = nameStatement(parseText('content', draft.content, limits.content))
-  return { ...draft, ...derived, aliases: [...(draft.aliases ?? []), ...derived.aliases] }
+  // The name is what the sentence is about; the phrases and rare words in it are what people will ask with.
+  const { name: phrase, aliases } = nameOf(derived.content)
+  return {
+    ...draft,
+    ...derived,
+    aliases: mergeAliases(derived.name, draft.aliases ?? [], [...derived.aliases, phrase, ...aliases]),
+  }
 }
 
 /**
