@@ -9,6 +9,7 @@ import { recallLane } from './lanes/recall.ts'
 import { scifactLane } from './lanes/scifact.ts'
 import { serveLane } from './lanes/serve.ts'
 import { startUpLane } from './lanes/start-up.ts'
+import { turnsLane } from './lanes/turns.ts'
 import { writesLane } from './lanes/writes.ts'
 import { type Report, updatePerformancePage } from './page/performance-page.ts'
 
@@ -34,6 +35,7 @@ const lanes: readonly Lane[] = [
   writesLane,
   startUpLane,
   serveLane,
+  turnsLane,
   harnessLane,
 ]
 

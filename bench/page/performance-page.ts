@@ -13,6 +13,8 @@ import {
   scifactSection,
   serveSection,
   startUpSection,
+  type TurnsFigures,
+  turnsSection,
   type WritesFigures,
   writesSection,
 } from './sections.ts'
@@ -40,6 +42,7 @@ type Results = {
   readonly writes: WritesFigures
   readonly 'start-up': StartUpFigures
   readonly serve: ServeFigures
+  readonly turns: TurnsFigures
   readonly harness: HarnessFigures
 }
 
@@ -48,7 +51,7 @@ const images = new URL('../../docs/images/', import.meta.url)
 
 /** Puts the figures of a run between the markers of their sections. Text outside the markers is left alone. */
 export function updatePerformancePage(report: Report): void {
-  const { quality, scifact, recall, profile, writes, 'start-up': startUp, serve, harness } = report.results
+  const { quality, scifact, recall, profile, writes, 'start-up': startUp, serve, turns, harness } = report.results
   const sections: Readonly<Record<string, string | undefined>> = {
     quality: quality && qualitySection(quality),
     scifact: scifact && scifactSection(scifact),
@@ -58,6 +61,7 @@ export function updatePerformancePage(report: Report): void {
     writes: writes && writesSection(writes),
     'start-up': startUp && startUpSection(startUp),
     serve: serve && serveSection(serve),
+    turns: turns && turnsSection(turns),
     harness: harness && harnessSection(harness),
   }
   let text = readFileSync(page, 'utf8')

@@ -155,3 +155,34 @@ export const serveSection = ({ beliefs, rows, stalls }: ServeFigures): string =>
     '',
     `${count(beliefs)} beliefs. While ${stalls.writers} clients write, the event loop is late by ${milliseconds(stalls.p99Ms)} ms at p99 and ${milliseconds(stalls.longestMs)} ms at most.`,
   ].join('\n')
+
+export type TurnsFigures = {
+  readonly rows: readonly {
+    readonly turns: number
+    readonly keptPerSecond: number
+    readonly rawBytesPerTurn: number
+    readonly bytesPerTurn: number
+    readonly search: Spread
+    readonly push: Spread
+  }[]
+}
+
+export const turnsSection = ({ rows }: TurnsFigures): string =>
+  table(
+    [
+      'turns',
+      'kept a second',
+      'bytes of text a turn',
+      'bytes on disk a turn',
+      'search p50 / p95 ms',
+      'push p50 / p95 ms',
+    ],
+    rows.map(({ turns, keptPerSecond, rawBytesPerTurn, bytesPerTurn, search, push }) => [
+      count(turns),
+      count(keptPerSecond),
+      count(rawBytesPerTurn),
+      count(bytesPerTurn),
+      `${milliseconds(search.p50)} / ${milliseconds(search.p95)}`,
+      `${milliseconds(push.p50)} / ${milliseconds(push.p95)}`,
+    ]),
+  )
