@@ -60,7 +60,8 @@ async function measured(turns: number, directory: string) {
     })
     keepMs += performance.now() - start
   }
-  const search = (query: string) => store.withSnapshot(() => searchTurns(ports, { user, query, scopes: [scope] }))
+  const search = (query: string) =>
+    store.withSnapshot(() => searchTurns(ports, { user, query, scopes: [scope], limit: 10 }))
   const push = (message: string) => store.withSnapshot(() => pushQuotes(store, { user, scopes: [scope] }, message))
   const asked = { inputs: questions.slice(20), warmUp: questions.slice(0, 20) }
   const [searched, pushed] = [await timeEach(asked, search), await timeEach(asked, push)]

@@ -24,6 +24,9 @@ export type TurnSearch = {
   readonly speaker?: string
   readonly session?: string
   readonly roles?: readonly TurnRole[]
+  /** How many hits, and after how many. Default all. */
+  readonly limit?: number
+  readonly offset?: number
 }
 
 /** A passage of a turn that answers a question. */
@@ -72,7 +75,8 @@ export async function searchTurns(
           ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
           ({ score }, place) => place < groupDepth && score >= groupShare * best,
         )
-  return ordered.map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
+  const { offset = 0, limit = ordered.length } = request
+  return ordered.slice(offset, offset + limit).map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
 }
 
 /** The best passage of each turn. */

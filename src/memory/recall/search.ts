@@ -84,11 +84,12 @@ export async function search(ports: Ports, asked: SearchRequest): Promise<Search
   const then = time === undefined ? ports : await asOf(ports, asked.user, time)
   const hits = place === 'turns' ? [] : await everyHit(then, request)
   const until = earlierOf(request.until, time)
-  const quotes = place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...omitUndefined({ until }) })
+  const quotes =
+    place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...omitUndefined({ until }), limit, offset })
   return {
     beliefs: hits.slice(offset, offset + limit),
     total: hits.length,
-    quotes: quotes.slice(offset, offset + limit),
+    quotes,
   }
 }
 
