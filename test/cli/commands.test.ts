@@ -53,7 +53,9 @@ describe('remember', () => {
     const corrected = await place.run('remember', 'staging database: wiped on Mondays')
     const recalled = await place.json('recall', 'Where is port 5433?')
 
-    expect(remembered.stdout).toMatch(/^Remembered "staging database.*\n {2}Found by: staging database.*, port 5433\b.*\n$/)
+    expect(remembered.stdout).toMatch(
+      /^Remembered "staging database.*\n {2}Found by: staging database.*, port 5433\b.*\n$/,
+    )
     expect(remembered.stderr).toMatch(/derived from the statement\. To add words: credence alias b-\w+ add /)
     expect(again.stdout).toMatch(/^Reinforced "staging database/)
     expect(again.stderr).toBe('')
