@@ -37,15 +37,20 @@ const commands = [
   { name: 'task run', most: 200, argv: ['task', 'run', 'second-brain', '--agent', 'reference'] },
 ] as const
 
+/** Whether the graders of tasks can run here. */
+const canConfine = (): boolean =>
+  spawnSync('python3', ['--version']).status === 0 &&
+  spawnSync('unshare', ['--user', '--map-root-user', '--net', 'true']).status === 0
+
 describe('modules of src that a command loads', () => {
   it.for(commands)('$name loads at most $most', ({ name, most, argv }, context) => {
+    if (name === 'task run' && !canConfine()) return context.skip('Python or Linux namespaces are missing.')
     using directory = temporaryDirectory()
     if (name === 'recall') modulesOf(directory.path, 'before', commands[0].argv)
 
     const { status, stderr, modules } = modulesOf(directory.path, 'modules', argv)
 
     console.log(`${name} loads ${modules.size} modules; at most ${most} are allowed.`)
-    if (name === 'task run' && status !== 0) return context.skip(`task run ended with ${status}: ${stderr}`)
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
     expect(modules.size).toBeGreaterThan(10)
     expect(modules.size).toBeLessThanOrEqual(most)

@@ -23,7 +23,7 @@ export type QueuedTurn = {
 export const queueIn = (dir: string): string => join(dir, 'state', 'hook-queue')
 const failedIn = (dir: string): string => join(queueIn(dir), 'failed')
 
-/** Adds a message. Each is a private file of its own, which is renamed into place when it is complete. */
+/** Adds a message to the queue: a private file, written under a temporary name and renamed when it is complete. */
 export function enqueue(dir: string, turn: QueuedTurn): void {
   const queue = queueIn(dir)
   mkdirSync(queue, { recursive: true, mode: 0o700 })

@@ -18,7 +18,7 @@ import {
 import { type EditedFile, openEdited, planMerge } from './merge/plan.ts'
 import { versionMark } from './parse/blocks.ts'
 import { hashOf, type LiveFile, readLiveFile, signatureAt } from './parse/read-file.ts'
-import { forgetInBases, loadBase, saveBase } from './state/bases.ts'
+import { baseOf, forgetInBases, loadBase, saveBase } from './state/bases.ts'
 import {
   type Held,
   loadState,
@@ -253,7 +253,8 @@ class SyncSession {
     const hasRefused = this.#state.refused.some(({ file }) => file === name)
     let text = known === undefined ? adopted(given) : given
     for (const entry of late) {
-      const merged = mergeLate({ text, isOurs: isOurs && text === given }, entry)
+      const base = entry.late === null ? null : baseOf(this.#paths, name, entry.late.toString('utf8'))
+      const merged = mergeLate({ text, isOurs: isOurs && text === given }, entry, base?.render() ?? null)
       text = merged.text
       if (merged.isTorn && entry.late !== null) this.#writeConflict(entry.late, [])
     }

@@ -55,7 +55,7 @@ export const pooledLongMemEval: Suite = {
     const file = dataFile(path)
     for (const row of readObjects(file, Row)) {
       const own = conversationOf(row, file)
-      // The same session stands in many haystacks, under one id.
+      // Many haystacks share a session. It has the same id in all of them.
       const ids = new Map(
         sessionsInOrder(row).map((place, rank) => [`s${rank + 1}`, row.haystack_session_ids[place] as string]),
       )

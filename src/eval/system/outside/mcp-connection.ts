@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { MemoryError } from '../../../errors.ts'
 import { fillTemplate, fillText, type McpMapping, type TemplateValues, type ToolCall } from './mcp-mapping.ts'
 
-/** A running server with a directory of its own, which is removed with it. */
+/** A running server and its temporary directory, which is removed when the server is closed. */
 export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
 
 /** Starts the server of a mapping in an empty directory and checks that it has the tools that the mapping names. */

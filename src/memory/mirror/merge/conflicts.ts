@@ -12,7 +12,7 @@ export type Clash = { readonly stored: Belief | null; readonly said: Belief | nu
 
 const introduction = `# Changed in two places at once
 
-The version of the store stands in MEMORY.md. The other one is kept here and, where it says so, waits as a proposal:
+MEMORY.md holds the version of the store. This file keeps the other version. Where a line below says so, it is also a proposal:
 \`credence proposals\` lists it, and a person accepts or rejects it. This file is not read; delete it when all is decided.
 `
 

@@ -187,12 +187,14 @@ export function settleDisplaced(
 
 /**
  * The text of a file with a late change merged in. Appended text is appended. A whole save of a file that only we have
- * written since is an old copy that was saved: it takes the place of our text. Otherwise its new lines are appended,
- * and `isTorn` asks the caller to keep the save as a whole too.
+ * written since is an old copy that was saved: it takes the place of our text. Otherwise the lines are appended that it
+ * adds to `base`, the version it was made from. If it removes or changes lines as well, or its version is not known,
+ * `isTorn` asks the caller to keep the save as a whole too.
  */
 export function mergeLate(
   live: { readonly text: string; readonly isOurs: boolean },
   { seen, late }: Displaced,
+  base: string | null,
 ): { readonly text: string; readonly isTorn: boolean } {
   const text = late === null ? live.text : decode(late)
   if (text === null) return { text: live.text, isTorn: true }
@@ -200,7 +202,8 @@ export function mergeLate(
   const isWhole = seen === '' && new MirrorDocument(text).version() !== null
   if (text.startsWith(seen) && !isWhole) return { text: appended(live.text, text.slice(seen.length)), isTorn: false }
   if (live.isOurs) return { text, isTorn: false }
-  return { text: appended(live.text, linesAdded(seen, text, live.text)), isTorn: true }
+  const isTorn = base === null || linesAdded(text, base, '') !== ''
+  return { text: appended(live.text, linesAdded(base ?? seen, text, live.text)), isTorn }
 }
 
 /** Lines that are in `after` and neither in `before` nor in `known`, as text. */
