@@ -176,34 +176,15 @@ export async function proposal(ports: Ports, target: Belief, belief: Belief, at:
   return { kind: 'propose', changes: [change] }
 }
 
+const wished = [
+  ...(['aliases', 'why', 'pinned', 'scopes', 'type', 'subtype', 'agent'] as const),
+  ...(['participants', 'relation', 'expertise'] as const),
+]
+
 /** Whether accepting either of two proposals would have the same effect. */
 export function isSameWish(one: Belief, other: Belief): boolean {
-  const wish = ({
-    name,
-    aliases,
-    why,
-    pinned,
-    scopes,
-    type,
-    subtype,
-    agent,
-    participants,
-    relation,
-    expertise,
-  }: Belief) =>
-    JSON.stringify([
-      nameKey(name),
-      aliases,
-      why,
-      pinned,
-      scopes,
-      type,
-      subtype,
-      agent,
-      participants,
-      relation,
-      expertise,
-    ])
+  const wish = (belief: Belief): string =>
+    JSON.stringify([nameKey(belief.name), ...wished.map((field) => belief[field])])
   return isSameStatement(one.content, other.content) && wish(one) === wish(other)
 }
 
