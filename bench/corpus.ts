@@ -118,7 +118,7 @@ export function* generateBeliefs({
       participants: [],
       relation: null,
       expertise: null,
-      provenance: { actor: 'import', origin: 'bench', sourceId: null, model: null, at },
+      provenance: { actor: 'document', origin: 'bench', sourceId: null, model: null, at },
       reinforcement: { count: 0, at },
       createdAt: at,
       updatedAt: at,

@@ -1,10 +1,12 @@
 import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { randomFrom } from '../src/eval/score/statistics.ts'
+import { hear } from '../src/memory/conversation/hear.ts'
 import type { BeliefRecord } from '../src/memory/transfer/belief-record.ts'
 import { importRecords } from '../src/memory/transfer/import.ts'
 import { openPorts, storeFile } from '../src/open-memory.ts'
-import { generateBeliefs } from './corpus.ts'
+import { benchScope, generateBeliefs, sentence } from './corpus.ts'
 
 /** A memory directory with beliefs in it, and what was seen while it was filled. */
 export type FilledStore = {
@@ -41,6 +43,28 @@ export class FilledStores {
     return { ...store, dir }
   }
 
+  /** A copy that also has turns, as a memory has that was used for a year. */
+  async copyWithTurns(size: number, turns: number, { longest = 0 } = {}): Promise<FilledStore> {
+    const store = await this.copyOf(size)
+    const ports = openPorts(store.dir)
+    const random = randomFrom(7)
+    for (let from = 0; from < turns; from += batch / 2) {
+      const part = Array.from({ length: Math.min(batch / 2, turns - from) }, (_, place) => {
+        const session = from + place < longest ? 0 : Math.floor((from + place) / 12)
+        const text = Array.from({ length: 1 + Math.floor(random() * 4) }, () => sentence(random, 12)).join(' ')
+        const at = new Date(Date.UTC(2025, 0, 1) + session * 3_600_000 + place * 1_000).toISOString()
+        const role = place % 2 === 0 ? ('user' as const) : ('assistant' as const)
+        return { text, role, session: `s${session}`, at, scope: benchScope }
+      })
+      await hear(ports, {
+        ...{ user: 'local', author: { actor: 'person', origin: 'bench' }, agent: null, view: [benchScope] },
+        ...{ scopes: [benchScope], turns: part, learn: 'nothing' },
+      })
+    }
+    await ports.store.close()
+    return store
+  }
+
   /** An empty directory. */
   place(name: string): string {
     this.#copies += 1
@@ -61,7 +85,7 @@ async function fill(dir: string, size: number): Promise<FilledStore> {
   let spentMs = 0
   const flush = async (): Promise<void> => {
     const start = performance.now()
-    await importRecords(ports, { user: 'local', author: { actor: 'import', origin: 'bench' } }, pending)
+    await importRecords(ports, { user: 'local', author: { actor: 'person', origin: 'bench' }, trusted: true }, pending)
     spentMs += performance.now() - start
     pending = []
   }

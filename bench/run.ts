@@ -3,7 +3,9 @@ import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { FilledStores } from './filled-stores.ts'
 import { harnessLane } from './lanes/harness.ts'
+import { postgresLane } from './lanes/postgres.ts'
 import { profileLane } from './lanes/profile.ts'
+import { proxyLane } from './lanes/proxy.ts'
 import { qualityLane } from './lanes/quality.ts'
 import { recallLane } from './lanes/recall.ts'
 import { scifactLane } from './lanes/scifact.ts'
@@ -35,8 +37,10 @@ const lanes: readonly Lane[] = [
   writesLane,
   startUpLane,
   serveLane,
+  proxyLane,
   turnsLane,
   harnessLane,
+  postgresLane,
 ]
 
 const usage = `Usage: npm run bench -- [lane…] [--quick] [--no-write]
@@ -61,30 +65,40 @@ async function main(): Promise<number> {
   if (unknown.length > 0) return say(`There is no lane "${unknown[0]}".\n\n${usage}`, 2)
 
   const results: Record<string, object> = {}
+  const seconds: Record<string, number> = {}
   const stores = new FilledStores()
+  const at = new Date().toISOString()
+  const report = (): Report => ({
+    at,
+    command: ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- '),
+    machine: machine(),
+    versions: versions(),
+    seconds,
+    // Each lane returns what its section of the page shows.
+    results: results as Report['results'],
+  })
   try {
     for (const lane of lanes.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
       console.error(`== ${lane.name}: ${lane.summary}`)
+      const start = performance.now()
       results[lane.name] = await lane.run({ quick: values.quick, log: (line) => console.error(line), stores })
+      seconds[lane.name] = Math.round((performance.now() - start) / 1_000)
+      console.error(`== ${lane.name} took ${seconds[lane.name]} s`)
+      // After each lane, so that a run that is interrupted leaves what it has measured.
+      if (!values.quick && !values['no-write']) save(report(), positionals)
     }
   } finally {
     stores.remove()
   }
-  const report: Report = {
-    at: new Date().toISOString(),
-    command: ['npm run bench', ...process.argv.slice(2)].join(' ').replace('bench ', 'bench -- '),
-    machine: machine(),
-    versions: versions(),
-    // Each lane returns what its section of the page shows.
-    results: results as Report['results'],
-  }
-  console.log(JSON.stringify(report, null, 2))
-  if (values.quick || values['no-write']) return 0
+  console.log(JSON.stringify(report(), null, 2))
+  return 0
+}
+
+function save(report: Report, lanesAsked: readonly string[]): void {
   mkdirSync(new URL('./results', import.meta.url), { recursive: true })
-  const name = `${report.at.slice(0, 10)}${positionals.length > 0 ? `-${positionals.join('-')}` : ''}.json`
+  const name = `${[report.at.slice(0, 10), ...lanesAsked].join('-')}.json`
   writeFileSync(new URL(`./results/${name}`, import.meta.url), `${JSON.stringify(report, null, 2)}\n`)
   updatePerformancePage(report)
-  return 0
 }
 
 function say(text: string, code: number): number {
@@ -112,6 +126,7 @@ function versions(): Readonly<Record<string, string>> {
 
 const measured = [
   'better-sqlite3',
+  'pg',
   'minisearch',
   '@orama/orama',
   'flexsearch',

@@ -17,7 +17,8 @@ const isHook = process.argv[2] === 'hook'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
-const needed = isClone ? '22.18' : '22.12'
+// SQLite's binding is built for Node-API 10: an older 22 ends in a crash.
+const needed = isClone ? '22.18' : '22.14'
 // 23.0 to 23.5 are newer than 22.18 and still cannot strip types, so a clone asks for the ability as well.
 const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
 

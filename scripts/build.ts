@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { build as buildPages } from 'vite'
+import { postgresMigrations } from '../src/store/postgres/migrations/migrate.ts'
 import { migrations } from '../src/store/sqlite/migrations/migrate.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -28,14 +29,15 @@ const onRecallPath = staticImports(
 )
 /** What hooks need besides, which recall for every prompt and keep it. */
 const onHookPath = staticImports(['cli/commands/connect/hook.ts', 'memory/learn/rules.ts'].map(inSource))
-const onChangePath = staticImports([inSource('memory/use-cases.ts')])
+const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.ts'].map(inSource))
 
 await build({
   input: {
     index: inSource('index.ts'),
     main: inSource('cli/main.ts'),
-    // Started by its path, as a thread.
+    // Started by their paths, as threads.
     'store-thread-program': inSource('store/sqlite/store-thread-program.ts'),
+    'memory-thread-program': inSource('cli/proxy/memory-thread-program.ts'),
   },
   platform: 'node',
   // Everything installed beside the package stays there.
@@ -59,6 +61,8 @@ await build({
 })
 cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))
 cpSync(join(root, 'src/search/turns/word-points.txt'), join(target, 'lib/word-points.txt'))
+for (const name of postgresMigrations)
+  cpSync(join(root, `src/store/postgres/migrations/${name}.sql`), join(target, `lib/${name}.sql`))
 for (const name of migrations)
   cpSync(join(root, `src/store/sqlite/migrations/${name}.sql`), join(target, `lib/${name}.sql`))
 await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { artifactSchemas, artifactTitles } from '../src/eval/store/parse-artifact.ts'
 
-// Writes the JSON Schemas of the evaluation harness's documents to docs/schemas. With --check it writes nothing and
+// Writes the JSON Schemas of the evaluation harness's documents to docs/reference/schemas. With --check it writes nothing and
 // fails when what is there is not what would be written.
 
-const directory = fileURLToPath(new URL('../docs/schemas/', import.meta.url))
+const directory = fileURLToPath(new URL('../docs/reference/schemas/', import.meta.url))
 
 const kinds = Object.keys(artifactSchemas) as (keyof typeof artifactSchemas)[]
 const wanted = new Map(
@@ -29,12 +29,12 @@ const stale = [
 ]
 
 if (process.argv.includes('--check')) {
-  for (const [name] of stale) console.error(`docs/schemas/${name} is stale; run \`node scripts/schemas.ts\`.`)
+  for (const [name] of stale) console.error(`docs/reference/schemas/${name} is stale; run \`node scripts/schemas.ts\`.`)
   if (stale.length > 0) process.exitCode = 1
 } else {
   for (const [name, text] of stale) {
     if (text === null) rmSync(join(directory, name))
     else writeFileSync(join(directory, name), text)
-    console.log(`docs/schemas/${name} ${text === null ? 'removed' : 'written'}`)
+    console.log(`docs/reference/schemas/${name} ${text === null ? 'removed' : 'written'}`)
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from './beliefs/belief.ts'
-import type { BeliefFilter, EventPage } from './beliefs/belief-store.ts'
+import { type BeliefFilter, beliefOrders, type EventPage } from './beliefs/belief-store.ts'
 import { turnRoles } from './beliefs/turn.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { MemoryError } from './errors.ts'
@@ -50,6 +50,7 @@ const list = z.array(z.unknown())
 const agent = text.nullable()
 const status = z.enum(['active', 'inferred', 'exploratory'])
 const wish = z.enum(['absent', 'present'])
+const keptCase = z.strictObject({ id: z.string(), message: z.string(), scopes: texts, expect: texts, reject: texts })
 const directory = z.custom<string>(
   (value) => typeof value === 'string' && value.trim() !== '',
   'the path of a directory',
@@ -74,10 +75,12 @@ const beliefFilter: Shape<Omit<BeliefFilter, 'user'>> = {
   current: flag,
   proposals: flag,
   candidates: flag,
+  recalled: flag,
 }
 const budget = object<Partial<Budget>>({
   maxBeliefs: number,
   maxPinned: number,
+  maxFromAgents: number,
   maxQuestions: number,
   maxCharacters: number,
   maxPrelude: number,
@@ -127,6 +130,7 @@ const functions = {
   openMemory: [
     needed<MemoryOptions>('options', ['dir'], {
       dir: directory,
+      store: text,
       user: text,
       scopes: texts,
       agent,
@@ -134,7 +138,9 @@ const functions = {
       busyTimeoutMs: number,
       thread: flag,
       mirror: flag,
+      mirrorAuthority: z.enum(['document', 'person']),
       vectors: flag,
+      agentShare: number,
       onMirrorProblem: callback,
     }),
   ],
@@ -217,7 +223,11 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
     }),
   ],
   why: [message, reference, options(recall)],
-  remedies: [message, reference, needed<api.RemedyOptions>('options', ['wish'], { ...recall, wish, aliases: texts })],
+  remedies: [
+    message,
+    reference,
+    needed<api.RemedyOptions>('options', ['wish'], { ...recall, wish, aliases: texts, cases: z.array(keptCase) }),
+  ],
   correct: [
     reference,
     needed<api.Correction>('correction', ['content'], {
@@ -248,18 +258,19 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   forget: [reference, options<api.ForgetOptions>({ ...key, ...version, wholeChain: flag })],
   undo: [argument('event', number.optional()), options<api.UndoOptions>({ ...key, review })],
   get: [reference, scoped],
-  list: [options<api.BeliefListOptions>({ ...beliefFilter, ...paging })],
-  find: [query, options<api.BeliefListOptions>({ ...beliefFilter, ...paging })],
+  list: [options<api.BeliefListOptions>({ ...beliefFilter, ...paging, order: z.enum(beliefOrders) })],
+  find: [query, options<api.FindOptions>({ ...beliefFilter, ...paging })],
   history: [reference],
   events: [options<Partial<EventPage>>({ limit: number, before: number, hearing: flag })],
   scopes: [],
   proposals: [],
   candidates: [],
-  accept: [argument('proposal'), keyed],
+  review: [options<api.ReviewOptions>({ scopes: texts, ...paging })],
+  accept: [argument('proposal'), options<api.KeyOption & { readonly over?: string }>({ ...key, over: text })],
   reject: [argument('proposal'), keyed],
   import: [
     argument('text'),
-    options<api.ImportOptions>({ source: text, scopes: texts, format: z.enum(['records', 'markdown']) }),
+    options<api.ImportOptions>({ source: text, scopes: texts, format: z.enum(['records', 'markdown']), trusted: flag }),
   ],
   export: [options(beliefFilter)],
   exportTurns: [scoped],
@@ -270,13 +281,13 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
 export const checkedArguments = <Values extends readonly unknown[]>(
   name: keyof typeof functions,
   values: Values,
-): Values => checked(name, functions[name], values)
+): Values => checkValues(name, functions[name], values)
 
 /** The same memory, whose methods refuse wrong types and unknown options with a MemoryError `invalid`. */
 export function checkedMemory(memory: api.Memory): api.Memory {
   const calls = Object.entries(methods).map(([name, signature]) => {
     const call = memory[name as keyof api.Memory] as (...values: readonly unknown[]) => unknown
-    const check = (values: readonly unknown[]) => checked(`memory.${name}`, signature, values)
+    const check = (values: readonly unknown[]) => checkValues(`memory.${name}`, signature, values)
     const stream = (...values: readonly unknown[]) => call(...check(values))
     const promise = async (...values: readonly unknown[]) => call(...check(values))
     return [name, name.startsWith('export') ? stream : promise]
@@ -285,7 +296,7 @@ export function checkedMemory(memory: api.Memory): api.Memory {
   return Object.fromEntries(calls) as api.Memory
 }
 
-function checked<Values extends readonly unknown[]>(
+function checkValues<Values extends readonly unknown[]>(
   name: string,
   signature: readonly Argument[],
   values: Values,

@@ -49,8 +49,8 @@ describe('parseSettings', () => {
     ['{"maxTurnCharacters": 1.5}', 'The setting maxTurnCharacters in config.json is 1.5.'],
     ['{"excludedDirectories": "private"}', 'The setting excludedDirectories in config.json is "private".'],
     ['{"excludedDirectories": [""]}', 'The setting excludedDirectories in config.json is [""].'],
-    ['[]', 'config.json holds [].'],
-    ['null', 'config.json holds null.'],
+    ['[]', 'config.json contains [], not an object.'],
+    ['null', 'config.json contains null, not an object.'],
   ])('refuses %s', (text, message) => {
     expect(failureOf(() => parseSettings(text, 'config.json'))).toMatchObject({ code: 'invalid', message })
   })
@@ -104,6 +104,8 @@ describe('resolveSettings', () => {
 
     expect(settings).toEqual({
       user: 'ada',
+      agentShare: 25,
+      requestsPerMinute: 600,
       evalHarnessEnabled: false,
       evalShadowModeEnabled: false,
       benchmarkBaselineSnapshotsEnabled: false,
@@ -113,6 +115,7 @@ describe('resolveSettings', () => {
       maxTurnCharacters: 200_000,
       keepTurnsDays: 0,
       sentenceVectors: false,
+      mirrorAuthority: 'document',
     })
   })
 })

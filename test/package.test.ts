@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
@@ -25,6 +25,27 @@ describe('package.json', () => {
 
     expect(links.length).toBeGreaterThan(10)
     expect(links.filter((link) => !published.some((path) => link === path || link.startsWith(`${path}/`)))).toEqual([])
+  })
+})
+
+describe('docs/third-party.md', () => {
+  it('has the licence of every package that is built into the dashboard', () => {
+    const sources = globSync('web/src/**/*.{ts,tsx}').map(read).join('\n')
+    const imported = [...sources.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)[^']*'/gu)].map(([, name]) => name as string)
+    const bundled = new Set([...imported, '@preact/signals-core'])
+    const words = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim()
+    const notices = words(read('docs/third-party.md'))
+
+    expect([...bundled].sort()).toEqual(expect.arrayContaining(['@preact/signals', 'preact']))
+    for (const name of bundled) {
+      const paragraphs = read(`node_modules/${name}/LICENSE`)
+        .split(/\n\s*\n/u)
+        .map(words)
+      expect(
+        paragraphs.filter((paragraph) => !notices.includes(paragraph)),
+        name,
+      ).toEqual([])
+    }
   })
 })
 

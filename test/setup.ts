@@ -8,4 +8,4 @@ const given = process.env.FC_SEED
 const seed = given === undefined || given === '' ? DEFAULT_SEED : Number(given)
 if (!Number.isSafeInteger(seed)) throw new Error(`FC_SEED is "${given}", but must be an integer.`)
 
-fc.configureGlobal({ seed })
+fc.configureGlobal({ seed, includeErrorInReport: true })

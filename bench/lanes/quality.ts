@@ -65,18 +65,18 @@ function contestants(backends: Backends, quick: boolean): readonly Contestant[] 
   const peers = libraries.flatMap((peer) => [
     {
       name: peer.name,
-      open: async () => backends.behindScreen(peerSystem(peer, peer.name, { k: topK, threshold: null })),
+      open: async () => backends.subjectOf(peerSystem(peer, peer.name, { k: topK, threshold: null })),
     },
     {
       name: `${peer.name}, calibrated`,
       open: async () =>
-        backends.behindScreen(peerSystem(peer, `${peer.name}, calibrated`, await cutFor(peer, calibration))),
+        backends.subjectOf(peerSystem(peer, `${peer.name}, calibrated`, await cutFor(peer, calibration))),
     },
   ])
   const servers = mcpServers.flatMap(({ entrance, mappings }) =>
     mappings.map((name) => ({
       name,
-      open: async () => backends.behindScreen(mcpSystem({ mapping: installedMapping(name, entrance) })),
+      open: async () => backends.subjectOf(mcpSystem({ mapping: installedMapping(name, entrance) })),
     })),
   )
   return [...own, ...peers, ...servers]

@@ -1,16 +1,17 @@
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { recall } from '../../src/memory/recall/recall.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
-import { importRecords } from '../../src/memory/transfer/import.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateBeliefs, generateMessages } from '../corpus.ts'
-import type { FilledStores } from '../filled-stores.ts'
-import { milliseconds, type Spread, timeEach } from '../measure.ts'
-import { type FormIndexPeer, formIndexPeers } from '../peers/form-indexes.ts'
+import { milliseconds, type Ratio, ratioOf, type Spread, spreadOf, timeEach } from '../measure.ts'
+import { formIndexPeers } from '../peers/form-indexes.ts'
 import type { Lane } from '../run.ts'
 
 const wordCounts = [5, 40, 400] as const
+const rounds = 10
 
 export type RecallRow = {
   readonly system: string
@@ -18,58 +19,121 @@ export type RecallRow = {
   readonly words: number
   readonly kind: string
   readonly spread: Spread
+  /** Its time beside that of `credence` for the same messages in the same rounds. */
+  readonly ratio: Ratio
 }
 export type IngestRow = { readonly beliefs: number; readonly perSecond: number; readonly bytesPerBelief: number }
-export type PeerSize = { readonly system: string; readonly beliefs: number; readonly residentBytesPerBelief: number }
+export type PeerSize = {
+  readonly system: string
+  readonly beliefs: number
+  readonly residentBytesPerBelief: number
+  readonly readyMs: number
+}
 
 /** Recall against store size, beside search libraries over the same forms in the same run. */
 export const recallLane: Lane = {
   name: 'recall',
   summary: 'recall latency against store size, beside search libraries over the same forms',
   async run({ quick, log, stores }) {
-    const sizes = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]
-    const messages = quick ? 60 : 400
+    const sizes = quick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]
     const rows: RecallRow[] = []
     const ingest: IngestRow[] = []
     const resident: PeerSize[] = []
-    const sizeInMemory = quick ? 10_000 : 100_000
+    const crowd = { dir: stores.place('users'), users: quick ? 20 : 1_000, beliefsEach: quick ? 100 : 1_000 }
     for (const size of sizes) {
+      // While the largest store is filled, to save minutes: its beliefs a second are those of a machine with other work.
+      const filled = size === sizes.at(-1) ? fillCrowd(crowd) : undefined
       const { dir, sample, perSecond, bytesPerBelief } = await stores.of(size)
+      await filled
       ingest.push({ beliefs: size, perSecond, bytesPerBelief })
       log(`${size} beliefs: ${perSecond} a second, ${bytesPerBelief} bytes each`)
-      rows.push(...(await measureCredence(dir, size, sample, messages)))
-      for (const peer of formIndexPeers.filter(({ largest }) => size <= largest))
-        rows.push(...(await measurePeer(peer, size, sample, messages)))
-      if (size === sizeInMemory) resident.push(...residentSizes(size, dir))
-      for (const row of rows.filter(({ beliefs }) => beliefs === size)) {
+      const peers = formIndexPeers.filter(({ largest }) => size <= largest).map(({ name }) => name)
+      const systems: AskedSystem[] = []
+      try {
+        for (const name of ['credence', 'credence on disk', ...peers]) systems.push(await startSystem(name, size, dir))
+        for (const { name, bytes, readyMs } of systems)
+          resident.push({ system: name, beliefs: size, residentBytesPerBelief: Math.round(bytes / size), readyMs })
+        rows.push(...(await measureInterleaved(systems, size, sample, quick)))
+      } finally {
+        for (const { child } of systems) child.disconnect()
+      }
+      for (const row of rows.filter(({ beliefs, kind }) => beliefs === size && kind === 'exact')) {
+        const { system, words, spread, ratio } = row
         log(
-          `  ${row.system.padEnd(12)} ${String(row.words).padStart(4)} words ${row.kind.padEnd(9)} p50 ${milliseconds(row.spread.p50)} ms`,
+          `  ${system.padEnd(16)} ${String(words).padStart(4)} words p50 ${milliseconds(spread.p50)} ms, ${ratio.median.toFixed(2)}x (${ratio.low.toFixed(2)}–${ratio.high.toFixed(2)})`,
         )
       }
     }
-    const users = await manyUsers(stores, quick ? 20 : 1_000, quick ? 100 : 1_000, messages)
+    const users = await manyUsers(crowd, quick ? 60 : 400)
     log(`${users.users} users with ${users.beliefsEach} beliefs each: p50 ${milliseconds(users.spread.p50)} ms`)
     return { rows, ingest, resident, users }
   },
 }
 
-async function measureCredence(
-  dir: string,
+type AskedSystem = {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly bytes: number
+  readonly readyMs: number
+  readonly ask: (messages: readonly string[]) => Promise<readonly number[]>
+}
+
+async function startSystem(name: string, size: number, dir: string): Promise<AskedSystem> {
+  const program = fileURLToPath(new URL('../programs/asked-system.ts', import.meta.url))
+  const child = fork(program, [name, String(size), dir], { execArgv: ['--expose-gc', '--max-old-space-size=8192'] })
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`${name} with ${size} beliefs ended with ${code}`)
+  })
+  failed.catch(() => {})
+  const answer = async <Answer>(): Promise<Answer> => (await Promise.race([once(child, 'message'), failed]))[0]
+  const { bytes, readyMs } = await answer<{ readonly bytes: number; readonly readyMs: number }>()
+  const ask = async (messages: readonly string[]): Promise<readonly number[]> => {
+    const took = answer<readonly number[]>()
+    child.send(messages)
+    return took
+  }
+  return { name, child, bytes, readyMs, ask }
+}
+
+/** Warms all systems with the same messages, then asks them in turns, so that what slows the machine down slows all. */
+async function measureInterleaved(
+  systems: readonly AskedSystem[],
   size: number,
   sample: readonly BeliefRecord[],
-  count: number,
+  quick: boolean,
 ): Promise<readonly RecallRow[]> {
-  const ports = openPorts(dir)
-  const ask = (message: string) => recall(ports, { user: 'local', scopes: [benchScope], message })
   const rows: RecallRow[] = []
   for (const words of wordCounts) {
-    for (const { kind, mentions, slips } of kinds(words)) {
-      const asked = askedMessages(sample, { count, words, mentions, slips })
-      rows.push({ system: 'credence', beliefs: size, words, kind, spread: await timeEach(asked, ask) })
+    const { warmUps, inRound } = repetitions(words, size, quick)
+    for (const { kind, ...message } of kinds(words)) {
+      const asked = systems.filter(({ name }) => kind === 'exact' || name === 'credence')
+      const warmUp = generateMessages(sample, { ...message, words, count: warmUps, seed: 70_000 + words })
+      const inputs = generateMessages(sample, { ...message, words, count: inRound * rounds, seed: 7 + words })
+      for (const { ask } of asked) await ask(warmUp)
+      const took = new Map(asked.map(({ name }) => [name, [] as (readonly number[])[]]))
+      for (let round = 0; round < rounds; round += 1) {
+        const block = inputs.slice(round * inRound, (round + 1) * inRound)
+        // Each begins in some of the rounds.
+        for (let place = 0; place < asked.length; place += 1) {
+          const { name, ask } = asked[(place + round) % asked.length] as AskedSystem
+          took.get(name)?.push(await ask(block))
+        }
+      }
+      for (const [system, own] of took) {
+        const ratio = ratioOf(own, took.get('credence') ?? [])
+        rows.push({ system, beliefs: size, words, kind, spread: spreadOf(own.flat()), ratio })
+      }
     }
   }
-  await ports.store.close()
   return rows
+}
+
+/** The messages that all systems are warmed up with, and how many they are asked in each round; fewer where each takes long. */
+function repetitions(words: number, size: number, quick: boolean) {
+  const isLong = words === 400
+  if (quick) return isLong ? { warmUps: 5, inRound: 1 } : { warmUps: 40, inRound: 4 }
+  if (size >= 1_000_000) return isLong ? { warmUps: 10, inRound: 2 } : { warmUps: 200, inRound: 10 }
+  return isLong ? { warmUps: 40, inRound: 4 } : { warmUps: 600, inRound: 20 }
 }
 
 const kinds = (words: number) => [
@@ -79,67 +143,36 @@ const kinds = (words: number) => [
   { kind: 'many hits', mentions: Math.ceil(words / 4), slips: false },
 ]
 
-/** Short messages need more of them before the engine has compiled what it runs. */
-const warmUps = (words: number): number => (words === 400 ? 1 : 6)
+type Crowd = { readonly dir: string; readonly users: number; readonly beliefsEach: number }
 
-/** Messages to measure, and others of the same kind to warm up with. */
-const askedMessages = (
-  beliefs: readonly BeliefRecord[],
-  options: { count: number; words: number; mentions: number; slips?: boolean },
-) => ({
-  inputs: generateMessages(beliefs, { ...options, seed: 7 + options.words }),
-  warmUp: generateMessages(beliefs, {
-    ...options,
-    count: options.count * warmUps(options.words),
-    seed: 70_000 + options.words,
-  }),
-})
-
-/** Each in a process of its own, so that none is counted what another has left. */
-function residentSizes(size: number, dir: string): readonly PeerSize[] {
-  const program = fileURLToPath(new URL('../programs/index-memory.ts', import.meta.url))
-  return ['credence', ...formIndexPeers.map(({ name }) => name)].map((system) => {
-    const argv = ['--expose-gc', program, system, String(size), dir]
-    const { bytes } = JSON.parse(execFileSync(process.execPath, argv, { encoding: 'utf8' })) as { bytes: number }
-    return { system, beliefs: size, residentBytesPerBelief: Math.round(bytes / size) }
-  })
+async function fillCrowd({ dir, users, beliefsEach }: Crowd): Promise<void> {
+  const program = fileURLToPath(new URL('../programs/fill-users.ts', import.meta.url))
+  const [code] = await once(fork(program, [dir, String(users), String(beliefsEach)]), 'exit')
+  if (code !== 0) throw new Error(`filling the store of ${users} users ended with ${code}`)
 }
 
-async function measurePeer(
-  peer: FormIndexPeer,
-  size: number,
-  sample: readonly BeliefRecord[],
-  count: number,
-): Promise<readonly RecallRow[]> {
-  const index = await peer.build(generateBeliefs({ count: size, seed: 1 }))
-  const rows: RecallRow[] = []
-  for (const words of wordCounts) {
-    // They take up to a thousand times as long, and the median of few is still a median.
-    const most = Math.min(count, size >= 100_000 || words === 400 ? 20 : 60)
-    const asked = askedMessages(sample, { count: most, words, mentions: Math.max(1, Math.round(words / 20)) })
-    const limited = { ...asked, warmUp: asked.warmUp.slice(0, most) }
-    rows.push({
-      system: peer.name,
-      beliefs: size,
-      words,
-      kind: 'exact',
-      spread: await timeEach(limited, (message) => index.search(message)),
-    })
-  }
-  index.close()
-  return rows
-}
-
-/** One store with many users, of whom each message asks another. */
-async function manyUsers(stores: FilledStores, users: number, beliefsEach: number, count: number) {
-  const ports = openPorts(stores.place('users'))
+/** One store with many users, of whom each message asks another, in a server that all of them have asked before. */
+async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
+  const ports = openPorts(dir, { resident: true })
   const samples: BeliefRecord[][] = []
   for (let index = 0; index < users; index += 1) {
-    const user = `user-${index}`
-    const records = [...generateBeliefs({ count: beliefsEach, seed: 1_000 + index, user })]
-    samples.push(records.slice(0, 20))
-    const placed = records.map((record, at) => ({ place: `belief ${at}`, record }))
-    await importRecords(ports, { user, author: { actor: 'import', origin: 'bench' } }, placed)
+    const own: BeliefRecord[] = []
+    for (const record of generateBeliefs({ count: beliefsEach, seed: 1_000 + index, user: `user-${index}` })) {
+      own.push(record)
+      if (own.length === 20) break
+    }
+    samples.push(own)
+  }
+  let resident = 0
+  for (let index = 0; index < users; index += 1) {
+    const view = { user: `user-${index}`, agent: null, scopes: [benchScope] }
+    for (let turn = 0; turn < 1_000; turn += 1) {
+      if ((await ports.store.resident?.(view)) != null) {
+        resident += 1
+        break
+      }
+      await nextTurn()
+    }
   }
   const askedBy = (seed: number) => (_: unknown, at: number) => {
     const beliefs = samples[(at * 7 + seed) % users] as readonly BeliefRecord[]
@@ -152,5 +185,5 @@ async function manyUsers(stores: FilledStores, users: number, beliefsEach: numbe
   }
   const spread = await timeEach(asked, ({ user, message }) => recall(ports, { user, scopes: [benchScope], message }))
   await ports.store.close()
-  return { users, beliefsEach, words: 40, spread }
+  return { users, beliefsEach, words: 40, resident, spread }
 }

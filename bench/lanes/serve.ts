@@ -8,19 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { benchScope, generateMessages } from '../corpus.ts'
-import { milliseconds, type Spread, spreadOf } from '../measure.ts'
+import { inTurns, type LoadRow, underLoad } from '../load.ts'
+import { milliseconds, spreadOf } from '../measure.ts'
 import type { Lane } from '../run.ts'
 
 const credence = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
 const program = (name: string): string => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url))
 const writers = 8
 
-export type ServeRow = {
-  readonly what: string
-  readonly clients: number
-  readonly perSecond: number
-  readonly spread: Spread
-}
+export type ServeRow = LoadRow
 
 /** Recall through the servers, beside the least that such a server can do. */
 export const serveLane: Lane = {
@@ -49,28 +45,43 @@ export const serveLane: Lane = {
         await bare.ask(message)
         await server.ask(message)
       }
-      for (const clients of quick ? [1, 8] : [1, 8, 32]) {
-        keep({ what: 'bare hono route', clients, ...(await underLoad(clients, messages, bare.ask)) })
-        keep({ what: 'recall over HTTP', clients, ...(await underLoad(clients, messages, server.ask)) })
-      }
+      for (const clients of quick ? [1, 8] : [1, 8, 32])
+        for (const row of await inTurns(
+          { 'bare hono route': bare.ask, 'recall over HTTP': server.ask },
+          clients,
+          messages,
+        ))
+          keep(row)
       server.child.kill('SIGUSR2')
       const texts = messages.slice(0, quick ? 20 : 200)
       const adding = underLoad(writers, texts, server.add)
       const meanwhile = await askUntil(adding, messages, server.ask)
-      keep({ what: 'add over HTTP', clients: writers, ...(await adding) })
+      const { tookMs, seconds } = await adding
+      keep({ what: 'add over HTTP', clients: writers, perSecond: tookMs.length / seconds, spread: spreadOf(tookMs) })
       keep({ what: `recall while ${writers} add`, clients: 1, ...meanwhile })
     } finally {
       await ended(bare.child)
       await ended(server.child)
     }
-    for (const clients of quick ? [1, 8] : [1, 8, 32]) {
-      keep({
-        what: 'bare MCP tool',
-        clients,
-        ...(await throughMcp([program('bare-tool')], 'echo', clients, questions)),
-      })
-      const argv = [credence, 'mcp', '--dir', dir, '--scope', benchScope]
-      keep({ what: 'MCP memory_search', clients, ...(await throughMcp(argv, 'memory_search', clients, questions)) })
+    const tool = await startMcp([program('bare-tool')], 'echo')
+    const search = await startMcp([credence, 'mcp', '--dir', dir, '--scope', benchScope], 'memory_search')
+    try {
+      // As for recall: until the index is in memory, which takes a few seconds of searching.
+      const before = generateMessages(sample, { count: quick ? 50 : 1_000, words: 8, mentions: 1, seed: 14 })
+      for (const question of before) {
+        await tool.ask(question)
+        await search.ask(question)
+      }
+      for (const clients of quick ? [1, 8] : [1, 8, 32])
+        for (const row of await inTurns(
+          { 'bare MCP tool': tool.ask, 'MCP memory_search': search.ask },
+          clients,
+          questions,
+        ))
+          keep(row)
+    } finally {
+      await tool.close()
+      await search.close()
     }
     const stalls = { writers, ...(JSON.parse(readFileSync(loopFile, 'utf8')) as { p99Ms: number; longestMs: number }) }
     log(`  event loop late by ${milliseconds(stalls.longestMs)} ms at most while ${writers} clients write`)
@@ -79,24 +90,6 @@ export const serveLane: Lane = {
 }
 
 type Ask = (message: string) => Promise<number>
-
-/** As many at a time as there are clients, each asking again as soon as it has its answer. */
-async function underLoad(clients: number, messages: readonly string[], ask: (message: string) => Promise<unknown>) {
-  for (const message of messages.slice(0, 50)) await ask(message)
-  const tookMs: number[] = []
-  const waiting = [...messages]
-  const start = performance.now()
-  const client = async (): Promise<void> => {
-    for (let message = waiting.pop(); message !== undefined; message = waiting.pop()) {
-      const begin = performance.now()
-      await ask(message)
-      tookMs.push(performance.now() - begin)
-    }
-  }
-  await Promise.all(Array.from({ length: clients }, client))
-  const perSecond = tookMs.length / ((performance.now() - start) / 1_000)
-  return { perSecond, spread: spreadOf(tookMs) }
-}
 
 /** One client that asks for as long as something else takes. */
 async function askUntil(other: Promise<unknown>, messages: readonly string[], ask: Ask) {
@@ -186,19 +179,16 @@ function posterTo(port: number, headers: Readonly<Record<string, string>>) {
     })
 }
 
-/** One server as a host starts it, with as many calls under way as there are clients. */
-async function throughMcp(argv: readonly string[], tool: string, clients: number, messages: readonly string[]) {
+/** One server as a host starts it. */
+async function startMcp(argv: readonly string[], tool: string) {
   const client = new Client({ name: 'bench', version: '1' })
   const transport = new StdioClientTransport({ command: process.execPath, args: [...argv], stderr: 'ignore' })
   await client.connect(transport)
-  try {
-    return await underLoad(clients, messages, async (query) => {
-      const { isError } = await client.callTool({ name: tool, arguments: { query } })
-      if (isError === true) throw new Error(`${tool} refused`)
-    })
-  } finally {
-    await client.close()
+  const ask = async (query: string): Promise<void> => {
+    const { isError } = await client.callTool({ name: tool, arguments: { query } })
+    if (isError === true) throw new Error(`${tool} refused`)
   }
+  return { ask, close: () => client.close() }
 }
 
 async function ended(child: ChildProcess): Promise<void> {

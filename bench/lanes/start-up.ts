@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +10,12 @@ import type { Lane } from '../run.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-type Program = { readonly argv: readonly string[]; readonly input?: string }
+type Program = {
+  readonly argv: readonly string[]
+  readonly input?: string
+  /** Whether it is measured until its first output, and not until its end. */
+  readonly untilOutput?: boolean
+}
 
 /** One-shot commands from start to exit, beside an empty Node program; runs alternate so that noise falls on all. */
 export const startUpLane: Lane = {
@@ -18,16 +24,16 @@ export const startUpLane: Lane = {
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const rounds = quick ? 5 : 25
-    const { dir, sample } = await stores.copyOf(size)
+    // As many turns as beliefs.
+    const { dir, sample } = await stores.copyWithTurns(size, size)
     const [message = ''] = generateMessages(sample, { count: 1, words: 40, mentions: 2, seed: 3 })
-    const programs = oneShots(installedPackage(stores), dir, message)
-    const samples = new Map<string, number[]>(Object.keys(programs).map((name) => [name, []]))
+    const installed = installedPackage(stores)
+    const samples = new Map<string, number[]>()
     for (let round = -2; round < rounds; round += 1) {
-      for (const [name, { argv, input = '' }] of Object.entries(programs)) {
-        const start = performance.now()
-        const { status, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', input, cwd: dir })
-        if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`)
-        if (round >= 0) samples.get(name)?.push(performance.now() - start)
+      // A hook answers the same event of the same conversation only once.
+      for (const [name, program] of Object.entries(oneShots(installed, dir, message, `s${round}`))) {
+        const took = program.untilOutput ? await firstOutputOf(program, dir) : wholeRunOf(name, program, dir)
+        if (round >= 0) samples.set(name, [...(samples.get(name) ?? []), took])
       }
     }
     const rows = [...samples].map(([program, sampleMs]) => ({ program, beliefs: size, spread: spreadOf(sampleMs) }))
@@ -36,6 +42,27 @@ export const startUpLane: Lane = {
       log(`  ${program.padEnd(28)} p50 ${milliseconds(spread.p50)} ms  ${(spread.p50 / floor).toFixed(2)}x`)
     return { rows, imports: importCosts(quick ? 3 : 9) }
   },
+}
+
+function wholeRunOf(name: string, { argv, input = '' }: Program, cwd: string): number {
+  const start = performance.now()
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', input, cwd })
+  const took = performance.now() - start
+  if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`)
+  if (argv.length > 2 && stdout === '') throw new Error(`${name} printed nothing, so its time says nothing.`)
+  return took
+}
+
+async function firstOutputOf({ argv, input = '' }: Program, cwd: string): Promise<number> {
+  const start = performance.now()
+  const child = spawn(process.execPath, argv, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.write(input)
+  await once(child.stdout, 'data')
+  const took = performance.now() - start
+  child.stdout.resume()
+  child.stdin.end()
+  await once(child, 'exit')
+  return took
 }
 
 /** The package as a user has it: built, with its dependencies beside it. */
@@ -48,16 +75,21 @@ function installedPackage(stores: FilledStores): string {
   return join(place, 'bin', 'credence.js')
 }
 
-function oneShots(installed: string, dir: string, message: string): Readonly<Record<string, Program>> {
+function oneShots(installed: string, dir: string, message: string, session: string): Readonly<Record<string, Program>> {
   const clone = join(root, 'bin', 'credence.js')
   const recall = ['recall', message, '--dir', dir, '--scope', benchScope]
-  const prompt = { session_id: 's', cwd: dir, hook_event_name: 'UserPromptSubmit', prompt: message }
+  const prompt = { session_id: session, cwd: dir, hook_event_name: 'UserPromptSubmit', prompt: message }
   const hook = ['hook', 'prompt-submit', '--host', 'claude-code', '--dir', dir, '--scope', benchScope]
   return {
     'node -e 0': { argv: ['-e', '0'] },
     'credence recall (package)': { argv: [installed, ...recall] },
     'credence recall (clone)': { argv: [clone, ...recall] },
     'credence hook (package)': { argv: [installed, ...hook], input: JSON.stringify(prompt) },
+    'credence mcp, first answer (package)': {
+      argv: [installed, 'mcp', '--dir', dir, '--scope', benchScope],
+      input: mcpCall(message),
+      untilOutput: true,
+    },
     'credence mcp, one call (package)': {
       argv: [installed, 'mcp', '--dir', dir, '--scope', benchScope],
       input: mcpCall(message),

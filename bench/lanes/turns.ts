@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { randomFrom } from '../../src/eval/score/statistics.ts'
 import { hear } from '../../src/memory/conversation/hear.ts'
 import { searchTurns } from '../../src/memory/conversation/search-turns.ts'
+import { openMiniLm } from '../../src/search/minilm/minilm.ts'
+import { sentencesOf } from '../../src/search/sentences.ts'
 import { pushQuotes } from '../../src/search/turns/push.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { sentence } from '../corpus.ts'
 import { timeEach } from '../measure.ts'
 import type { Lane } from '../run.ts'
@@ -17,13 +20,14 @@ const turnsInSession = 12
 /** What keeping and searching conversations costs, by how many turns there are. */
 export const turnsLane: Lane = {
   name: 'turns',
-  summary: 'conversations of 10,000 and 200,000 turns: keeping, size on disk, search, what is shown unasked',
+  summary:
+    'conversations of 10,000 and 200,000 turns: keeping, size on disk, search without and with vectors, what is shown unasked',
   async run({ quick, log, stores }) {
     const rows = []
     for (const turns of quick ? [1_000] : [10_000, 200_000]) {
       const row = await measured(turns, stores.place(`turns-${turns}`))
       log(
-        `  ${turns} turns: ${row.keptPerSecond}/s, search ${row.search.p50.toFixed(1)} ms, push ${row.push.p50.toFixed(1)} ms`,
+        `  ${turns} turns: ${row.keptPerSecond}/s (${row.keptPerCpuSecond} per CPU second), search ${shown(row.search)}, on disk ${shown(row.diskSearch)}, with vectors ${shown(row.vectorSearch)}, of which the question's vector ${shown(row.embedding)}, push ${shown(row.push)}`,
       )
       rows.push(row)
     }
@@ -31,16 +35,37 @@ export const turnsLane: Lane = {
   },
 }
 
+type Measured = Awaited<ReturnType<typeof timeEach>> & { readonly cpuMs: number }
+
+const cpuNow = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Also the mean processor time of a call, which other programs on the machine change little. */
+async function measureEach<Input>(
+  { inputs, warmUp }: { readonly inputs: readonly Input[]; readonly warmUp: readonly Input[] },
+  call: (input: Input) => unknown,
+): Promise<Measured> {
+  await timeEach({ inputs: warmUp, warmUp: [] }, call)
+  const start = cpuNow()
+  const spread = await timeEach({ inputs, warmUp: [] }, call)
+  return { ...spread, cpuMs: (cpuNow() - start) / inputs.length }
+}
+
+const shown = ({ p50, cpuMs }: Measured): string => `${p50.toFixed(1)} ms (CPU ${cpuMs.toFixed(1)})`
+
 async function measured(turns: number, directory: string) {
   mkdirSync(directory, { recursive: true })
   const file = join(directory, 'credence.db')
-  const store = openSqliteStore({ file, random: randomBytes })
+  let store = openSqliteStore({ file, random: randomBytes })
   let ids = 0
   const ports = { store, now: () => new Date('2026-06-01T12:00:00Z'), newId: () => `b-${++ids}` }
   const random = randomFrom(7)
   const questions: string[] = []
   let rawBytes = 0
   let keepMs = 0
+  let keepCpuMs = 0
   for (let from = 0; from < turns; from += 5_000) {
     const part = Array.from({ length: Math.min(5_000, turns - from) }, (_, place) => {
       const at = from + place
@@ -54,24 +79,75 @@ async function measured(turns: number, directory: string) {
       return { text, role, session: `s${session}`, at: said, scope }
     })
     const start = performance.now()
+    const cpuStart = cpuNow()
     await hear(ports, {
       ...{ user, author: { actor: 'person', origin: 'bench' }, agent: null, view: [scope], scopes: [scope] },
       ...{ turns: part, learn: 'nothing' },
     })
     keepMs += performance.now() - start
+    keepCpuMs += cpuNow() - cpuStart
   }
-  const search = (query: string) =>
-    store.withSnapshot(() => searchTurns(ports, { user, query, scopes: [scope], limit: 10 }))
+  const searchWith = (own: Parameters<typeof searchTurns>[0]) => (query: string) =>
+    store.withSnapshot(() => searchTurns(own, { user, query, scopes: [scope], limit: 10 }))
   const push = (message: string) => store.withSnapshot(() => pushQuotes(store, { user, scopes: [scope] }, message))
   const asked = { inputs: questions.slice(20), warmUp: questions.slice(0, 20) }
-  const [searched, pushed] = [await timeEach(asked, search), await timeEach(asked, push)]
+  const diskSearch = await measureEach(asked, searchWith(ports))
+  await store.close()
+  const bytes = statSync(file).size
+  // From here on as in a process that goes on running.
+  store = openSqliteStore({ file, random: randomBytes, residentBytes: 2 ** 30 })
+  await untilInMemory(store)
+  const search = await measureEach(asked, searchWith({ ...ports, store }))
+  const pushed = await measureEach(asked, push)
+  // The stored vectors are random, because those of a model would take hours. The question is embedded by the model.
+  const model = await openMiniLm()
+  await keepRandomVectors(store, model, random)
+  const vectorSearch = await measureEach(asked, searchWith({ ...ports, store, embedder: async () => model }))
+  const embedding = await measureEach(asked, (query) => model.embed([query]))
   await store.close()
   return {
     turns,
     keptPerSecond: Math.round((turns / keepMs) * 1_000),
+    keptPerCpuSecond: Math.round((turns / keepCpuMs) * 1_000),
     rawBytesPerTurn: Math.round(rawBytes / turns),
-    bytesPerTurn: Math.round(statSync(file).size / turns),
-    search: searched,
+    bytesPerTurn: Math.round(bytes / turns),
+    vectorBytesPerTurn: Math.round((statSync(file).size - bytes) / turns),
+    search,
+    diskSearch,
+    vectorSearch,
+    embedding,
     push: pushed,
+  }
+}
+
+/** At most a minute. */
+async function untilInMemory(store: SqliteStore): Promise<void> {
+  for (let look = 0; look < 6_000; look += 1) {
+    if (await store.hasTurnsInMemory(user)) return
+    await wait(10)
+  }
+  throw new Error('The turns were not read into memory.')
+}
+
+const mostSentences = 20
+
+/** A vector for each sentence of what people said, as `embedTurns` keeps them, but many turns at once. */
+async function keepRandomVectors(
+  store: SqliteStore,
+  { model, dimensions }: { readonly model: string; readonly dimensions: number },
+  random: () => number,
+): Promise<void> {
+  const pool = Int8Array.from({ length: 100 * dimensions }, () => Math.floor((random() - 0.5) * 20))
+  for (let before: number | undefined; ; ) {
+    const page = { limit: 5_000, ...(before === undefined ? {} : { before }) }
+    const turns = await store.turnsWithoutVectors(user, model, page)
+    if (turns.length === 0) return
+    const kept = turns.map(({ row, text }) => {
+      const first = Math.floor(random() * (100 - mostSentences)) * dimensions
+      const sentences = Math.min(mostSentences, sentencesOf(text).length)
+      return { row, vectors: pool.slice(first, first + sentences * dimensions) }
+    })
+    await store.keepVectors(user, model, kept)
+    before = turns.at(-1)?.row
   }
 }

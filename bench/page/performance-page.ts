@@ -1,10 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { ProxyFigures } from '../lanes/proxy.ts'
+import { aimsSection } from './aims-section.ts'
 import { ingestSection, type RecallFigures, recallPlot, recallSection } from './recall-section.ts'
 import {
   type HarnessFigures,
   harnessSection,
   type ProfileFigures,
   profileSection,
+  proxySection,
   type QualityFigures,
   qualitySection,
   type ScifactFigures,
@@ -31,6 +34,8 @@ export type Report = {
     readonly platform: string
   }
   readonly versions: Readonly<Record<string, string>>
+  /** How long each lane took. */
+  readonly seconds: Readonly<Record<string, number>>
   readonly results: Partial<Results>
 }
 
@@ -42,6 +47,7 @@ type Results = {
   readonly writes: WritesFigures
   readonly 'start-up': StartUpFigures
   readonly serve: ServeFigures
+  readonly proxy: ProxyFigures
   readonly turns: TurnsFigures
   readonly harness: HarnessFigures
 }
@@ -51,8 +57,27 @@ const images = new URL('../../docs/images/', import.meta.url)
 
 /** Puts the figures of a run between the markers of their sections. Text outside the markers is left alone. */
 export function updatePerformancePage(report: Report): void {
-  const { quality, scifact, recall, profile, writes, 'start-up': startUp, serve, turns, harness } = report.results
+  const {
+    quality,
+    scifact,
+    recall,
+    profile,
+    writes,
+    'start-up': startUp,
+    serve,
+    proxy,
+    turns,
+    harness,
+  } = report.results
   const sections: Readonly<Record<string, string | undefined>> = {
+    // Only a run of all these lanes can tell.
+    aims:
+      recall &&
+      profile &&
+      writes &&
+      startUp &&
+      serve &&
+      aimsSection({ recall, profile, writes, 'start-up': startUp, serve }),
     quality: quality && qualitySection(quality),
     scifact: scifact && scifactSection(scifact),
     recall: recall && recallSection(recall),
@@ -61,6 +86,7 @@ export function updatePerformancePage(report: Report): void {
     writes: writes && writesSection(writes),
     'start-up': startUp && startUpSection(startUp),
     serve: serve && serveSection(serve),
+    proxy: proxy && proxySection(proxy),
     turns: turns && turnsSection(turns),
     harness: harness && harnessSection(harness),
   }

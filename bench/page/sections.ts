@@ -1,8 +1,9 @@
 import type { ComparisonRow } from '../../src/eval/report/comparison.ts'
 import type { ProfileRow } from '../lanes/profile.ts'
+import type { ProxyFigures } from '../lanes/proxy.ts'
 import type { ConcurrentWrites, WriteRow } from '../lanes/writes.ts'
-import { milliseconds, type Spread } from '../measure.ts'
-import { count, percent, table, times } from './table.ts'
+import { milliseconds, type Ratio, type Spread } from '../measure.ts'
+import { count, percent, ratioText, table, times } from './table.ts'
 
 export type QualityFigures = {
   readonly packs: readonly string[]
@@ -135,6 +136,7 @@ export type ServeFigures = {
     readonly clients: number
     readonly perSecond: number
     readonly spread: Spread
+    readonly ratio?: Ratio
   }[]
   readonly stalls: { readonly writers: number; readonly p99Ms: number; readonly longestMs: number }
 }
@@ -142,18 +144,32 @@ export type ServeFigures = {
 export const serveSection = ({ beliefs, rows, stalls }: ServeFigures): string =>
   [
     table(
-      ['what is asked', 'clients', 'p50 ms', 'p95 ms', 'p99 ms', 'a second'],
-      rows.map(({ what, clients, perSecond, spread }) => [
+      ['what is asked', 'clients', 'p50 ms', 'p95 ms', 'p99 ms', 'a second', 'beside the bare one'],
+      rows.map(({ what, clients, perSecond, spread, ratio }) => [
         what,
         clients,
         milliseconds(spread.p50),
         milliseconds(spread.p95),
         milliseconds(spread.p99),
         count(Math.round(perSecond)),
+        ratio === undefined || what.startsWith('bare') ? '' : ratioText(ratio),
       ]),
     ),
     '',
     `${count(beliefs)} beliefs. While ${stalls.writers} clients write, the event loop is late by ${milliseconds(stalls.p99Ms)} ms at p99 and ${milliseconds(stalls.longestMs)} ms at most.`,
+  ].join('\n')
+
+export const proxySection = ({ beliefs, turns, bare, proxy, added, addedMs }: ProxyFigures): string =>
+  [
+    table(
+      ['what answers', 'p50 ms', 'p95 ms', 'p99 ms'],
+      [
+        ['a bare pass-through', milliseconds(bare.p50), milliseconds(bare.p95), milliseconds(bare.p99)],
+        ['`credence proxy`', milliseconds(proxy.p50), milliseconds(proxy.p95), milliseconds(proxy.p99)],
+      ],
+    ),
+    '',
+    `${count(beliefs)} beliefs and ${count(turns)} turns; ${count(added)} of ${count(proxy.samples)} requests got a block of memory. Added at p50: ${milliseconds(addedMs)} ms; the limit is 5 ms.`,
   ].join('\n')
 
 export type TurnsFigures = {
@@ -162,7 +178,11 @@ export type TurnsFigures = {
     readonly keptPerSecond: number
     readonly rawBytesPerTurn: number
     readonly bytesPerTurn: number
+    readonly vectorBytesPerTurn: number
     readonly search: Spread
+    readonly diskSearch: Spread
+    readonly vectorSearch: Spread
+    readonly embedding: Spread
     readonly push: Spread
   }[]
 }
@@ -174,15 +194,21 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
       'kept a second',
       'bytes of text a turn',
       'bytes on disk a turn',
+      'more with vectors',
       'search p50 / p95 ms',
+      'on disk',
+      'with vectors',
+      "of which the question's vector",
       'push p50 / p95 ms',
     ],
-    rows.map(({ turns, keptPerSecond, rawBytesPerTurn, bytesPerTurn, search, push }) => [
-      count(turns),
-      count(keptPerSecond),
-      count(rawBytesPerTurn),
-      count(bytesPerTurn),
-      `${milliseconds(search.p50)} / ${milliseconds(search.p95)}`,
-      `${milliseconds(push.p50)} / ${milliseconds(push.p95)}`,
+    rows.map((row) => [
+      count(row.turns),
+      count(row.keptPerSecond),
+      count(row.rawBytesPerTurn),
+      count(row.bytesPerTurn),
+      count(row.vectorBytesPerTurn),
+      ...[row.search, row.diskSearch, row.vectorSearch, row.embedding, row.push].map(
+        ({ p50, p95 }) => `${milliseconds(p50)} / ${milliseconds(p95)}`,
+      ),
     ]),
   )

@@ -1,6 +1,7 @@
-// Credence as OpenClaw's memory: the tools its agents know, and what a prompt names put before it.
-import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+// Credence as OpenClaw's memory: the tools its agents know, and what a prompt names put before it. The package stands alone:
+// OpenClaw loads a copy of its files, so the memory itself runs in a process of its own, `credence mcp`.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 
 const corpora = ['memory', 'wiki', 'all', 'sessions']
 
@@ -36,8 +37,14 @@ const rememberParameters = {
     name: { type: 'string', description: 'What people call it; it is recalled when a message says so.' },
     content: { type: 'string', description: "What is true, in the person's own words." },
     aliases: { type: 'array', items: { type: 'string' }, description: 'Other words people use for it.' },
-    why: { type: 'string', description: 'What to do about it.' },
   },
+}
+
+/** `openclaw credence`, with which `credence connect openclaw` proves the connection. */
+const checkCommand = {
+  name: 'credence',
+  description: 'Check that the Credence plugin reaches its memory',
+  hasSubcommands: false,
 }
 
 const plugin = {
@@ -46,7 +53,7 @@ const plugin = {
   description: 'Memory that recalls the few beliefs a message is about, and can show why.',
   kind: 'memory',
   register(api) {
-    const memory = once(() => openFor(api.pluginConfig ?? {}))
+    const memory = new MemoryProcess(api.pluginConfig ?? {})
     api.registerTool(
       {
         name: 'memory_search',
@@ -97,55 +104,126 @@ const plugin = {
         return undefined
       }
     })
+    api.registerCli?.(
+      ({ program }) => {
+        program
+          .command(checkCommand.name)
+          .description(checkCommand.description)
+          .action(() => check(memory))
+      },
+      { descriptors: [checkCommand] },
+    )
   },
 }
 
 export default plugin
 
-async function openFor({ dir, user, scopes }) {
-  const credence = await loadCredence()
-  const opened = credence.openMemory({
-    dir: dir ?? ownDirectory(),
-    ...(user === undefined ? {} : { user }),
-    ...(scopes === undefined ? {} : { scopes }),
-    author: { actor: 'agent', origin: 'openclaw' },
-  })
-  return { ...credence, memory: opened, scopes: scopes ?? ['user:universal'] }
-}
+/** How long a tool may take, and how long a prompt waits for its context. */
+const longestCallMs = 20_000
+const longestRecallMs = 5_000
 
-/** Beside Credence's own files first; else as a package that was installed. */
-async function loadCredence() {
-  for (const place of ['../../src/index.ts', '../../dist/lib/index.js']) {
-    try {
-      return await import(place)
-    } catch (error) {
-      if (error?.code !== 'ERR_MODULE_NOT_FOUND' && error?.code !== 'MODULE_NOT_FOUND') throw error
-    }
+/** `credence mcp` as a child process, started at the first use, and again after it ended. */
+class MemoryProcess {
+  #config
+  #started = null
+  /** The scopes in view. New beliefs go to the first. */
+  scopes
+
+  constructor(config) {
+    this.#config = config
+    this.scopes = config.scopes ?? ['user:universal']
   }
-  return import('credence')
+
+  /** The structured answer of a tool. Throws what the tool says when it refuses. */
+  async call(name, given) {
+    const { isError, content, structuredContent } = await this.#ask(
+      'tools/call',
+      { name, arguments: given },
+      longestCallMs,
+    )
+    if (isError) throw new ToolError(content?.[0]?.text ?? `${name} failed.`)
+    return structuredContent
+  }
+
+  /** A message with what is remembered about it before it. */
+  async recalled(message) {
+    const { messages } = await this.#ask('prompts/get', { name: 'recall', arguments: { message } }, longestRecallMs)
+    return messages[0].content.text
+  }
+
+  async #ask(method, params, ms) {
+    this.#started ??= this.#start()
+    const { request } = await this.#started
+    return request(method, params, ms)
+  }
+
+  async #start() {
+    const { command = ['credence'], dir, user } = this.#config
+    const [program, ...args] = command
+    const options = [
+      ...(dir === undefined ? [] : ['--dir', dir]),
+      ...(user === undefined ? [] : ['--user', user]),
+      ...this.scopes.flatMap((scope) => ['--scope', scope]),
+    ]
+    const child = spawn(program, [...args, 'mcp', ...options], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const waiting = new Map()
+    const end = (error) => {
+      this.#started = null
+      for (const { reject } of waiting.values()) reject(error)
+      waiting.clear()
+    }
+    child.on('error', (error) => end(new Error(`${program} cannot be started: ${error.message}`)))
+    child.on('exit', () => end(new Error(`${program} has ended.`)))
+    child.stdin.on('error', () => {})
+    // The process must not keep OpenClaw from ending; it ends itself when its input does.
+    for (const one of [child, child.stdin, child.stdout]) one.unref?.()
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { id, result, error } = JSON.parse(line)
+      const { resolve, reject } = waiting.get(id) ?? {}
+      waiting.delete(id)
+      if (error === undefined) resolve?.(result)
+      else reject?.(new Error(error.message))
+    })
+    const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    let last = 0
+    const request = (method, params, ms) =>
+      new Promise((resolve, reject) => {
+        last += 1
+        const id = last
+        const timer = setTimeout(() => {
+          waiting.delete(id)
+          reject(new Error(`${program} did not answer within ${ms} ms.`))
+        }, ms)
+        const settled = (settle) => (value) => {
+          clearTimeout(timer)
+          settle(value)
+        }
+        waiting.set(id, { resolve: settled(resolve), reject: settled(reject) })
+        send({ id, method, params })
+      })
+    const clientInfo = { name: 'openclaw', version: '0' }
+    await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }, longestCallMs)
+    send({ method: 'notifications/initialized' })
+    return { request }
+  }
 }
 
-/** The person's own memory, where Credence keeps it for everybody. */
-function ownDirectory() {
-  if (process.env.CREDENCE_DIR) return process.env.CREDENCE_DIR
-  const data = process.env.XDG_DATA_HOME
-  return join(data !== undefined && isAbsolute(data) ? data : join(homedir(), '.local', 'share'), 'credence')
-}
+/** The memory answered, and refused. */
+class ToolError extends Error {}
 
 async function search(memory, { query, maxResults = 6, minScore = 0, corpus = 'memory' }) {
   if (typeof query !== 'string' || query.trim() === '') throw new TypeError('query must be a text')
   if (!corpora.includes(corpus)) throw new TypeError(`corpus must be one of: ${corpora.join(', ')}`)
   if (corpus === 'wiki' || corpus === 'sessions') return { results: [], provider: 'credence' }
-  const { memory: store, scopes } = await memory()
-  const limit = Math.min(50, Math.max(1, Math.trunc(maxResults) || 1))
-  const { beliefs } = await store.search(query, { scopes, limit, in: 'beliefs' })
+  const limit = Math.min(20, Math.max(1, Math.trunc(maxResults) || 1))
+  const { beliefs } = await memory.call('memory_search', { query, limit, in: 'beliefs' })
   const results = beliefs.map(resultOf).filter(({ score }) => score >= minScore)
   return { results, provider: 'credence' }
 }
 
 const pathOf = (id) => `memory/beliefs/${id}.md`
 
-function resultOf({ belief, strength, score }) {
+function resultOf({ strength, score, ...belief }) {
   const text = pageOf(belief)
   const endLine = text.split('\n').length
   const share = score / (score + 1)
@@ -177,17 +255,15 @@ async function read(memory, { path, from, lines }) {
   const id = /^(?:memory\/beliefs\/)?([\w-]+)(?:\.md)?$/.exec(String(path ?? '').trim())?.[1]
   const missing = { text: '', path: String(path ?? '') }
   if (id === undefined) return missing
-  const { memory: store, scopes, MemoryError } = await memory()
   let belief
   try {
-    belief = await store.get(id, { scopes })
+    belief = (await memory.call('memory_get', { id })).belief
   } catch (error) {
-    if (error instanceof MemoryError && error.code !== 'unavailable') return missing
+    // What is not there and what is out of view are answered alike.
+    if (error instanceof ToolError) return missing
     throw error
   }
-  // A scope is seen together with those above it, and no others.
-  const isInView = belief.scopes.some((scope) => scopes.some((open) => open === scope || open.startsWith(`${scope}/`)))
-  if (belief.id !== id || belief.agent !== null || !isInView) return missing
+  if (belief.id !== id) return missing
   const all = pageOf(belief).split('\n')
   const first = Math.max(1, Math.trunc(from ?? 1))
   const count = lines === undefined ? all.length : Math.max(0, Math.trunc(lines))
@@ -195,22 +271,34 @@ async function read(memory, { path, from, lines }) {
   return { text: shown.join('\n'), path: pathOf(id), from: first, lines: shown.length }
 }
 
-async function remember(memory, { name, content, aliases, why }) {
-  const { memory: store, scopes } = await memory()
-  const { outcome, belief } = await store.remember({
-    name,
-    content,
-    scopes: scopes.slice(0, 1),
-    ...(aliases === undefined ? {} : { aliases }),
-    ...(why === undefined ? {} : { why }),
+async function remember(memory, { name, content, aliases = [] }) {
+  const names = [name, ...aliases].filter((one) => typeof one === 'string')
+  const { outcome, belief } = await memory.call('memory_remember', {
+    statement: content,
+    where: memory.scopes[0],
+    ...(names.length === 0 ? {} : { names }),
   })
   return { outcome, path: pathOf(belief.id) }
 }
 
+/** Asks the memory in both ways in which the plugin uses it: by a tool, and for the context of a message. */
+async function check(memory) {
+  try {
+    const { inView, version } = await memory.call('memory_status', {})
+    await memory.recalled('Hello')
+    const scopes = inView.map(({ scope, beliefs }) => `${scope} (beliefs: ${beliefs})`)
+    console.log(`Credence ${version} answers OpenClaw. In view: ${scopes.join(', ')}.`)
+  } catch (error) {
+    console.error(`Credence does not answer OpenClaw: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
+}
+
 async function contextFor(memory, prompt) {
   if (typeof prompt !== 'string' || prompt.trim() === '') return ''
-  const { memory: store, renderContext } = await memory()
-  return renderContext(await store.recall(prompt.slice(0, 32_000)))
+  const message = prompt.slice(0, 32_000).toWellFormed()
+  const text = await memory.recalled(message)
+  return text.endsWith(message) ? text.slice(0, text.length - message.length) : ''
 }
 
 /** The answer of a tool: the same as text for the model and as a value for the host. */
@@ -233,15 +321,3 @@ const unavailable = (reason) => ({
   warning: 'Memory is unavailable.',
   action: 'Run `credence doctor` to see why.',
 })
-
-/** Opened at the first use, and again after it failed. */
-function once(open) {
-  let opened
-  return () => {
-    opened ??= open().catch((error) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
-}

@@ -1,5 +1,5 @@
 import type { Belief, BeliefType, Status } from './belief.ts'
-import type { BeliefRevision, Commit, JournalEntry, JournalEvent } from './journal.ts'
+import type { BeliefRevision, Commit, IdempotencyKey, JournalEntry, JournalEvent } from './journal.ts'
 
 /**
  * `stale`: a belief changed since it was read, or another belief now holds the name; read again and retry.
@@ -23,7 +23,13 @@ export type BeliefFilter = {
   readonly proposals?: boolean
   /** Only candidates, or only what is not one. */
   readonly candidates?: boolean
+  /** Only what was recalled at least once, or only what never was. A store that does not count takes all for never recalled. */
+  readonly recalled?: boolean
 }
+
+export const beliefOrders = ['updated', 'name', 'recalled'] as const
+/** `updated`: last changed first. `name`: by name. `recalled`: most often recalled first. */
+export type BeliefOrder = (typeof beliefOrders)[number]
 
 /** Which events to list: those before a number, and, with `hearing`, also those that only kept turns. */
 export type EventPage = { readonly limit: number; readonly before?: number; readonly hearing?: boolean }
@@ -50,8 +56,11 @@ export type BeliefStore = {
   supersededBy(user: string, id: string): Promise<readonly Belief[]>
   /** Proposals that would replace this belief. */
   proposalsFor(user: string, id: string): Promise<readonly Belief[]>
-  /** Most recently updated first, then by name. */
-  list(filter: BeliefFilter, page: { readonly limit: number; readonly offset: number }): Promise<Page<Belief>>
+  /** Most recently updated first, then by name, unless another order is asked for. */
+  list(
+    filter: BeliefFilter,
+    page: { readonly limit: number; readonly offset: number; readonly order?: BeliefOrder },
+  ): Promise<Page<Belief>>
   /** Every scope of the user with the number of current beliefs in it, by name. */
   scopes(user: string): Promise<readonly { readonly scope: string; readonly beliefs: number }[]>
 
@@ -66,7 +75,8 @@ export type BeliefStore = {
   /** Newest first. What it costs depends on how many are asked for, not on how many beliefs they touched. */
   events(user: string, page: EventPage): Promise<readonly JournalEntry[]>
   event(user: string, number: number): Promise<JournalEvent | null>
-  eventByKey(user: string, key: string): Promise<JournalEvent | null>
+  /** The event of an earlier request with this key. Throws `conflict` when the key was used for another request. */
+  eventByKey(user: string, key: IdempotencyKey): Promise<JournalEvent | null>
   /** The newest event that is neither an undo nor undone. */
   lastUndoable(user: string): Promise<JournalEvent | null>
   /** Everything that ever happened to a belief, oldest first. */

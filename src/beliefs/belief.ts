@@ -19,8 +19,11 @@ export type Status = (typeof statuses)[number]
 export const expertiseDepths = ['learning', 'working', 'deep', 'expert'] as const
 export type ExpertiseDepth = (typeof expertiseDepths)[number]
 
-/** Who wrote something. A person outranks an imported document, which outranks a model or a tool. */
-export const actorKinds = ['person', 'import', 'agent', 'tool'] as const
+/**
+ * Whose words something is: a person's; a document's (a file, MEMORY.md, an import, pasted text); an agent's; a tool's
+ * output; or what a model derived. A person outranks a document, which outranks the others.
+ */
+export const actorKinds = ['person', 'document', 'agent', 'tool', 'model'] as const
 export type ActorKind = (typeof actorKinds)[number]
 
 /** Where a belief came from, fixed by the channel it arrived through and never by its own text. */
@@ -60,6 +63,7 @@ export type Belief = {
   readonly proposedFor: string | null
   /** Listed for review, and not recalled until a person confirms it or says it again. */
   readonly candidate: boolean
+  /** When it was settled. On a proposal: it proposes that its target no longer holds. */
   readonly resolvedAt: string | null
   /** The belief that settled this open question. */
   readonly resolvedBy: string | null
@@ -122,10 +126,27 @@ export const passesFilter = (
   (proposals === undefined || (belief.proposedFor !== null) === proposals) &&
   (candidates === undefined || belief.candidate === candidates)
 
-const rank: Record<ActorKind, number> = { person: 3, import: 2, agent: 1, tool: 1 }
+const rank: Record<ActorKind, number> = { person: 3, document: 2, agent: 1, tool: 1, model: 1 }
 
 /** The highest authority that ever wrote or edited a belief. */
 export const authorityOf = (belief: Belief): ActorKind => (belief.editedByPerson ? 'person' : belief.provenance.actor)
 
-/** Whether `actor` may change what `belief` says. If not, the change can only be proposed. */
-export const mayChange = (actor: ActorKind, belief: Belief): boolean => rank[actor] >= rank[authorityOf(belief)]
+/**
+ * Whether an author may change what a belief says: everybody what a lower authority wrote, and of their own rank persons
+ * and documents anything, the others only what they wrote themselves. If not, the change can only be proposed.
+ */
+export function mayChange(author: Pick<Provenance, 'actor' | 'origin'>, belief: Belief): boolean {
+  const ranks = rank[author.actor] - rank[authorityOf(belief)]
+  if (ranks !== 0 || author.actor === 'person' || author.actor === 'document') return ranks >= 0
+  return author.actor === belief.provenance.actor && author.origin === belief.provenance.origin
+}
+
+/**
+ * Why a belief of anybody but a person is not current until a person accepts it: it would be part of contexts that do
+ * not name it. Null where it may be current at once.
+ */
+export function needsPerson({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
+  if (scopes.includes(universalScope)) return `It would hold everywhere (${universalScope}).`
+  if (pinned) return 'It would be pinned.'
+  return subtype === 'instruction' ? 'It would be a standing instruction.' : null
+}

@@ -18,7 +18,7 @@ const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 /** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
 export const isSameStatement = (one: string, other: string): boolean => statementKey(one) === statementKey(other)
 
-const statementKey = (text: string): string => collapse(text).replace(/[\s.!;,]+$/u, '')
+const statementKey = (text: string): string => collapse(text).replace(/(?<![\s.!;,])[\s.!;,]+$/u, '')
 
 /** Whether the belief is the holder of (user, scope, name) for any of the scopes. */
 export const holdsName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>
@@ -41,3 +41,17 @@ export function mergeAliases(
 
 /** For sorting, in the order of UTF-16 code units. */
 export const compareStrings = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** Orders texts by code point, as SQLite does; JavaScript's own order differs beyond the basic plane. */
+export function compareText(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length)
+  for (let at = 0; at < shorter; at += 1) {
+    const unit = one.charCodeAt(at)
+    const otherUnit = other.charCodeAt(at)
+    if (unit !== otherUnit) return rankOf(unit) - rankOf(otherUnit)
+  }
+  return one.length - other.length
+}
+
+/** Surrogates encode code points above every other unit. */
+const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

@@ -35,7 +35,10 @@ export type BeliefChange = {
   readonly after: Belief | null
 }
 
-/** Makes a retry harmless: the same key with the same request has one effect. */
+/**
+ * Makes a retry harmless: the same key with the same request has one effect. `fingerprint` is a hash of the request. A
+ * store keeps it only under a random salt, because the text of a short request could be guessed from its hash.
+ */
 export type IdempotencyKey = { readonly value: string; readonly fingerprint: string }
 
 /** A change asked for: it becomes one event, wholly or not at all. */
@@ -55,6 +58,10 @@ export type Commit = {
   readonly forgottenTurns?: readonly string[]
 }
 
+/** Whether a commit removes text, which must then be removed from every copy too. */
+export const isForgetting = ({ changes, forgottenTurns = [] }: Commit): boolean =>
+  forgottenTurns.length > 0 || changes.some(({ outcome }) => outcome === 'erased')
+
 /** One entry of the journal. Each hash covers the one before it. */
 export type JournalEvent = {
   readonly number: number
@@ -63,7 +70,8 @@ export type JournalEvent = {
   readonly actor: ActorKind
   readonly origin: string
   readonly at: string
-  readonly key: IdempotencyKey | null
+  /** The idempotency key of its request. */
+  readonly key: string | null
   readonly undoes: number | null
   /** Number of the event that took this one back. */
   readonly undoneBy: number | null
@@ -94,6 +102,8 @@ export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => 
 export type BeliefRevision = {
   readonly event: JournalEntry
   readonly beliefId: string
+  /** Every revision has a version of its own, a removal too: a change that read the belief before it was removed is stale. */
+  readonly version: number
   readonly outcome: BeliefChange['outcome']
   readonly belief: Belief | null
 }

@@ -31,3 +31,22 @@ export function withAncestors(scope: string): readonly string[] {
 /** Every scope whose beliefs are in view while `active` are active. Never looks downwards or sideways. */
 export const visibleScopes = (active: readonly string[]): readonly string[] =>
   [...new Set(active.flatMap(withAncestors))].sort()
+
+/**
+ * Whether a caller whose scopes are `active` may name a scope: any but another project's, where a project is active. Without
+ * a project every scope may be named.
+ */
+export function mayName(scope: string, active: readonly string[]): boolean {
+  const projects = active.filter((one) => one.startsWith('project:'))
+  if (projects.length === 0 || !scope.startsWith('project:')) return true
+  return projects.some((project) => withAncestors(scope).includes(project) || withAncestors(project).includes(scope))
+}
+
+const teamPrefix = 'team:'
+
+/** The owner in the key of a team's memory, which is also the scope of its beliefs. Names of people have no colon. */
+export const teamOwner = (team: string): string => `${teamPrefix}${team}`
+
+/** The team of a scope or an owner, such as `platform` of `team:platform/api`; null for another one. */
+export const teamOf = (scope: string): string | null =>
+  scope.startsWith(teamPrefix) ? (scope.slice(teamPrefix.length).split('/')[0] ?? null) : null

@@ -1,16 +1,26 @@
 /** What a check of the store found. */
 export type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string }
 
+export type OnProgress = (check: string, done: number, total: number) => void
+
 /** Looking after a store. None of it is needed for remembering or recalling. */
 export type StoreCare = {
-  /** Checks the file, the chain of the journal, every row against it, and every index. Changes nothing. */
-  verify(): Promise<readonly Finding[]>
+  /**
+   * Checks the file, the chain of the journal, every row against it, and every index. Changes nothing. `onProgress` is
+   * called with the check under way and how much of it is done, on stores that run it in the caller's thread.
+   */
+  verify(onProgress?: OnProgress): Promise<readonly Finding[]>
   /** Derives everything again from the journal. The result is identical if nothing was wrong. */
   rebuild(): Promise<void>
   /** A hash over everything derived from the journal. */
   fingerprint(): Promise<string>
   /** Number and hash of the newest event. Kept outside, it proves that the journal was not cut short. */
   head(): Promise<{ readonly number: number; readonly hash: string }>
+  /**
+   * Takes the journal as it is for the whole journal: the head that is kept beside the store, which shows that events were
+   * cut off, is set to the newest event. For a backup that was restored, and for a loss that a person accepts.
+   */
+  anchorJournal(): Promise<void>
   /** Writes the file anew if forgotten text may still lie in unused parts of it. Small stores do so by themselves. */
   scrub(): Promise<void>
   /** Writes a complete copy to a new file. */

@@ -1,10 +1,11 @@
+import type { ActorKind } from './belief.ts'
+
 /** Who spoke in a turn: the person (or another person of a dialogue), the assistant, or a tool the assistant used. */
 export const turnRoles = ['user', 'assistant', 'tool'] as const
 export type TurnRole = (typeof turnRoles)[number]
 
 /** Whose words a turn holds. A person's may be shown unasked; a document's and a tool's are only searched. */
-export const turnOrigins = ['person', 'document', 'agent', 'tool', 'model'] as const
-export type TurnOrigin = (typeof turnOrigins)[number]
+export type TurnOrigin = ActorKind
 
 /** One message of a conversation, or one step of a tool trajectory, word for word. Never interpreted, never superseded. */
 export type Turn = {

@@ -14,6 +14,7 @@ import { defaultAuthor, extractorForms } from './command/options.ts'
 import { findProjectFile, memoryDirectory, type ProjectFile, projectScope, readSettings } from './memory-location.ts'
 import type { LocationOptions, MemoryLocation, Session, StandpointOptions } from './session.ts'
 import type { EnvironmentVariables, OutputStream } from './text/output.ts'
+import type { Progress } from './text/progress-bar.ts'
 
 /** The process that the command line runs in: all it knows of the world outside. */
 export type ProcessEnvironment = {
@@ -25,12 +26,14 @@ export type ProcessEnvironment = {
   readonly stdin: () => Readable & { readonly isTTY?: boolean }
   readonly stdout: OutputStream
   readonly stderr: OutputStream
+  /** Whether a line of progress may be drawn on a terminal. Default true. */
+  readonly showsProgress?: boolean
   /** Default: the platform of this process. */
   readonly platform?: NodeJS.Platform
   /** When the program started, on the clock of `performance.now()`. Default now. */
   readonly startedAt?: number
   /** Default: starts nothing. */
-  readonly startDetached?: (argv: readonly string[]) => Promise<void>
+  readonly startDetached?: (argv: readonly string[], variables: EnvironmentVariables) => Promise<void>
 }
 
 /** The file that starts this program, in a clone and in an installed package. */
@@ -49,7 +52,7 @@ export const processEnvironment = (): ProcessEnvironment => ({
       return process.cwd()
     } catch (cause) {
       const hint = 'Change to one that exists.'
-      throw new MemoryError('unavailable', 'The working directory is gone.', { hint, cause })
+      throw new MemoryError('unavailable', 'The working directory no longer exists.', { hint, cause })
     }
   },
   // Touching process.stdin opens it, which most commands do not need.
@@ -58,9 +61,10 @@ export const processEnvironment = (): ProcessEnvironment => ({
   stderr: process.stderr,
   // The clock of performance.now() began with the process.
   startedAt: 0,
-  startDetached: async (argv) => {
+  startDetached: async (argv, variables) => {
     const { spawn } = await import('node:child_process')
-    const options = { detached: true, stdio: 'ignore', windowsHide: true } as const
+    const env = { ...process.env, ...variables }
+    const options = { detached: true, stdio: 'ignore', windowsHide: true, env } as const
     const child = spawn(process.execPath, [programFile, ...argv], options)
     // If it cannot be started, the next hook does its work.
     child.on('error', () => {})
@@ -99,22 +103,39 @@ export function compose(
     return resolved
   }
 
+  /** The PostgreSQL stores of memory directories that were located. */
+  const servers = new Map<string, string | undefined>()
+  const serverOf = (dir: string): string | undefined =>
+    servers.has(dir) ? servers.get(dir) : env.CREDENCE_STORE || undefined
+
   const locate = (options: LocationOptions): MemoryLocation => {
     const dir = directory(options.dir)
+    if (options.store?.trim() === '')
+      throw new MemoryError('invalid', 'The address of the store is empty.', {
+        hint: 'Write postgres://user:password@host/database, or leave --store out.',
+      })
+    const store = options.store ?? (env.CREDENCE_STORE || undefined)
+    if (store !== undefined && !/^postgres(?:ql)?:\/\//u.test(store))
+      throw new MemoryError('invalid', 'The address of the store does not begin with postgres://.', {
+        hint: 'Write postgres://user:password@host/database. For SQLite leave --store out and name a directory with --dir.',
+      })
+    servers.set(dir, store)
     if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false)
       throw new MemoryError('unavailable', `${dir} is a file, not a memory directory.`, {
         hint: 'Name a directory with --dir.',
       })
     const { user } = settings(options)
     if (user.trim() === '')
-      throw new MemoryError('invalid', 'The user has no name.', { hint: 'Name one, or leave --user out.' })
+      throw new MemoryError('invalid', 'The user name is empty.', { hint: 'Give a name, or leave out --user.' })
     const given = options.scope ?? []
     const file = projectFile()
     const hooksEnabled = file?.enabled ?? true
-    if (given.length > 0) return { dir, user, scopes: given, homeScopes: given, hooksEnabled }
+    const place = { dir, store, user, hooksEnabled }
+    if (given.length > 0) return { ...place, scopes: given, homeScopes: given, everyTeam: false }
     const project = file?.scope ?? projectScope(cwd())
     const scopes = file?.scopes ?? [...(project === null ? [] : [project]), universalScope]
-    return { dir, user, scopes, homeScopes: scopes.slice(0, 1), hooksEnabled }
+    const everyTeam = (file?.scopes ?? null) === null
+    return { ...place, scopes, homeScopes: scopes.slice(0, 1), everyTeam }
   }
 
   /** Whether the scope of the repository is active; a `.credence.json` or --scope may replace it. */
@@ -145,27 +166,55 @@ export function compose(
     void talk(`warning: ${problem.message}${hint}`).catch(() => {})
   }
 
-  const memory = async (options: StandpointOptions, isReading: boolean): Promise<Memory> => {
-    const { openMemory, storeFile } = await import('../open-memory.ts')
-    const { dir, user, scopes } = locate(options)
+  /** `report`: nothing is written, not even edits of MEMORY.md that wait to be taken in. */
+  const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
+    const isReading = use !== 'change'
+    const { openMemory, openReport, storeFile } = await import('../open-memory.ts')
+    const { dir, store, user, scopes, everyTeam } = locate(options)
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
-    if (!existsSync(storeFile(dir))) {
+    if (store === undefined && !existsSync(storeFile(dir))) {
       if (isReading) {
         await talk(`There is no memory in ${dir} yet; \`credence remember\` makes one.`)
         return closedAtEnd(await emptyMemory(standpoint))
       }
       made.add(dir)
     }
-    const { busyTimeoutMs } = options
-    const vectors = settings(options).sentenceVectors
-    const opened = openMemory({ dir, onMirrorProblem, vectors, ...standpoint, ...omitUndefined({ busyTimeoutMs }) })
+    const { busyTimeoutMs, onErased, resident } = options
+    if (!isReading) await sweepTemporaryFiles(dir)
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam }))
+    const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
+    const mirror = { onMirrorProblem, mirrorAuthority }
+    const given = {
+      dir,
+      everyTeam,
+      ...mirror,
+      vectors,
+      agentShare: percent / 100,
+      evalStoreDir,
+      onErased,
+      ...standpoint,
+    }
+    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, resident, store }) })
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
   }
 
-  const ports: Session['ports'] = async (...given) => (await import('../open-memory.ts')).openPorts(...given)
-  const storeFile = async (dir: string): Promise<string> => (await import('../open-memory.ts')).storeFile(dir)
+  const ports: Session['ports'] = async (dir, options) => {
+    if (options?.inspect !== true) await sweepTemporaryFiles(dir)
+    return (await import('../open-memory.ts')).openPorts(dir, { store: serverOf(dir), ...options })
+  }
+  const storeFile = async (dir: string): Promise<string> => {
+    const server = serverOf(dir)
+    if (server !== undefined) return (await import('../store/postgres/address.ts')).parseAddress(server).label
+    return (await import('../open-memory.ts')).storeFile(dir)
+  }
   const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
+
+  let asker: Asker | undefined
+  const ask = async (question: string): Promise<string | null> => {
+    asker ??= closedAtEnd(await openAsker(stdin(), stderr))
+    return asker.ask(question)
+  }
 
   return {
     workingDirectory: cwd,
@@ -173,23 +222,33 @@ export function compose(
     locate,
     directory: (given) => memoryDirectory({ given, env, cwd, home }),
     settings,
-    memory: (options) => memory(options, false),
-    reading: (options) => memory(options, true),
+    memory: (options) => memory(options, 'change'),
+    reading: (options) => memory(options, 'read'),
+    reporting: (options) => memory(options, 'report'),
     formerProjectNotes: async (options, opened) => {
       const { dir, scopes } = locate(options)
       if (!isProjectActive(scopes)) return []
       return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
     },
-    hasMemory: async (options) => existsSync(await storeFile(locate(options).dir)),
+    hasMemory: async (options) => {
+      const { dir, store } = locate(options)
+      return store !== undefined || existsSync(await storeFile(dir))
+    },
     storeFile,
     ports,
-    withPorts: async (dir, use) => {
-      const opened = await ports(dir)
+    withPorts: async (dir, use, options) => {
+      const opened = await ports(dir, options)
       try {
         return await use(opened)
       } finally {
         await opened.store.close()
       }
+    },
+    progress: async () => {
+      const { ProgressBar } = await import('./text/progress-bar.ts')
+      // A server that runs this program for a page hears of the progress; whether it still listens does not matter.
+      const report = (progress: Progress): void => void process.send?.({ progress }, () => {})
+      return new ProgressBar(stderr, env, { report })
     },
     inDirectory: (other) => closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk)),
     streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
@@ -201,7 +260,12 @@ export function compose(
       program: programFile,
       version: packageVersion,
     },
-    startDetached: async (argv) => environment.startDetached?.(argv),
+    startDetached: async (argv) => {
+      const dir = argv[argv.indexOf('--dir') + 1]
+      const store = dir === undefined ? undefined : serverOf(dir)
+      // Not as an argument: every user of the machine can read those, and the address may hold a password.
+      await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
+    },
     temporaryDirectory,
     temporaryMemory: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')
@@ -222,8 +286,10 @@ export function compose(
     evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(environment),
     taskWork: async () => (await import('./task-work.ts')).composeTaskWork(environment),
     readStdin: async () => (await import('../files/read-text.ts')).readAll(stdin(), 'standard input'),
+    printsJson: () => environment.showsProgress === false,
     isInteractive: () => stdin().isTTY === true && stderr.isTTY === true,
-    confirm: (question) => askYesOrNo(question, stdin(), stderr),
+    confirm: async (question) => /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? ''),
+    ask,
     interruption: () => {
       const controller = new AbortController()
       const release = onSignal(() => {
@@ -247,6 +313,16 @@ export function compose(
   }
 }
 
+/** Removes what killed processes left in the folders of a memory. On a read-only or failing disk it stays. */
+async function sweepTemporaryFiles(dir: string): Promise<void> {
+  const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
+  try {
+    for (const folder of ['.', 'state', 'state/mirror', 'state/hook-queue']) await sweepLeftovers(join(dir, folder))
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error
+  }
+}
+
 /** A memory without files, so that reading makes none. */
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
@@ -264,18 +340,45 @@ async function openExtractor(spec: string, env: EnvironmentVariables): Promise<E
   return modelExtractor(openChatModel(spec, env))
 }
 
-/** Only y or yes means yes. Ctrl-C is an AbortError; the end of the input means no. */
-async function askYesOrNo(question: string, input: Readable, output: OutputStream): Promise<boolean> {
+type Asker = { readonly ask: (question: string) => Promise<string | null>; readonly close: () => Promise<void> }
+
+/** One reader for all questions, so that lines typed ahead answer the next ones. */
+async function openAsker(input: Readable, output: OutputStream): Promise<Asker> {
   const { createInterface } = await import('node:readline')
-  const lines = createInterface({ input, output, terminal: true })
-  try {
-    return await new Promise((resolve, reject) => {
-      lines.on('SIGINT', () => reject(new DOMException('The question was interrupted.', 'AbortError')))
-      lines.on('close', () => resolve(false))
-      lines.question(`${question} [y/N] `, (answer) => resolve(/^\s*y(?:es)?\s*$/i.test(answer)))
-    })
-  } finally {
-    lines.close()
+  const reader = createInterface({ input, output, terminal: true })
+  const typed: (string | null)[] = []
+  let pending: { resolve: (line: string | null) => void; reject: (error: unknown) => void } | null = null
+  const give = (line: string | null): void => {
+    if (pending === null) typed.push(line)
+    else pending.resolve(line)
+    pending = null
+  }
+  reader.on('line', give)
+  reader.on('close', () => give(null))
+  reader.on('SIGINT', () => {
+    // Between two questions it interrupts the program as everywhere else.
+    if (pending === null) process.kill(process.pid, 'SIGINT')
+    else pending.reject(new DOMException('The question was interrupted.', 'AbortError'))
+    pending = null
+  })
+  return {
+    ask: async (question) => {
+      const [line] = typed
+      if (line !== undefined) {
+        output.write(`${question}\n`)
+        // The end of the input answers every later question too.
+        return line === null ? null : (typed.shift() ?? null)
+      }
+      const lastLine = question.lastIndexOf('\n') + 1
+      output.write(question.slice(0, lastLine))
+      // Known to the reader, which draws it again when a character is deleted.
+      reader.setPrompt(question.slice(lastLine))
+      reader.prompt()
+      return new Promise((resolve, reject) => {
+        pending = { resolve, reject }
+      })
+    },
+    close: async () => reader.close(),
   }
 }
 

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { invalid } from '../errors.ts'
+import type { ConversationOptions } from '../eval/kinds/conversation/conversation-kind.ts'
 import type { Kind } from '../eval/kinds/kind.ts'
 import { recallKinds } from '../eval/kinds/retrieval/carry-out.ts'
 import { Backends, readBackendName } from '../eval/system/backends.ts'
@@ -20,8 +22,6 @@ import { ProgressBar } from './text/progress-bar.ts'
 export type Evaluation = {
   /** The packs that ship with Credence. */
   readonly packsDirectory: string
-  /** The document with the measured table, in a clone. */
-  readonly documentFile: string
   readonly openEmbedder: (spec: string) => Promise<Embedder>
   readonly backends: (options: { readonly packsDirectory: string; readonly embedder: string }) => Backends
   /** The kinds of pack in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
@@ -38,11 +38,18 @@ export type Evaluation = {
 const inPackage = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 /** Every run begins with an empty in-memory store, so that it never touches a memory of the user. */
-export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env' | 'stderr'>): Evaluation {
+export function composeEvaluation({
+  env,
+  stderr,
+  temporary,
+  showsProgress = true,
+}: Pick<ProcessEnvironment, 'env' | 'stderr' | 'temporary' | 'showsProgress'>): Evaluation {
   const version = packageVersion()
   const openModel = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
   const packs = inPackage('packs')
   const clock = (): number => performance.now()
+  const progress = new ProgressBar(stderr, env, { isShown: showsProgress })
+  const conversationKinds = new Map<string, Promise<Kind>>()
   const backends: Evaluation['backends'] = ({ packsDirectory, embedder }) =>
     new Backends({
       openStore: () => openMemoryStore({ random: randomBytes }),
@@ -53,12 +60,21 @@ export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env
     })
   return {
     packsDirectory: packs,
-    documentFile: inPackage('docs/evaluation.md'),
     openEmbedder: openModel,
     backends,
     kinds: async ({ runner, embedder, extractor, data }) => {
-      if (runner === 'conversation')
-        return [await composeConversationKind(() => openModel(embedder), { data, version, clock })]
+      if (runner === 'red-team') return [await composeRedTeamKind({ temporary, version, clock })]
+      if (runner === 'conversation') {
+        const key = JSON.stringify([embedder, data])
+        const kind =
+          conversationKinds.get(key) ??
+          composeConversationKind(() => openModel(embedder), {
+            ...{ data, version, clock },
+            onProgress: (label, done, total) => progress.show(label, done, total),
+          })
+        conversationKinds.set(key, kind)
+        return [await kind]
+      }
       const subjects = backends({ packsDirectory: packs, embedder })
       const kinds = recallKinds((system) => subjects.open(readBackendName(system)))
       if (kinds.some(({ name }) => name === runner)) return kinds
@@ -66,20 +82,21 @@ export function composeEvaluation({ env, stderr }: Pick<ProcessEnvironment, 'env
       const open = (system: string) => extractorOrControl(system, extractor)
       return [...kinds, learningKind({ open, openPorts: emptyPorts, version, clock })]
     },
-    progress: new ProgressBar(stderr, env),
+    progress,
   }
 }
 
 /** Conversation packs. Credence is run on SQLite in a temporary directory, as people use it. */
 async function composeConversationKind(
   openEmbedder: () => Promise<Embedder>,
-  options: { readonly data: string | undefined; readonly version: string; readonly clock: () => number },
+  { version, ...options }: Omit<ConversationOptions, 'open'> & { readonly version: string },
 ): Promise<Kind> {
   const { conversationKind } = await import('../eval/kinds/conversation/conversation-kind.ts')
   const { openTurnSystem } = await import('../eval/kinds/conversation/turn-systems.ts')
   const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
   let embedder: Promise<Embedder> | undefined
   const parts = {
+    version,
     openEmbedder: () => {
       embedder ??= openEmbedder()
       return embedder
@@ -93,7 +110,32 @@ async function composeConversationKind(
       }
     },
   }
-  return conversationKind({ ...options, open: async (name) => openTurnSystem(name, parts) })
+  return conversationKind({ ...options, open: (name) => openTurnSystem(name, parts) })
+}
+
+/** Red-team packs: Credence through its real doors, or one of the controls. */
+async function composeRedTeamKind({
+  temporary,
+  ...options
+}: {
+  readonly temporary: string
+  readonly version: string
+  readonly clock: () => number
+}): Promise<Kind> {
+  const { redTeamKind } = await import('../eval/kinds/red-team/red-team-kind.ts')
+  const { defenceless, refusing } = await import('../eval/kinds/red-team/controls.ts')
+  const { openRedTeamTarget } = await import('./red-team-target.ts')
+  const credence = { name: 'credence', open: () => openRedTeamTarget(temporary) }
+  const systems = [credence, defenceless, { name: 'refusing', open: refusing(credence.open) }]
+  const open = async (name: string) => {
+    const system = systems.find((one) => one.name === name)
+    if (system !== undefined) return system
+    throw invalid(
+      `Red-team packs cannot be run on "${name}".`,
+      `Use one of ${systems.map((one) => one.name).join(', ')}.`,
+    )
+  }
+  return redTeamKind({ ...options, open })
 }
 
 /** Ports of an empty memory. */

@@ -50,7 +50,7 @@ async function runCommand(
   printer: Printer,
 ): Promise<ExitCode> {
   const command = await entry.load()
-  const session = compose(environment, (line) => printer.talk(`${line}\n`))
+  const session = compose({ ...environment, showsProgress: !wantsJson(argv) }, (line) => printer.talk(`${line}\n`))
   try {
     const given = await withStdin(sortTexts(argv, command), command, session.readStdin)
     const answer = await command.run(given, session)
@@ -142,8 +142,7 @@ class Printer {
       await this.talk(`${style.red('error:')} ${message}\n`)
       if (hint !== undefined) await this.talk(`${style.cyan('hint:')} ${hint}\n`)
       await this.debug(error)
-      const wantsJson = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json')
-      if (wantsJson && !this.#hasPrinted)
+      if (wantsJson(argv) && !this.#hasPrinted)
         await this.printDocument({ ok: false, error: { code, message, hint: hint ?? null } })
     } catch (closed) {
       if (!isClosedPipe(closed)) throw closed
@@ -151,6 +150,9 @@ class Printer {
     return exitCode
   }
 }
+
+const wantsJson = (argv: readonly string[]): boolean =>
+  argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json')
 
 function failureOf(error: unknown) {
   if (error instanceof MemoryError) {
@@ -165,7 +167,7 @@ function failureOf(error: unknown) {
     exitCode: exitCodes.bug,
     code: 'bug',
     message: 'Credence stopped because of a bug in it.',
-    hint: 'CREDENCE_DEBUG=1 shows where; changes that were acknowledged before are safe.',
+    hint: 'Set CREDENCE_DEBUG=1 to see the stack trace. Changes that were reported as done are safe.',
   }
 }
 

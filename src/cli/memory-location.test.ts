@@ -90,11 +90,11 @@ describe('a project file', () => {
 
   it.each([
     ['{"scpoe": "project:x"}', 'Did you mean "scope"?'],
-    ['{"scope": "project:x", "scopes": ["project:y"]}', 'Give one.'],
+    ['{"scope": "project:x", "scopes": ["project:y"]}', 'Use only one of them.'],
     ['{"scopes": []}', 'Write a list of scopes.'],
     ['{"scope": "x"}', 'Write kind:path'],
     ['{"enabled": "no"}', 'Write true or false.'],
-    ['{"dir": ""}', 'Write a text that is not empty.'],
+    ['{"dir": ""}', 'Write a non-empty text.'],
     ['[]', 'Write {"scope"'],
     ['{', 'Write {"scope"'],
   ])('%s is refused with a word on what to write', (text, hint) => {

@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseScope, parseScopes } from '../beliefs/scope.ts'
 import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { MemoryError } from '../errors.ts'
+import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import type { EnvironmentVariables } from './text/output.ts'
 
 type DirectorySources = {
@@ -20,7 +20,7 @@ type DirectorySources = {
 /** The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. */
 export function memoryDirectory({ given, env, project, cwd, home }: DirectorySources): string {
   if (given?.trim() === '')
-    throw new MemoryError('invalid', 'The memory directory is empty.', { hint: 'Name one, or leave --dir out.' })
+    throw invalid('The path of the memory directory is empty.', 'Give a path, or leave out --dir.')
   const named = given ?? (env.CREDENCE_DIR || undefined)
   if (named !== undefined) return isAbsolute(named) ? named : resolve(cwd(), named)
   const ofProject = project?.() ?? null
@@ -64,10 +64,11 @@ function settingsIn(file: string, home: string): SomeSettings {
     const { code } = cause as NodeJS.ErrnoException
     if (cause instanceof MemoryError) throw cause
     if (code === 'ENOENT' || code === 'ENOTDIR') return {}
-    throw new MemoryError('unavailable', `The settings in ${file} cannot be read (${code}).`, {
-      hint: 'Check who owns it.',
+    throw unavailable(
+      `The settings in ${file} cannot be read (${code}).`,
+      'Check the owner and the permissions of the file.',
       cause,
-    })
+    )
   }
 }
 
@@ -114,15 +115,16 @@ function textOf(file: string): string | null {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined || !stats.isFile()) return null
   if (process.getuid !== undefined && stats.uid !== process.getuid())
-    throw new MemoryError('forbidden', `${file} belongs to another user of this machine.`, {
-      hint: 'Remove it, or make it yours.',
-    })
-  if (stats.size > largestFile) throw invalid(`${file} has ${stats.size} bytes.`, `At most ${largestFile} are read.`)
+    throw forbidden(
+      `${file} belongs to another user of this machine.`,
+      'Delete the file, or change its owner to yourself.',
+    )
+  if (stats.size > largestFile) throw invalid(`${file} has ${stats.size} bytes.`, `At most ${largestFile} are allowed.`)
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new MemoryError('unavailable', `${file} cannot be read (${code}).`, { hint: 'Check who owns it.', cause })
+    throw unavailable(`${file} cannot be read (${code}).`, 'Check the owner and the permissions of the file.', cause)
   }
 }
 
@@ -140,9 +142,10 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
     invalid(`"${key}" in ${file} is ${(JSON.stringify(given) ?? 'missing').slice(0, 80)}.`, hint)
   const textOf = (key: string, given: unknown): string => {
     if (typeof given === 'string' && given.trim() !== '') return given
-    throw wrong(key, given, 'Write a text that is not empty.')
+    throw wrong(key, given, 'Write a non-empty text.')
   }
-  if (scope !== undefined && scopes !== undefined) throw invalid(`${file} has both "scope" and "scopes".`, 'Give one.')
+  if (scope !== undefined && scopes !== undefined)
+    throw invalid(`${file} has both "scope" and "scopes".`, 'Use only one of them.')
   if (scopes !== undefined && (!Array.isArray(scopes) || scopes.length === 0))
     throw wrong('scopes', scopes, 'Write a list of scopes.')
   if (typeof enabled !== 'boolean') throw wrong('enabled', enabled, 'Write true or false.')
@@ -164,13 +167,11 @@ function parseObject(text: string, file: string): Readonly<Record<string, unknow
   try {
     value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (cause) {
-    throw new MemoryError('invalid', `${file} is not JSON.`, { hint, cause })
+    throw invalid(`${file} is not JSON.`, hint, cause)
   }
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { ...value }
-  throw invalid(`${file} holds no object.`, hint)
+  throw invalid(`${file} does not contain a JSON object.`, hint)
 }
-
-const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
 
 /**
  * The scope of the repository a directory is in, or null outside of one. Worktrees of one repository share it, two
@@ -217,7 +218,7 @@ export const repositoryName = (repository: string): string =>
 const longestSlug = 40
 
 /** Letters, digits and single dashes, as a scope may hold them. */
-function slug(name: string): string {
+export function slug(name: string): string {
   const dashed = name
     .normalize('NFC')
     .toLowerCase()

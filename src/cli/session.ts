@@ -3,14 +3,17 @@ import type { Settings } from '../config.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
-import type { openPorts } from '../open-memory.ts'
+import type { CopyOptions, openPorts } from '../open-memory.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { TaskWork } from './task-work.ts'
 import type { EnvironmentVariables } from './text/output.ts'
+import type { ProgressBar } from './text/progress-bar.ts'
 
 /** The options that select a memory and the scopes in it. */
 export type LocationOptions = {
   readonly dir?: string | undefined
+  /** The address of a PostgreSQL store. */
+  readonly store?: string | undefined
   readonly user?: string | undefined
   readonly scope?: readonly string[]
 }
@@ -21,16 +24,24 @@ export type StandpointOptions = LocationOptions & {
   readonly agent?: string | undefined
   /** How long to wait for another process that is writing. */
   readonly busyTimeoutMs?: number
+  /** For programs that go on running; see `openPorts`. */
+  readonly resident?: boolean
+  /** Called after something was forgotten and its copies outside the store were erased. */
+  readonly onErased?: CopyOptions['onErased']
 }
 
 /** The selected memory and scopes. */
 export type MemoryLocation = {
   readonly dir: string
+  /** The address of its PostgreSQL store, with the password; undefined for SQLite in the directory. */
+  readonly store: string | undefined
   readonly user: string
   /** The active scopes. */
   readonly scopes: readonly string[]
   /** The scopes of something new. */
   readonly homeScopes: readonly string[]
+  /** Whether all teams of the user are active too, because no scopes were named. */
+  readonly everyTeam: boolean
   /** False where a `.credence.json` switches hooks off. */
   readonly hooksEnabled: boolean
 }
@@ -61,15 +72,23 @@ export type Session = {
   readonly memory: (options: StandpointOptions) => Promise<Memory>
   /** Opens the memory for reading. Makes no files: where there is no memory, an empty one answers. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
+  /** The same without taking in edits of MEMORY.md, so that no file changes at all. */
+  readonly reporting: (options: StandpointOptions) => Promise<Memory>
   /** Says whether the project probably has beliefs under an earlier path, while it has none under this one. */
   readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
-  /** The file of the store in a memory directory. */
+  /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
   /** The store itself, for maintenance. The caller closes it. */
   readonly ports: (...given: Parameters<typeof openPorts>) => Promise<Ports>
   /** The same for one function, and closed after it. */
-  readonly withPorts: <Result>(dir: string, use: (ports: Ports) => Promise<Result>) => Promise<Result>
+  readonly withPorts: <Result>(
+    dir: string,
+    use: (ports: Ports) => Promise<Result>,
+    options?: Parameters<typeof openPorts>[1],
+  ) => Promise<Result>
+  /** On a terminal, shows how far a long command has come, on one line of standard error. */
+  readonly progress: () => Promise<ProgressBar>
   /** A session as if the program had been started in another directory. Closed together with this one. */
   readonly inDirectory: (directory: string) => Session
   /** The process's own streams, for commands that speak a protocol on them. */
@@ -88,8 +107,12 @@ export type Session = {
   readonly evaluation: () => Promise<Evaluation>
   readonly taskWork: () => Promise<TaskWork>
   readonly readStdin: () => Promise<string>
+  /** Whether the answer is printed as JSON, for a program. */
+  readonly printsJson: () => boolean
   /** Whether a person at a terminal can be asked. */
   readonly isInteractive: () => boolean
+  /** Asks a question and returns the line typed; null at the end of the input. Ctrl-C is an AbortError. */
+  readonly ask: (question: string) => Promise<string | null>
   /** Asks a yes-or-no question; only y or yes means yes. */
   readonly confirm: (question: string) => Promise<boolean>
   /** A signal for the first interrupt; a second one ends the process. Released when the session is closed. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { MemoryError } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Agent } from '../tasks/agent.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
@@ -50,7 +50,9 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     openModel,
     openMemory: async (dir) => {
       const { openMemory } = await import('../open-memory.ts')
-      return change(await openMemory({ dir, mirror: true, author: { actor: 'agent', origin: 'task' } }))
+      return change(
+        await openMemory({ dir, mirror: true, scopes: ['project:task'], author: { actor: 'agent', origin: 'task' } }),
+      )
     },
     environment: env,
     workingDirectory,
@@ -60,9 +62,10 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
       const { agentFrom } = await import('../tasks/agents/agent-from.ts')
       if (!isForgetful) return agentFrom(spec, { ...partsFor((memory) => memory), passThrough })
       if (/^(?:reference|openai:|anthropic:)/u.test(spec)) return agentFrom(spec, partsFor(forgetful))
-      throw new MemoryError('invalid', `The memory of the agent "${spec}" cannot be switched off from outside.`, {
-        hint: 'Recall can be switched off for reference, openai: and anthropic:.',
-      })
+      throw invalid(
+        `The memory of the agent "${spec}" cannot be switched off from outside.`,
+        'Recall can be switched off for reference, openai: and anthropic:.',
+      )
     },
     graders: async (judge) => {
       const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
@@ -74,7 +77,7 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
     searchPath: env.PATH ?? '',
     temporary,
-    progress: new ProgressBar(environment.stderr, env),
+    progress: new ProgressBar(environment.stderr, env, { isShown: environment.showsProgress ?? true }),
   }
 }
 

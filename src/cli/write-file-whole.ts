@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { MemoryError } from '../errors.ts'
+import { unavailable } from '../errors.ts'
 import { syncDirectoryNow } from '../files/sync-directory.ts'
 import type { Session } from './session.ts'
 
@@ -17,15 +17,15 @@ export async function writeFileWhole(
   const remove = (): void => rmSync(draft, { force: true })
   const release = whenInterrupted(remove)
   try {
-    const descriptor = translated(file, () => openSync(draft, 'w', 0o600))
+    const descriptor = translateErrors(file, () => openSync(draft, 'w', 0o600))
     try {
-      for await (const chunk of chunks) translated(file, () => writeFileSync(descriptor, chunk))
-      translated(file, () => fsyncSync(descriptor))
+      for await (const chunk of chunks) translateErrors(file, () => writeFileSync(descriptor, chunk))
+      translateErrors(file, () => fsyncSync(descriptor))
     } finally {
       closeSync(descriptor)
     }
-    translated(file, () => renameSync(draft, file))
-    syncDirectoryNow(dirname(file))
+    translateErrors(file, () => renameSync(draft, file))
+    translateErrors(file, () => syncDirectoryNow(dirname(file)))
   } catch (error) {
     remove()
     throw error
@@ -34,14 +34,15 @@ export async function writeFileWhole(
   }
 }
 
-function translated<Value>(file: string, act: () => Value): Value {
+function translateErrors<Value>(file: string, act: () => Value): Value {
   try {
     return act()
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new MemoryError('unavailable', `${file} cannot be written (${code}).`, {
-      hint: 'Choose a directory that exists, that you may write to, and that has room.',
+    throw unavailable(
+      `${file} cannot be written (${code}).`,
+      'Choose a directory that exists, that you may write to, and that has room.',
       cause,
-    })
+    )
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { MemoryError } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import { codeOf } from './leftovers.ts'
 
 const pollMs = 8
@@ -45,9 +45,7 @@ async function pollLock(path: string, what: string, waitMs: number): Promise<() 
     const release = tryLock(path)
     if (release !== null) return release
     if (performance.now() >= deadline)
-      throw new MemoryError('conflict', `${what} is in use by another process.`, {
-        hint: 'Try again when that process has finished.',
-      })
+      throw conflict(`${what} is in use by another process.`, 'Try again when that process has finished.')
     await pause(pollMs)
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { MemoryError } from '../errors.ts'
+import { invalid, notFound, unavailable } from '../errors.ts'
 import { codeOf } from './leftovers.ts'
 
 /** All of a stream, as text. */
@@ -17,13 +17,9 @@ export function readTextFile(file: string): string {
     bytes = readFileSync(file)
   } catch (cause) {
     const code = codeOf(cause)
-    if (code === 'ENOENT')
-      throw new MemoryError('not_found', `There is no file ${file}.`, { hint: 'Check the path.', cause })
+    if (code === 'ENOENT') throw notFound(`There is no file ${file}.`, 'Check the path.', cause)
     const reason = code === 'EISDIR' ? 'it is a directory' : (code ?? 'unknown error')
-    throw new MemoryError('unavailable', `${file} cannot be read: ${reason}.`, {
-      hint: 'Give a file that you may read.',
-      cause,
-    })
+    throw unavailable(`${file} cannot be read: ${reason}.`, 'Give a file that you may read.', cause)
   }
   return decode(bytes, file)
 }
@@ -32,6 +28,6 @@ function decode(bytes: Uint8Array, source: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new MemoryError('invalid', `${source} is not UTF-8 text.`, { hint: 'Save it as UTF-8 and try again.', cause })
+    throw invalid(`${source} is not UTF-8 text.`, 'Save it as UTF-8 and try again.', cause)
   }
 }

@@ -1,93 +1,178 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
+import type { FoundToken } from '../beliefs/access-store.ts'
+import { type Principal, principalOf } from '../memory/people/access.ts'
 import { csrfHeader } from './api/contract.ts'
+import type { Access } from './api/route.ts'
 import { refuse } from './error-answers.ts'
+import { rateLimit } from './rate-limit.ts'
 
-/** How a request was authenticated: by the cookie or by the token. It decides who is recorded as the author. */
-export type Channel = 'dashboard' | 'http'
+/** How a request was authenticated: by the cookie, by the person's token or by that of agents. It decides the author. */
+export type Channel = 'dashboard' | 'http' | 'agent'
+
+/** The secrets of an installation. Agents get one of their own, with which they can do what an agent may. */
+export type Tokens = { readonly person: string; readonly agent: string }
+
+/** The sessions of the dashboard that were ended before their time, by id; kept over restarts. */
+export type EndedSessions = { has(id: string): boolean; add(id: string): Promise<void> }
+
+/** Finds tokens that are kept in the store, as it is now. */
+export type FindToken = {
+  bySecret(secret: string): Promise<FoundToken | null>
+  byId(id: string): Promise<FoundToken | null>
+}
+
+/**
+ * Who sent a request. `installation`: the holder of a token in the memory directory, or of its cookie. The others have a
+ * token of the store: a person or an agent of theirs, an administrator, or somebody who was invited.
+ */
+export type Caller =
+  | { readonly kind: 'installation' }
+  | { readonly kind: 'member'; readonly principal: Principal }
+  | { readonly kind: 'admin' }
+  | { readonly kind: 'invited'; readonly invite: string }
 
 /** The context variables of an authenticated request. */
-export type Authenticated = { Variables: { channel: Channel } }
+export type Authenticated = { Variables: { channel: Channel; caller: Caller } }
+
+type AuthenticationOptions = {
+  readonly tokens: Tokens
+  readonly ended: EndedSessions
+  readonly clock: () => number
+  readonly now: () => Date
+  readonly find: FindToken
+  /** Requests a minute for each token of the store; 0 for no limit. */
+  readonly perMinute: number
+  /** Whether browsers reach the server by HTTPS, so that the cookie is not sent otherwise. */
+  readonly isSecure: boolean
+}
+
+type Identified = { readonly caller: Caller; readonly channel: Channel; readonly tokenId: string | null }
 
 const cookieMaxAgeSeconds = 30 * 86_400
 const mostFailures = 10
 const failureWindowMs = 60_000
 
-/** Authenticates requests by the one token of an installation, or by the cookie that login gives for it. */
+/** Authenticates requests by the tokens of an installation and of the store, or by the cookie that login gives a person. */
 export class Authentication {
-  readonly #token: string
+  readonly #tokens: Tokens
+  readonly #digests: { readonly person: Buffer; readonly agent: Buffer }
   readonly #cookieName: string
-  readonly #cookieValue: string
+  readonly #ended: EndedSessions
   readonly #clock: () => number
+  readonly #now: () => Date
+  readonly #find: FindToken
+  readonly #limit: ReturnType<typeof rateLimit>
+  readonly #cookieAttributes: string
   /** When wrong tokens came in, in milliseconds; only the latest ones. */
   #failures: number[] = []
 
-  constructor(token: string, clock: () => number) {
-    const derived = (purpose: string): string => createHmac('sha256', token).update(purpose).digest('base64url')
-    this.#token = token
+  constructor({ tokens, ended, clock, now, find, perMinute, isSecure }: AuthenticationOptions) {
+    this.#tokens = tokens
+    this.#digests = { person: digestOf(tokens.person), agent: digestOf(tokens.agent) }
+    this.#ended = ended
     this.#clock = clock
+    this.#now = now
+    this.#find = find
+    this.#limit = rateLimit(perMinute, clock)
+    this.#cookieAttributes = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
     // Browsers send cookies to every port of a host, so each installation needs a name of its own.
-    const suffix = derived('the name of the cookie').replaceAll(/[^A-Za-z0-9]/gu, '')
+    const suffix = this.#derived('the name of the cookie').replaceAll(/[^A-Za-z0-9]/gu, '')
     this.#cookieName = `credence-${suffix.slice(0, 8)}`
-    // Derived from the token, so that a stolen cookie does not reveal it.
-    this.#cookieValue = derived('the cookie of the dashboard')
   }
 
-  isToken(text: string): boolean {
-    return isSame(text, this.#token)
+  /** The cookie of a new session for the token of a person; null for any other token. */
+  async logIn(secret: string): Promise<string | null> {
+    if (isSame(secret, this.#tokens.person)) return this.#newCookie('')
+    const token = await this.#find.bySecret(secret)
+    return token?.kind === 'person' ? this.#newCookie(`~${token.id}`) : null
   }
 
-  setCookie(): string {
-    return `${this.#cookieName}=${this.#cookieValue}; Path=/; Max-Age=${cookieMaxAgeSeconds}; HttpOnly; SameSite=Strict`
+  /** A new session: when it began, a random number, the token it is of, and what proves that this server made them. */
+  #newCookie(tokenId: string): string {
+    const session = `${this.#now().getTime().toString(36)}-${randomBytes(12).toString('base64url')}${tokenId}`
+    const value = `${session}.${this.#derived(`session ${session}`)}`
+    return `${this.#cookieName}=${value}; Path=/; Max-Age=${cookieMaxAgeSeconds}; ${this.#cookieAttributes}`
   }
 
-  clearCookie(): string {
-    return `${this.#cookieName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`
+  /** Ends the session of the request's cookie, so that a copy of the cookie is worth nothing. */
+  async endSession(cookies = ''): Promise<string> {
+    const session = this.#sessionOf(cookies)
+    if (typeof session === 'string') await this.#ended.add(session)
+    return `${this.#cookieName}=; Path=/; Max-Age=0; ${this.#cookieAttributes}`
   }
 
   /**
-   * Requires the token or the cookie. Another site can make a browser send the cookie, but cannot add a header, so
-   * writes with the cookie also need the CSRF header.
+   * Answers only callers that have this access. Another site can make a browser send the cookie, but cannot add a header,
+   * so writes with the cookie also need the CSRF header.
    */
-  readonly required: MiddlewareHandler<Authenticated> = async (context, next) => {
-    const channel = this.#channelOf(context.req.header('authorization'), context.req.header('cookie'))
-    if (channel === null) return this.refuseWrongToken(context)
-    if (channel === undefined) return unauthorized(context, 'There is no token.')
-    const isReading = context.req.method === 'GET' || context.req.method === 'HEAD'
-    if (channel === 'dashboard' && !isReading && context.req.header(csrfHeader.name) !== csrfHeader.value) {
-      return refuse(context, 403, {
-        code: 'forbidden',
-        message: `The header ${csrfHeader.name} is missing.`,
-        hint: `Send ${csrfHeader.name}: ${csrfHeader.value}, which only a page of this server can.`,
-      })
+  readonly admit =
+    (access: Access | 'authenticated'): MiddlewareHandler<Authenticated> =>
+    async (context, next) => {
+      const identified = await this.#identify(context.req.header('authorization'), context.req.header('cookie'))
+      if (identified === null) return this.refuseWrongToken(context)
+      if (identified === undefined) return unauthorized(context, 'There is no token.')
+      const { caller, channel, tokenId } = identified
+      const seconds = tokenId === null ? 0 : this.#limit.wait(tokenId)
+      if (seconds > 0) return tooMany(context, seconds, 'There were too many requests with this token.')
+      const reason = reasonAgainst(access, caller, channel)
+      if (reason !== null) return refuse(context, 403, { code: 'forbidden', ...reason })
+      const isReading = context.req.method === 'GET' || context.req.method === 'HEAD'
+      if (channel === 'dashboard' && !isReading && context.req.header(csrfHeader.name) !== csrfHeader.value) {
+        return refuse(context, 403, {
+          code: 'forbidden',
+          message: `The header ${csrfHeader.name} is missing.`,
+          hint: `Send ${csrfHeader.name}: ${csrfHeader.value}, which only a page of this server can.`,
+        })
+      }
+      context.set('channel', channel)
+      context.set('caller', caller)
+      await next()
+      return undefined
     }
-    context.set('channel', channel)
-    return next()
-  }
 
   /** Counts a wrong token. Only wrong tokens are rate limited, so nobody can lock out the owner. */
   refuseWrongToken(context: Context): Response {
     const seconds = this.#waitSeconds()
     this.#failures = [...this.#failures, this.#clock()].slice(-mostFailures)
     if (seconds === 0) return unauthorized(context, 'The token is wrong.')
-    context.header('retry-after', String(seconds))
-    return refuse(context, 429, {
-      code: 'too_many',
-      message: 'There were too many wrong tokens.',
-      hint: `Try again in ${seconds} seconds.`,
-    })
+    return tooMany(context, seconds, 'There were too many wrong tokens.')
   }
 
   /** Null for a wrong token or cookie, undefined when there is none. */
-  #channelOf(authorization: string | undefined, cookies = ''): Channel | null | undefined {
+  async #identify(authorization: string | undefined, cookies = ''): Promise<Identified | null | undefined> {
     if (authorization !== undefined) {
-      const [, token] = /^Bearer +([\w~+/.=-]{1,200})$/iu.exec(authorization) ?? []
-      return token !== undefined && this.isToken(token) ? 'http' : null
+      const [, secret] = /^Bearer +([\w~+/.=-]{1,200})$/iu.exec(authorization) ?? []
+      if (secret === undefined) return null
+      const digest = digestOf(secret)
+      if (timingSafeEqual(digest, this.#digests.person)) return ofInstallation('http')
+      if (timingSafeEqual(digest, this.#digests.agent)) return ofInstallation('agent')
+      const token = await this.#find.bySecret(secret)
+      return token === null ? null : identifiedBy(token, secret)
     }
+    const session = this.#sessionOf(cookies)
+    if (session === undefined || session === null) return session
+    const [begun = ''] = session.split('-')
+    const ageMs = this.#now().getTime() - Number.parseInt(begun, 36)
+    if (this.#ended.has(session) || ageMs > cookieMaxAgeSeconds * 1_000) return null
+    const [, tokenId] = session.split('~')
+    if (tokenId === undefined) return ofInstallation('dashboard')
+    const token = await this.#find.byId(tokenId)
+    return token === null ? null : { ...identifiedBy(token, ''), channel: 'dashboard' }
+  }
+
+  /** The session of a cookie that this server made; null for another cookie, undefined when there is none. */
+  #sessionOf(cookies: string): string | null | undefined {
     const prefix = `${this.#cookieName}=`
     const cookie = cookies.split(';').find((one) => one.trim().startsWith(prefix))
     if (cookie === undefined) return undefined
-    return isSame(cookie.trim().slice(prefix.length), this.#cookieValue) ? 'dashboard' : null
+    const [session = '', proof = ''] = cookie.trim().slice(prefix.length).split('.')
+    return isSame(proof, this.#derived(`session ${session}`)) ? session : null
+  }
+
+  /** Derived from the token, so that a stolen cookie does not reveal it. */
+  #derived(purpose: string): string {
+    return createHmac('sha256', this.#tokens.person).update(purpose).digest('base64url')
   }
 
   /** Seconds until the oldest of `mostFailures` wrong tokens is out of the window; 0 when there are fewer. */
@@ -100,6 +185,63 @@ export class Authentication {
   }
 }
 
+const ofInstallation = (channel: Channel): Identified => ({ caller: { kind: 'installation' }, channel, tokenId: null })
+
+function identifiedBy(token: FoundToken, secret: string): Identified {
+  const principal = principalOf(token)
+  if (principal !== null) {
+    const channel = principal.isAgent ? 'agent' : 'http'
+    return { caller: { kind: 'member', principal }, channel, tokenId: token.id }
+  }
+  const caller: Caller = token.kind === 'admin' ? { kind: 'admin' } : { kind: 'invited', invite: secret }
+  return { caller, channel: 'http', tokenId: token.id }
+}
+
+type Reason = { readonly message: string; readonly hint: string }
+
+/** Why a caller may not use a route with this access; null where they may. */
+function reasonAgainst(access: Access | 'authenticated', { kind }: Caller, channel: Channel): Reason | null {
+  if (access === 'authenticated') return null
+  // Whoever can read the token of the memory directory can run `credence people` there.
+  const isAdmin = kind === 'admin' || (kind === 'installation' && channel !== 'agent')
+  if (access === 'tokens') return channel === 'agent' ? tokensOnly : null
+  if (access === 'admin') return isAdmin ? null : adminsOnly
+  if (kind === 'admin') return noMemoryForAdmins
+  if (kind === 'invited') return inviteOnly
+  if (channel === 'agent' && access !== 'agents') return noAgents
+  return access === 'installation' && kind !== 'installation' ? installationOnly : null
+}
+
+const noAgents: Reason = {
+  message: 'The token of agents may not do this.',
+  hint: 'A person does it in the dashboard or on the command line, or with the token of the person.',
+}
+const adminsOnly: Reason = {
+  message: 'Only an administrator may do this.',
+  hint: '`credence token create --admin` makes the token of an administrator.',
+}
+const noMemoryForAdmins: Reason = {
+  message: 'The token of an administrator opens no memory.',
+  hint: 'Administrators use people, tokens and teams. Use the token of a person.',
+}
+const inviteOnly: Reason = {
+  message: 'An invite can only be exchanged for a token.',
+  hint: 'Send POST /api/v1/tokens with the invite, and use the token that it answers with.',
+}
+const installationOnly: Reason = {
+  message: "This belongs to the server's own memory directory.",
+  hint: 'The token in the memory directory is needed.',
+}
+const tokensOnly: Reason = {
+  message: 'This needs the token of a person or an administrator that is kept in the store.',
+  hint: '`credence token create` makes one.',
+}
+
+function tooMany(context: Context, seconds: number, message: string): Response {
+  context.header('retry-after', String(seconds))
+  return refuse(context, 429, { code: 'too_many', message, hint: `Try again in ${seconds} seconds.` })
+}
+
 function unauthorized(context: Context, message: string): Response {
   context.header('www-authenticate', 'Bearer realm="credence"')
   return refuse(context, 401, {
@@ -109,8 +251,8 @@ function unauthorized(context: Context, message: string): Response {
   })
 }
 
-/** Compares in constant time. Both are hashed first, because `timingSafeEqual` needs equal lengths. */
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string): Buffer => createHmac('sha256', 'compare').update(text).digest()
-  return timingSafeEqual(digest(one), digest(other))
-}
+/** Compares in constant time. */
+const isSame = (one: string, other: string): boolean => timingSafeEqual(digestOf(one), digestOf(other))
+
+/** Secrets are hashed before they are compared, because `timingSafeEqual` needs equal lengths. */
+const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer')

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Belief } from '../beliefs/belief.ts'
-import { type ErrorCode, MemoryError } from '../errors.ts'
+import { DamagedStore, type ErrorCode, MemoryError } from '../errors.ts'
 import { BodyTooLong, NotJson } from './read-request.ts'
 
 const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -32,7 +32,9 @@ export const answerError =
   (error: Error, context: Context): Response => {
     if (error instanceof MemoryError) {
       const { code, message, hint = null } = error
-      return refuse(context, statusOf[code], { code, message, hint })
+      // The request was right.
+      const status = error instanceof DamagedStore ? 503 : statusOf[code]
+      return refuse(context, status, { code, message, hint })
     }
     if (error instanceof BodyTooLong) return refuse(context, 413, { ...tooLong, message: error.message })
     if (error instanceof NotJson) {

@@ -59,3 +59,12 @@ describe('a server that is told to close', () => {
     await closed
   })
 })
+
+it('tells clients that a connection is kept for half a minute', async () => {
+  const { url, close } = await listenOnLoopback(async () => new Response('here'), 0)
+
+  const { headers } = await fetch(url)
+
+  expect(headers.get('keep-alive')).toBe('timeout=30')
+  await close()
+})

@@ -17,7 +17,8 @@ export type Listening = {
 }
 
 type Address = { readonly host: string; readonly port: number }
-type Fetch = (request: Request) => Response | Promise<Response>
+/** `env` has the request and the response of Node. */
+type Fetch = (request: Request, env: object) => Response | Promise<Response>
 
 /** How long open requests may take once the server closes. */
 const graceMs = 2_000
@@ -26,18 +27,29 @@ const settleMs = 50
 /** A slower request only holds a connection open. */
 const longestRequestMs = 30_000
 const mostConnections = 1_000
+/**
+ * How long a connection may wait for its next request. Longer than common clients keep one: a client that reuses a
+ * connection while the server closes it gets an error instead of an answer.
+ */
+const keepAliveMs = 30_000
 
 /** Serves on this machine only. Port 0 is any free port. */
 export const listenOnLoopback = (fetch: Fetch, port: number): Promise<Listening> =>
   listen(fetch, { host: loopback, port })
 
 /** Serves on one address. The caller has made sure that an address other than loopback is wanted. */
-export async function listen(fetch: Fetch, { host, port }: Address): Promise<Listening> {
+export async function listen(fetch: Fetch, address: Address): Promise<Listening> {
   // Other code in this process relies on the global Request and Response.
   const server = createAdaptorServer({ fetch, overrideGlobalObjects: false })
   if (!(server instanceof Server)) throw new Error('the adaptor made a server of another protocol')
+  return listenWith(server, address)
+}
+
+/** The same for a server of the caller's own. */
+export async function listenWith(server: Server, { host, port }: Address): Promise<Listening> {
   server.headersTimeout = longestRequestMs / 3
   server.requestTimeout = longestRequestMs
+  server.keepAliveTimeout = keepAliveMs
   server.maxConnections = mostConnections
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

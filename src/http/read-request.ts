@@ -26,9 +26,13 @@ export class NotJson extends Error {
 /** Reads and validates a request by its route. Unknown parameters and properties are errors. */
 export async function readRequest(context: Context, route: Route) {
   const { req } = context
-  const query = queryIn(new URL(req.url).searchParams, route.query)
+  // The team of a path is not a parameter of the route, which is the same for people and teams.
+  const { team: _team, ...params } = req.param() as Record<string, string>
+  // To parse the whole address takes longer than to validate the request.
+  const search = req.url.indexOf('?')
+  const query = queryIn(new URLSearchParams(search < 0 ? '' : req.url.slice(search)), route.query)
   return {
-    params: validated(req.param(), route.params, { whole: 'the address', hint: apiHint }),
+    params: validated(params, route.params, { whole: 'the address', hint: apiHint }),
     query: validated(query, route.query, { whole: 'the query', hint: apiHint }),
     body: await routeBody(req.raw, route),
     idempotency: idempotencyOf(req.header('idempotency-key')),
@@ -110,7 +114,14 @@ function isDeeperThan(text: string, most: number): boolean {
 
 /** Reads a body as text, and stops as soon as it is too long. */
 async function boundedText(request: Request, hint: string): Promise<string> {
-  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw new BodyTooLong()
+  const length = request.headers.get('content-length')
+  if (Number(length ?? 0) > mostBytes) throw new BodyTooLong()
+  // Node delivers no more than the length that was announced, so such a body can be read at once.
+  if (length !== null) {
+    const whole = new Uint8Array(await request.arrayBuffer())
+    if (whole.length > mostBytes) throw new BodyTooLong()
+    return decoded(whole, hint)
+  }
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body ?? []) {
@@ -118,12 +129,18 @@ async function boundedText(request: Request, hint: string): Promise<string> {
     if (bytes > mostBytes) throw new BodyTooLong()
     chunks.push(chunk)
   }
+  return decoded(Buffer.concat(chunks), hint)
+}
+
+function decoded(bytes: Uint8Array, hint: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    return utf8.decode(bytes)
   } catch (cause) {
     throw new MemoryError('invalid', 'The body is not UTF-8 text.', { hint, cause })
   }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A parameter whose schema is a list may be sent several times; any other only once. */
 function queryIn(sent: URLSearchParams, schema: z.ZodObject): Record<string, string | readonly string[]> {

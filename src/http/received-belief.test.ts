@@ -42,7 +42,7 @@ describe('a belief sent with all its metadata', () => {
 
     // Where it came from is settled by how it arrived.
     expect({ ...received, provenance: null }).toEqual({ ...sent, provenance: null })
-    expect(received.provenance).toMatchObject({ actor: 'import', origin: 'http' })
+    expect(received.provenance).toMatchObject({ actor: 'document', origin: 'http' })
   })
 })
 
@@ -160,8 +160,8 @@ describe('a belief that cannot be', () => {
     [{ metadata: { scope: 'everywhere' } }, /"everywhere" is not a scope/u],
     [{ metadata: { type: 'fact' } }, /type is "fact"/u],
     [{ metadata: { beliefId: 7 } }, /metadata\.beliefId is 7/u],
-    [{ beliefId: 'has spaces' }, /not usable/u],
-    [{ aliases: ['...'] }, /cannot be found by anything/u],
+    [{ beliefId: 'has spaces' }, /is not valid/u],
+    [{ aliases: ['...'] }, /No message can match/u],
   ])('is refused: %j', (fields, reason) => {
     expect(() => receivedBelief({ text: 'x', user_id: 'ada', ...fields }, surroundings)).toThrow(reason)
   })

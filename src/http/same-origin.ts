@@ -7,42 +7,54 @@ export type HostNames = {
   readonly names: readonly string[]
   /** Also any IP address: DNS rebinding needs a name. */
   readonly anyAddress: boolean
+  /** The origin under which a reverse proxy serves this server, such as https://memory.example.org. */
+  readonly publicOrigin?: string
 }
 
 export const loopbackNames: HostNames = { names: ['localhost', '127.0.0.1', '[::1]'], anyAddress: false }
 
+type Asked = {
+  readonly host: string | undefined
+  readonly origin: string | undefined
+  /** The header Sec-Fetch-Site. */
+  readonly site: string | undefined
+}
+
 /**
- * Answers programs and the server's own pages, and no other page. Another site can reach this port under a name of its own
- * (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another port of this machine is another
- * origin too, although it gets the same cookies.
+ * Why a request is refused: programs and the server's own pages are answered, and no other page. Another site can reach
+ * this port under a name of its own (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another
+ * port of this machine is another origin too, although it gets the same cookies. Null where it is answered.
  */
+export function foreignRequest(
+  { host = '', origin, site }: Asked,
+  { names, anyAddress, publicOrigin }: HostNames,
+): { readonly message: string; readonly hint: string } | null {
+  const name = hostNameOf(host)
+  if (name === null || !(names.includes(name) || (anyAddress && isIP(name.replace(/^\[|\]$/gu, '')) !== 0)))
+    return { message: `The host "${host.slice(0, 80)}" is not this server.`, hint: `Ask for ${names.join(', ')}.` }
+  const isOwnPage =
+    (origin === undefined ||
+      origin.toLowerCase() === `http://${host.toLowerCase()}` ||
+      origin.toLowerCase() === publicOrigin) &&
+    (site === undefined || site === 'same-origin' || site === 'none')
+  if (isOwnPage) return null
+  return {
+    message: `Pages of "${(origin ?? site ?? '').slice(0, 80)}" may not use this server.`,
+    hint: 'Send the request from a page of this server, or from a program.',
+  }
+}
+
+/** Answers programs and the server's own pages, and no other page. */
 export const sameOriginOnly =
-  ({ names, anyAddress }: HostNames): MiddlewareHandler =>
+  (hosts: HostNames): MiddlewareHandler =>
   async (context, next) => {
-    const host = context.req.header('host') ?? ''
-    const name = hostNameOf(host)
-    if (name === null || !(names.includes(name) || (anyAddress && isIP(name.replace(/^\[|\]$/gu, '')) !== 0)))
-      return refuse(context, 403, {
-        code: 'forbidden',
-        message: `The host "${host.slice(0, 80)}" is not this server.`,
-        hint: `Ask for ${names.join(', ')}.`,
-      })
-    const origin = context.req.header('origin')
-    const site = context.req.header('sec-fetch-site')
-    const isOwnPage =
-      (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) &&
-      (site === undefined || site === 'same-origin' || site === 'none')
-    if (!isOwnPage)
-      return refuse(context, 403, {
-        code: 'forbidden',
-        message: `Pages of "${(origin ?? site ?? '').slice(0, 80)}" may not use this server.`,
-        hint: 'Send the request from a page of this server, or from a program.',
-      })
-    return next()
+    const [host, origin, site] = ['host', 'origin', 'sec-fetch-site'].map((name) => context.req.header(name))
+    const refusal = foreignRequest({ host, origin, site }, hosts)
+    return refusal === null ? next() : refuse(context, 403, { code: 'forbidden', ...refusal })
   }
 
 /** The name in a Host header; null if it is malformed. */
 function hostNameOf(host: string): string | null {
-  if (!/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/iu.test(host) || !URL.canParse(`http://${host}`)) return null
-  return new URL(`http://${host}`).hostname
+  if (!/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/iu.test(host)) return null
+  return URL.parse(`http://${host}`)?.hostname ?? null
 }

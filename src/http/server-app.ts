@@ -1,22 +1,27 @@
 import { Hono, type MiddlewareHandler } from 'hono'
+import type { FoundToken } from '../beliefs/access-store.ts'
+import { findToken, noteTokenUse } from '../memory/people/access.ts'
 import { apiApp } from './api/api-app.ts'
 import { EvalArchive } from './api/eval-archive.ts'
 import type { ServerDeps } from './api/server-deps.ts'
-import { type Authenticated, Authentication } from './authentication.ts'
+import { type Authenticated, Authentication, type Caller, type EndedSessions, type Tokens } from './authentication.ts'
 import { answerError, refuse } from './error-answers.ts'
+import { withSecurityHeaders } from './json-answer.ts'
 import { LiveEvents } from './live-events.ts'
 import { type HostNames, sameOriginOnly } from './same-origin.ts'
 import { staticFiles } from './static-files.ts'
 
 export type ServerOptions = {
   readonly deps: ServerDeps
-  /** The one secret of the installation. */
-  readonly token: string
+  readonly tokens: Tokens
+  readonly endedSessions: EndedSessions
   readonly hosts: HostNames
   /** The folder of the built dashboard. */
   readonly webDirectory: string
   /** Answers requests to `/mcp`, which are authenticated by then. */
-  readonly mcpHandler?: ((request: Request) => Promise<Response>) | undefined
+  readonly mcpHandler?: ((request: Request, caller: Caller) => Promise<Response>) | undefined
+  /** Requests a minute for each token of the store. Default 0: no limit. */
+  readonly perMinute?: number
   /** Called with errors that are bugs. */
   readonly onBug: (error: unknown) => void
   /** How often changes by other processes are looked for while a page listens. */
@@ -25,35 +30,27 @@ export type ServerOptions = {
 
 const mostInFlight = 256
 
-/** Only files of this server run or are shown, no page can frame it, and no text becomes markup. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "require-trusted-types-for 'script'",
-].join('; ')
-
-const securityHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': contentSecurityPolicy,
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
-}
-
 /** The API, the dashboard and MCP on one port. */
 export function serverApp(options: ServerOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
-  const { deps, token, hosts, webDirectory, mcpHandler, onBug, pollEveryMs = 500 } = options
-  const authentication = new Authentication(token, deps.clock)
+  const { deps, tokens, endedSessions, hosts, webDirectory, mcpHandler, onBug, pollEveryMs = 500 } = options
+  /** A request is answered also where its use of the token cannot be written down, such as on a full disk. */
+  const noted = async (token: FoundToken | null): Promise<FoundToken | null> => {
+    if (token !== null) await noteTokenUse(await deps.access(), token).catch(onBug)
+    return token
+  }
+  const find = {
+    bySecret: async (secret: string) => noted(await findToken((await deps.access()).access, secret)),
+    byId: async (id: string) => noted(await (await deps.access()).access.findToken({ id })),
+  }
+  const authentication = new Authentication({
+    tokens,
+    ended: endedSessions,
+    clock: deps.clock,
+    now: deps.now,
+    find,
+    perMinute: options.perMinute ?? 0,
+    isSecure: hosts.publicOrigin?.startsWith('https:') ?? false,
+  })
   const archive = new EvalArchive({ root: deps.evalRoot, shipped: deps.shippedPacks })
   const live = new LiveEvents({
     state: async () => {
@@ -66,9 +63,10 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
   const app = new Hono<Authenticated>()
   app.onError(answerError(onBug, { code: 'too_large' }))
   app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(mostInFlight))
-  app.route('/', apiApp({ deps, archive, live, authentication, onBug }))
-  app.all('/mcp', authentication.required, (context) => {
-    if (mcpHandler !== undefined) return mcpHandler(context.req.raw)
+  const api = apiApp({ deps, archive, live, pollEveryMs, authentication, onBug })
+  app.route('/', api.app)
+  app.all('/mcp', authentication.admit('agents'), (context) => {
+    if (mcpHandler !== undefined) return mcpHandler(context.req.raw, context.get('caller'))
     const message = 'MCP is not served here.'
     return refuse(context, 503, { code: 'unavailable', message, hint: 'Use `credence mcp`.' })
   })
@@ -77,14 +75,11 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
     context.header('allow', 'GET')
     return refuse(context, 405, { code: 'not_allowed', message: 'Pages take GET.' })
   })
-  return { app, close: () => live.close() }
-}
-
-/** Adds the headers to every answer, refusals included. An answer without a `cache-control` of its own is not stored. */
-const withSecurityHeaders: MiddlewareHandler = async (context, next) => {
-  await next()
-  for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value)
-  if (context.res.headers.get('cache-control') === null) context.header('cache-control', 'no-store')
+  const close = (): void => {
+    live.close()
+    api.close()
+  }
+  return { app, close }
 }
 
 /** Refuses requests while `most` others are being answered, so that a flood costs little. */

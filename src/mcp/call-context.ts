@@ -1,5 +1,5 @@
 import { type Belief, isVisibleTo } from '../beliefs/belief.ts'
-import { parseScope, visibleScopes } from '../beliefs/scope.ts'
+import { mayName, parseScope, visibleScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
@@ -35,7 +35,8 @@ export const homeOf = (call: CallContext, named: string | undefined): readonly s
 
 function allowedScope({ view }: CallContext, named: string): string {
   const scope = parseScope(named)
-  if (!view.hasFixedScopes || visibleScopes(view.scopes).includes(scope)) return scope
+  const isServed = view.hasFixedScopes ? visibleScopes(view.scopes).includes(scope) : mayName(scope, view.scopes)
+  if (isServed) return scope
   throw new MemoryError('forbidden', `The scope "${scope}" is not served here.`, {
     hint: `Use one of ${visibleScopes(view.scopes).join(', ')}.`,
   })
@@ -66,7 +67,7 @@ export async function beliefInView(call: CallContext, reference: string, named: 
   if (only === undefined) throw notFound(reference, scopes)
   if (others.length === 0) return only
   const list = [only, ...others].slice(0, 10).map(({ id, name, scopes }) => `${id} (${name}, ${scopes.join(' ')})`)
-  throw new MemoryError('conflict', `"${reference}" means several beliefs: ${list.join(', ')}.`, {
+  throw new MemoryError('conflict', `"${reference}" matches several beliefs: ${list.join(', ')}.`, {
     hint: 'Give the id.',
   })
 }

@@ -5,6 +5,7 @@ import { originOf, programIn } from './memory-mcp.ts'
 describe('originOf', () => {
   it('keeps ordinary names and never lets anything through that could mislead', () => {
     expect(originOf('claude-code')).toBe('claude-code')
+    expect(originOf(`xoxb-204815163248-918273645546-${'Zq8'.repeat(8)}`)).toBe('mcp')
     expect(originOf('@scope/agent v2')).toBe('@scope/agent v2')
     expect(originOf(undefined)).toBe('mcp')
     expect(originOf('\u202e\n')).toBe('mcp')

@@ -1,8 +1,10 @@
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
 import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
+import type { Turn } from '../beliefs/turn.ts'
 import { MemoryError } from '../errors.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
+import { ownParts } from '../search/turns/pasted.ts'
 import { beliefInView, type CallContext, isInView } from './call-context.ts'
 import { cut, notice } from './fields.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
@@ -76,7 +78,7 @@ async function conversationOf(
   let length = 0
   const shown = items
     .toReversed()
-    .map((turn) => quoteLine({ ...turn, text: cut(turn.text), earlier: false }))
+    .map((turn) => quoteLine({ ...turn, text: cut(turn.text), perhapsPasted: mayHoldPaste(turn), earlier: false }))
     .filter((line) => {
       length += line.length
       return length <= longestPage
@@ -86,6 +88,10 @@ async function conversationOf(
   const omitted = before === 0 ? [] : [`${before} turns stand before these; look for them with memory_search.`, '']
   return [`# ${oneLine(session)}`, '', notice, '', ...omitted, ...shown, ''].join('\n')
 }
+
+/** Whether not every word of a person's turn is surely their own. */
+const mayHoldPaste = ({ role, origin, text }: Turn): boolean =>
+  role === 'user' && (origin !== 'person' || (ownParts(text)[0]?.end ?? 0) < text.length)
 
 const oneLine = (text: string): string => visibleText(text.replace(/\s+/gu, ' ')).trim()
 

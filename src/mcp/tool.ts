@@ -34,6 +34,7 @@ export type Tool = {
     readonly inputSchema: StandardSchemaWithJSON
     readonly outputSchema: StandardSchemaWithJSON
     readonly annotations: ToolAnnotations
+    readonly _meta: Record<string, unknown>
   }
   readonly call: (input: unknown, context: () => Promise<CallContext>, onBug: OnBug) => Promise<CallToolResult>
 }
@@ -50,7 +51,14 @@ export function defineTool<Input extends ObjectSchema, Output extends ObjectSche
 }: Definition<Input, Output>): Tool {
   return {
     name,
-    config: { title, description, inputSchema: listedOnly(input), outputSchema: output, annotations },
+    config: {
+      title,
+      description,
+      inputSchema: listedOnly(input),
+      outputSchema: listedOnly(output),
+      annotations,
+      _meta: alwaysLoaded,
+    },
     call: async (received, context, onBug) => {
       const parsed = input.safeParse(received)
       if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
@@ -64,7 +72,13 @@ export function defineTool<Input extends ObjectSchema, Output extends ObjectSche
   }
 }
 
-/** Lists the schema but accepts everything, because the SDK's own error would not say what is allowed. */
+/** Claude Code shows the model only the names of other servers' tools until it looks for them, which it seldom does. */
+const alwaysLoaded = { 'anthropic/alwaysLoad': true }
+
+/**
+ * Lists the schema but accepts everything: the SDK's own error would not say which arguments are allowed, and what a tool
+ * answers with has the type of its schema already.
+ */
 const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
   '~standard': {
     version: 1,

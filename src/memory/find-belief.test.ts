@@ -47,6 +47,21 @@ describe('a belief', () => {
     expect(await find(memory, 'hosting')).toBe(asked.id)
   })
 
+  it('that was replaced and retired in one change is found at the end of its line, whatever the ids are', async () => {
+    for (const [target, removal] of [
+      ['b-1', 'b-2'],
+      ['b-2', 'b-1'],
+    ] as const) {
+      const at = '2026-03-01T00:00:00.000Z'
+      const memory = await portsWith(
+        belief({ id: target, name: 'mast', status: 'superseded', supersededBy: removal, updatedAt: at }),
+        belief({ id: removal, name: 'mast', resolvedAt: at, updatedAt: at }),
+      )
+
+      expect(await find(memory, 'mast')).toBe(removal)
+    }
+  })
+
   it('is looked for in the scopes given first, their ancestors included, then everywhere', async () => {
     const memory = await portsWith(
       belief({ id: 'a', name: 'db', scopes: ['project:a'] }),

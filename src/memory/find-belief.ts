@@ -3,7 +3,7 @@ import { nameKey } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { conflict, notFound } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
-import type { Ports } from './ports.ts'
+import type { Ports, Store } from './ports.ts'
 
 /** Shorter references are not tried as the beginning of an id. */
 const shortestPrefix = 4
@@ -16,7 +16,10 @@ export type BeliefReference = {
   readonly scopes?: readonly string[]
 }
 
-/** Current beliefs win. One that is no longer current is found by its id, or by its name when no current belief has that. */
+/**
+ * Current beliefs win. One that is no longer current is found by its id, or by its name when no current belief has that;
+ * of several, the newest that no other of the name replaced.
+ */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
   const exact = await store.get(user, wanted)
@@ -35,7 +38,8 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
   const aliased = (await store.getMany(user, [...new Set(holders)])).filter(isCurrent)
   if (aliased.length > 0) return onlyOne(wanted, preferVisible(aliased, scopes))
 
-  const [retired] = named
+  // One change can replace a belief and retire its successor: both then have the same time.
+  const retired = named.find(({ supersededBy }) => !named.some(({ id }) => id === supersededBy)) ?? named[0]
   if (retired !== undefined) return retired
   throw notFound(
     `There is no belief "${wanted}".`,
@@ -53,7 +57,18 @@ function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
   const [first, ...others] = beliefs
   if (first !== undefined && others.length === 0) return first
   const choices = beliefs.map(({ id, name, scopes }) => `${id} (${nameKey(name)}, ${scopes.join(' ')})`).join(', ')
-  throw conflict(`"${reference}" means several beliefs: ${choices}.`, 'Give the id, or a scope.')
+  throw conflict(`"${reference}" matches several beliefs: ${choices}.`, 'Give the id, or a scope.')
+}
+
+/** The end of a chain of supersession: the belief itself, or what replaced it last; null where that was forgotten. */
+export async function lastSuccessor(store: Pick<Store, 'get'>, belief: Belief): Promise<Belief | null> {
+  const seen = new Set<string>()
+  let last: Belief | null = belief
+  while (last !== null && last.supersededBy !== null && !seen.has(last.id)) {
+    seen.add(last.id)
+    last = await store.get(belief.user, last.supersededBy)
+  }
+  return last
 }
 
 /** The version a caller was looking at when they decided on a change. If the belief has changed since, nothing is done. */
@@ -70,14 +85,14 @@ export async function currentBelief(ports: Ports, reference: BeliefReference & V
       `Use ${supersededBy}, or undo the correction first.`,
     )
   if (belief.proposedFor !== null)
-    throw conflict(`The belief ${id} is only proposed.`, 'Accept or reject it with `credence proposals`.')
+    throw conflict(`The belief ${id} is a proposal.`, 'Accept or reject it with `credence proposals`.')
   if (belief.candidate)
     throw conflict(
-      `The belief ${id} is a candidate that nobody has confirmed yet.`,
+      `The belief ${id} is an unconfirmed candidate.`,
       `Run \`credence confirm ${id}\`, or reject it with \`credence proposals reject ${id}\`.`,
     )
   throw conflict(
-    `The belief ${id} ("${name}") is no longer open to change.`,
+    `The belief ${id} ("${name}") can no longer be changed.`,
     'See what happened to it with `credence history`.',
   )
 }
@@ -86,7 +101,7 @@ export function requireVersion(belief: Belief, { expectedVersion }: VersionExpec
   if (expectedVersion === undefined || expectedVersion === belief.version) return belief
   throw conflict(
     `The belief ${belief.id} ("${belief.name}") is at version ${belief.version} now, not ${expectedVersion}.`,
-    'Somebody changed it meanwhile. Look at it again, then repeat the change if it is still wanted.',
+    'Another program changed it. Read it again, then repeat the change if you still want it.',
   )
 }
 

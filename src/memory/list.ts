@@ -1,38 +1,43 @@
 import { type Belief, passesFilter } from '../beliefs/belief.ts'
-import type { BeliefFilter, Page } from '../beliefs/belief-store.ts'
+import type { BeliefFilter, BeliefOrder, Page } from '../beliefs/belief-store.ts'
 import { parseScopes } from '../beliefs/scope.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import type { Ports } from './ports.ts'
 import { everyHit, requirePage, type SearchHit } from './recall/search.ts'
 
-export type ListRequest = BeliefFilter & { readonly limit?: number; readonly offset?: number }
+export type ListRequest = BeliefFilter & {
+  readonly limit?: number
+  readonly offset?: number
+  readonly order?: BeliefOrder
+}
 
 /** Most recently updated first. Default 50 at a time, at most 1000. */
 export async function listBeliefs(
   { store }: Ports,
-  { limit = 50, offset = 0, ...filter }: ListRequest,
+  { limit = 50, offset = 0, order = 'updated', ...filter }: ListRequest,
 ): Promise<Page<Belief>> {
   requirePage({ limit, offset })
-  return store.list(parseFilter(filter), { limit, offset })
+  return store.list(parseFilter(filter), { limit, offset, order })
 }
 
-export type FindRequest = ListRequest & { readonly query: string }
+export type FindRequest = Omit<ListRequest, 'order'> & { readonly query: string }
 
 /**
  * Like a list, of the beliefs that hold the words of a query, best first; the last word may be incomplete. The filter
- * means what it means for a list: a scope is that scope alone, and retired beliefs are found unless `current` is true.
+ * means what it means for a list: a scope is that scope alone, and retired beliefs are found unless `current` is true. `isCut`: more hold
+ * the words than were ranked, so `total` is a lower bound.
  */
 export async function findBeliefs(
   ports: Ports,
   { limit = 50, offset = 0, query, ...given }: FindRequest,
-): Promise<Page<SearchHit>> {
+): Promise<Page<SearchHit> & { readonly isCut: boolean }> {
   requirePage({ limit, offset })
   const filter = parseFilter(given)
   const { user, scopes, types, statuses } = filter
   const request = { user, query, isUnfinished: true, includeRetired: filter.current !== true }
-  const hits = await everyHit(ports, { ...request, ...omitUndefined({ scopes, types, statuses }) })
+  const { hits, isCut, shown } = await everyHit(ports, { ...request, ...omitUndefined({ scopes, types, statuses }) })
   const wanted = hits.filter(({ belief }) => passesFilter(belief, filter))
-  return { items: wanted.slice(offset, offset + limit), total: wanted.length }
+  return { items: shown(wanted.slice(offset, offset + limit)), total: wanted.length, isCut }
 }
 
 const parseFilter = ({ scopes, ...filter }: BeliefFilter): BeliefFilter =>

@@ -1,5 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
-import type { BeliefFilter, EventPage, Page } from '../beliefs/belief-store.ts'
+import type { BeliefFilter, BeliefOrder, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
@@ -10,6 +10,7 @@ import type { Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
 import type { Remembered } from './change/remember.ts'
 import type { Resolved, ResolveRequest } from './change/resolve.ts'
+import type { ReviewItem, ReviewRequest } from './change/review.ts'
 import type { Undone, UndoRequest } from './change/undo.ts'
 import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
 import type { EmbedRequest } from './conversation/meaning.ts'
@@ -22,7 +23,7 @@ import type { Author, Ports } from './ports.ts'
 import type { Context } from './recall/context.ts'
 import { type RecallRequest, recall } from './recall/recall.ts'
 import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
-import type { Imported } from './transfer/import.ts'
+import type { Imported, ImportRequest } from './transfer/import.ts'
 
 /** The user of a memory, the active scopes, the agent that asks and the author of changes. */
 export type Standpoint = {
@@ -49,14 +50,16 @@ export type RecallOptions = Partial<Omit<RecallRequest, 'user' | 'message'>>
 export type SearchOptions = Omit<SearchRequest, 'user' | 'query'>
 export type RemedyOptions = Partial<Omit<RemedyRequest, 'user' | 'message' | 'reference' | 'wish'>> &
   Pick<RemedyRequest, 'wish'>
-export type BeliefListOptions = Omit<BeliefFilter, 'user'> & Paging
+export type BeliefListOptions = Omit<BeliefFilter, 'user'> & Paging & { readonly order?: BeliefOrder }
+export type FindOptions = Omit<BeliefListOptions, 'order'>
 export type TurnListOptions = Omit<TurnFilter, 'user'> & Paging
+export type ReviewOptions = Omit<ReviewRequest, 'user'>
 export type UndoOptions = KeyOption & Pick<UndoRequest, 'review'>
 export type EditOptions = KeyOption & VersionOption
 export type ForgetOptions = EditOptions & { readonly wholeChain?: boolean }
 export type ForgetTurnsOptions = KeyOption & { readonly dryRun?: boolean }
 export type ScopeOption = { readonly scopes?: readonly string[] }
-export type ImportOptions = ScopeOption & { readonly source?: string; readonly format?: 'records' | 'markdown' }
+export type ImportOptions = ScopeOption & Partial<Pick<ImportRequest, 'source' | 'format' | 'trusted'>>
 export type ResolvedBy = NonNullable<ResolveRequest['by']>
 export type ScopeCount = { readonly scope: string; readonly beliefs: number }
 export type Accepted = { readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }
@@ -66,7 +69,7 @@ export type Rejected = { readonly beliefId: string; readonly event: number }
 export type Memory = {
   /** Without a name, one is derived from the content. */
   remember(statement: Statement): Promise<Remembered>
-  /** Learns from what somebody says in a conversation, statement by statement. */
+  /** Learns from a message of a conversation, statement by statement. */
   learn(text: string, options?: LearnOptions): Promise<Learned>
   /** Keeps turns word for word, and learns from them. A turn that is known already is not kept again. */
   hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<Heard>
@@ -102,7 +105,7 @@ export type Memory = {
   get(reference: string, options?: ScopeOption): Promise<Belief>
   list(options?: BeliefListOptions): Promise<Page<Belief>>
   /** Like `list`, of those that hold the words of a query, best first. The last word may be the beginning of one. */
-  find(query: string, options?: BeliefListOptions): Promise<Page<SearchHit>>
+  find(query: string, options?: FindOptions): Promise<Page<SearchHit> & { readonly isCut: boolean }>
   history(reference: string): Promise<History>
   /** The journal, newest first. `hearing`: also changes that only kept turns. */
   events(options?: Partial<EventPage>): Promise<readonly JournalEntry[]>
@@ -110,7 +113,10 @@ export type Memory = {
   proposals(): Promise<readonly Proposal[]>
   /** Statements found in conversations that wait for `confirm`, `reject` or `forget`, newest first. */
   candidates(): Promise<readonly ReviewCandidate[]>
-  accept(proposal: string, options?: KeyOption): Promise<Accepted>
+  /** Proposals and candidates in one list, what was said last first, with the turns they were found in. Default 50 at a time. */
+  review(options?: ReviewOptions): Promise<Page<ReviewItem>>
+  /** `over`: id of what holds now, where that is not what the proposal was made for. */
+  accept(proposal: string, options?: KeyOption & { readonly over?: string }): Promise<Accepted>
   reject(proposal: string, options?: KeyOption): Promise<Rejected>
   /** `text` is a JSON array of beliefs or JSON Lines, or Markdown if `format` says so. Imports all of it, or nothing. */
   import(text: string, options?: ImportOptions): Promise<Imported>
@@ -134,6 +140,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     reference,
   })
   const load = () => import('./use-cases.ts')
+  const edit: Memory['edit'] = async (reference, edits, options) =>
+    (await load()).editBelief(ports, { ...at(reference, options), edits })
   return {
     remember: async ({ key, sourceId, model, ...draft }) =>
       (await import('./change/remember.ts')).remember(ports, {
@@ -171,7 +179,14 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       (await import('./conversation/meaning.ts')).embedTurns(ports, { ...options, user }),
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),
-    recall: (message, options = {}) => recall(ports, { ...view, ...options, user, message }),
+    recall: async (message, options = {}) => {
+      const started = performance.now()
+      const context = await recall(ports, { ...view, ...options, user, message })
+      // Asking why, or what was known once, is no use of the memory.
+      if (options.nearMisses !== true && options.asOf === undefined)
+        ports.counter?.note(user, context, ports.now(), performance.now() - started)
+      return context
+    },
     search: async (query, options = {}) =>
       (await import('./recall/search.ts')).search(ports, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
@@ -181,14 +196,12 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     correct: async (reference, correction) => (await load()).correct(ports, at(reference, correction)),
     reinforce: async (reference, options) => (await load()).reinforce(ports, at(reference, options)),
     confirm: async (reference, options) => (await load()).confirm(ports, at(reference, options)),
-    pin: async (reference, options) => (await load()).pin(ports, at(reference, options)),
-    unpin: async (reference, options) => (await load()).unpin(ports, at(reference, options)),
-    addAliases: async (reference, aliases, options) =>
-      (await load()).addAliases(ports, { ...at(reference, options), aliases }),
-    removeAliases: async (reference, aliases, options) =>
-      (await load()).removeAliases(ports, { ...at(reference, options), aliases }),
-    setWhy: async (reference, text, options) => (await load()).setWhy(ports, { ...at(reference, options), why: text }),
-    edit: async (reference, edits, options) => (await load()).editBelief(ports, { ...at(reference, options), edits }),
+    pin: (reference, options) => edit(reference, { pinned: true }, options),
+    unpin: (reference, options) => edit(reference, { pinned: false }, options),
+    addAliases: (reference, aliases, options) => edit(reference, { addAliases: aliases }, options),
+    removeAliases: (reference, aliases, options) => edit(reference, { removeAliases: aliases }, options),
+    setWhy: (reference, text, options) => edit(reference, { why: text }, options),
+    edit,
     resolve: async (question, by, options) =>
       (await load()).resolve(ports, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
     forget: async (reference, options) => (await load()).forget(ports, at(reference, options)),
@@ -202,6 +215,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     scopes: () => ports.store.scopes(user),
     proposals: async () => (await load()).proposals(ports, user),
     candidates: async () => (await load()).candidates(ports, user),
+    review: async (options = {}) => (await load()).reviewItems(ports, { ...options, user }),
     accept: async (proposal, options) => (await load()).accept(ports, at(proposal, options)),
     reject: async (proposal, options) => (await load()).reject(ports, at(proposal, options)),
     import: async (text, options = {}) =>

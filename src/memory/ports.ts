@@ -1,9 +1,12 @@
 import type { ActorKind } from '../beliefs/belief.ts'
 import type { BeliefStore } from '../beliefs/belief-store.ts'
+import type { RecallCounts } from '../beliefs/recall-counts.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { Embedder } from '../search/embedder.ts'
 import type { FormIndex, FullText } from '../search/form-index.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
+
+import type { RecallCounter } from './recall/tally.ts'
 
 /** Everything the use cases need of a store. */
 export type Store = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex
@@ -15,8 +18,13 @@ export type Ports = {
   readonly newId: () => string
   /** Makes an empty in-memory store, which holds the memory as it was at an earlier time. */
   readonly emptyStore?: () => Promise<Store>
+  /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default a quarter. */
+  readonly agentShare?: number
   /** Loads the embedding model, where vectors are used. */
   readonly embedder?: () => Promise<Embedder>
+  /** Counts recalls, where they are counted, and reads the counts. */
+  readonly counter?: RecallCounter
+  readonly counts?: Omit<RecallCounts, 'countRecalls'>
 }
 
 /** Who is changing the memory. Set by the channel the request came through, never by the text of the request. */

@@ -1,11 +1,12 @@
 /** Everything but recall, in one place, so that a recall that is asked once does not load the rest. */
 
 export { correct } from './change/correct.ts'
-export { addAliases, editBelief, pin, reinforce, removeAliases, setWhy, unpin } from './change/edit.ts'
+export { editBelief, reinforce } from './change/edit.ts'
 export { forget } from './change/forget.ts'
 export { accept, candidates, confirm, proposals, reject } from './change/proposals.ts'
 export { remember } from './change/remember.ts'
 export { resolve } from './change/resolve.ts'
+export { reviewItems } from './change/review.ts'
 export { undo } from './change/undo.ts'
 export { forgetTurns, getTurn, listConversations, listTurns } from './conversation/turns.ts'
 export { history, recentEvents } from './explain/history.ts'

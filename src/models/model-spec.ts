@@ -24,10 +24,16 @@ const form = 'Write openai:<model>[@<base url>] or anthropic:<model>[@<base url>
 export function parseModelSpec(spec: string): ModelSpec {
   const [, provider, model, url] = /^(openai|anthropic):(.+?)(?:@(https?:\/\/.+))?$/su.exec(spec.trim()) ?? []
   const isWellFormed = (provider === 'openai' || provider === 'anthropic') && model !== undefined
-  if (!isWellFormed || /[\s\p{Cc}]/u.test(model) || /@https?:/iu.test(model)) {
+  if (!isWellFormed || /[\s\p{Cc}]/u.test(model) || isAddress(model)) {
     throw new MemoryError('invalid', `"${shown(spec)}" is not the name of a model.`, { hint: form })
   }
   return { provider, model, url: url === undefined ? null : endpointUrl(url) }
+}
+
+/** Whether a URL of another protocol, or one that is not complete, stands behind an @. */
+const isAddress = (model: string): boolean => {
+  const behind = model.slice(model.indexOf('@'))
+  return behind.startsWith('@') && /@https?:|\/\//iu.test(behind)
 }
 
 /** The text for an error message; cut short where it may hold a key by mistake. */
@@ -42,10 +48,10 @@ export function endpointUrl(text: string): string {
     throw new MemoryError('invalid', `"${shown(text)}" is not a URL.`, { hint: form, cause })
   }
   if (url.username !== '' || url.password !== '')
-    throw new MemoryError('invalid', 'The URL of a model must not hold a user or password.', { hint: keyHint })
+    throw new MemoryError('invalid', 'The URL of a model must not contain a user or password.', { hint: keyHint })
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw new MemoryError('invalid', `${url.origin} is neither https nor on this machine.`, { hint: httpsHint })
-  return `${url.origin}${url.pathname}`.replace(/\/+$/u, '')
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/u, '')
 }
 
 export function isLoopback(hostname: string): boolean {

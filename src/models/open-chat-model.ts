@@ -37,11 +37,20 @@ export function modelFrom(given: string | ModelSpec, key: string | null, fetch =
 }
 
 function keyFor({ provider, url }: ModelSpec, env: Environment): string | null {
-  const providerKey = env[keyNames[provider]] ?? null
-  if (url !== null) return env[otherKeyName] ?? (isLoopback(new URL(url).hostname) ? providerKey : null)
+  const providerKey = keyIn(env, keyNames[provider])
+  if (url !== null) return keyIn(env, otherKeyName) ?? (isLoopback(new URL(url).hostname) ? providerKey : null)
   if (providerKey !== null && providerKey !== '') return providerKey
   throw new MemoryError('unavailable', `There is no key for ${provider}.`, {
     hint: `Set ${keyNames[provider]}, or name an endpoint of your own: ${provider}:<model>@<base url>.`,
+  })
+}
+
+/** The key in a variable. One that no header can hold is refused here: the error of `fetch` would show it. */
+function keyIn(env: Environment, name: string): string | null {
+  const key = env[name]?.trim() ?? null
+  if (key === null || /^[\x21-\x7e]*$/u.test(key)) return key
+  throw new MemoryError('invalid', `The key in ${name} has a space or a character that is not ASCII in it.`, {
+    hint: `Set ${name} to the key alone.`,
   })
 }
 

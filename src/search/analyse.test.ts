@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { analyse } from './analyse.ts'
+import { analyse, isUnspaced } from './analyse.ts'
 
 const words = (text: string): readonly string[] => analyse(text).map(({ word }) => word)
 
@@ -104,5 +104,15 @@ describe('analyse', () => {
         for (const word of words(text.normalize('NFKC'))) expect(words(word).join('')).toBe(word)
       }),
     )
+  })
+
+  it('knows every character of the scripts that write no spaces', () => {
+    const scripts =
+      /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\u30fc|\p{Script=Hangul}|\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u
+    for (let code = 0; code < 0x3_0000; code += 1) {
+      const character = String.fromCodePoint(code)
+      if (isUnspaced(character) !== scripts.test(character))
+        throw new Error(`U+${code.toString(16)} is taken for another script.`)
+    }
   })
 })

@@ -59,7 +59,7 @@ export function analyse(text: string): readonly Token[] {
     }
   }
   for (const match of plain.matchAll(tokenPattern)) {
-    if (!unspaced.test(match[0])) add(match[0], match.index)
+    if (!isUnspaced(match[0])) add(match[0], match.index)
     else for (const { raw, offset } of charactersOf(match[0])) add(raw, match.index + offset)
   }
   return tokens
@@ -73,8 +73,14 @@ const typesetting = /\u001b\[[\d;?]{0,20}[A-Za-z]|<\/?(?:b|i|u|s|em|strong|code|
 const withoutTypesetting = (text: string): string =>
   text.includes('<') || text.includes('\u001b') ? text.replace(typesetting, (found) => ' '.repeat(found.length)) : text
 
-/** Whether a word is one character of a script that writes no spaces. */
-export const isUnspaced = (word: string): boolean => unspaced.test(word)
+/** The first character of those scripts, in the order of Unicode: the Thai letter ko kai. */
+const firstUnspaced = 0x0e01
+
+/** Whether a word holds characters of a script that writes no spaces. Most words have none as late as those. */
+export function isUnspaced(word: string): boolean {
+  for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
+  return false
+}
 
 const charactersOf = (run: string): { raw: string; offset: number }[] =>
   [...run.matchAll(unspacedRun)].map((match) => ({ raw: match[0], offset: match.index }))
@@ -118,5 +124,5 @@ function normaliseWord(raw: string): string {
     .replace(/[ßæœøłđı’⁄]/gu, (letter) => letterFolds[letter] ?? letter)
     .replace(/[^\p{L}\p{M}\p{N}'.,:/+#°-]/gu, '')
   if (/\d,\d{3}/u.test(word) && /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(word)) return word.replaceAll(',', '')
-  return word.replace(/^[',:/-]+|(?:'s?|[.,:/-])+$/gu, '')
+  return word.replace(/^[',:/-]+|(?<!'s?|[.,:/-])(?:'s?|[.,:/-])+$/gu, '')
 }

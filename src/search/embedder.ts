@@ -93,7 +93,7 @@ function toHalf(value: number): number {
   return sign | (kept + Number(rest > half || (rest === half && (kept & 1) === 1)))
 }
 
-function fromHalf(half: number): number {
+export function fromHalf(half: number): number {
   const sign = half & 0x8000 ? -1 : 1
   const exponent = (half >>> 10) & 0x1f
   const fraction = half & 0x3ff

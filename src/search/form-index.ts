@@ -1,5 +1,6 @@
 import type { BeliefType, Subtype } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
+import type { Linked } from './link.ts'
 
 /** A belief that can be found by a key, with just enough to filter and rank without loading it. */
 export type Posting = {
@@ -14,10 +15,22 @@ export type Posting = {
   readonly reinforcedAt: number
 }
 
+/** What a message may ask the index for: its words, phrases of a few words, and the words that may be typos. */
+export type Announced = {
+  readonly words: readonly string[]
+  readonly keys: readonly string[]
+  readonly suspects: readonly string[]
+}
+
 /**
  * Surface forms by key. Every look-up goes by user and key, so its cost does not depend on how many beliefs there are.
  */
 export type FormIndex = {
+  /**
+   * Announces what the calls that follow in the same snapshot will probably ask for, so that a store behind a network reads it
+   * in one round trip. Changes no answer.
+   */
+  prefetch?(view: Viewpoint, announced: Announced): Promise<void>
   /** How many words the user's forms have that begin with each word. Absent words begin none. */
   formLengths(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
   /**
@@ -33,6 +46,17 @@ export type FormIndex = {
   wordsNear(user: string, words: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   /** Number of current beliefs in view. */
   population(view: Viewpoint): Promise<number>
+  /**
+   * The user's forms in memory, from which a message is linked faster and with the same result. Null when the store does
+   * not have them there, now or ever.
+   */
+  resident?(view: Viewpoint): Promise<ResidentView | null>
+}
+
+/** The forms of a user in memory, up to date with the store. */
+export type ResidentView = {
+  /** Does what `linkMessage` does. */
+  link(message: string): Promise<Linked>
 }
 
 /** One belief found by full text. */

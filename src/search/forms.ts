@@ -26,8 +26,7 @@ const shortestJoined = 4
  * `node.js`), a lower camelCase identifier opened up (`redis cache` for `redisCache`), and a name without its
  * apostrophe (`oconnor` for `O'Connor`).
  */
-export function formKeys(form: string): readonly FormKey[] {
-  const tokens = analyse(form)
+export function formKeys(form: string, tokens: readonly Token[] = analyse(form)): readonly FormKey[] {
   if (tokens.length === 0 || tokens.length > longestForm) return []
   const keys = [
     literalKey(tokens),
@@ -42,10 +41,13 @@ export function formKeys(form: string): readonly FormKey[] {
 }
 
 /** All keys of a belief, each once. A key of both the name and an alias counts as the name's. */
-export function beliefFormKeys(belief: Pick<Belief, 'name' | 'aliases'>): readonly FormKeyOf[] {
+export function beliefFormKeys(
+  belief: Pick<Belief, 'name' | 'aliases'>,
+  tokensOf: (form: string) => readonly Token[] = analyse,
+): readonly FormKeyOf[] {
   const keys = new Map<string, FormKeyOf>()
   for (const [ordinal, form] of [belief.name, ...belief.aliases].entries()) {
-    for (const formKey of formKeys(form)) {
+    for (const formKey of formKeys(form, tokensOf(form))) {
       const known = keys.get(formKey.key)
       keys.set(formKey.key, known ? { ...known, breaks: known.breaks | formKey.breaks } : { ...formKey, ordinal })
     }
@@ -60,8 +62,11 @@ export type IndexEntries = {
   readonly typoTargets: readonly string[]
 }
 
-export function indexEntries(belief: Pick<Belief, 'name' | 'aliases'>): IndexEntries {
-  const forms = beliefFormKeys(belief)
+export function indexEntries(
+  belief: Pick<Belief, 'name' | 'aliases'>,
+  tokensOf: (form: string) => readonly Token[] = analyse,
+): IndexEntries {
+  const forms = beliefFormKeys(belief, tokensOf)
   return { forms, typoTargets: [...new Set(forms.flatMap((form) => form.words))].filter(isTypoTarget) }
 }
 
@@ -70,7 +75,10 @@ export const formAt = (belief: Pick<Belief, 'name' | 'aliases'>, ordinal: number
   ordinal === 0 ? belief.name : (belief.aliases[ordinal - 1] ?? belief.name)
 
 /** Whether a text can be found at all: it holds at least one letter or digit and at most 64 tokens. */
-export const isSurfaceForm = (text: string): boolean => formKeys(text).length > 0
+export const isSurfaceForm = (text: string): boolean => {
+  const { length } = analyse(text)
+  return length > 0 && length <= longestForm
+}
 
 /** The singular of a word, where it is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
 export function singularOf({ word, isAllCaps, isAcronymPlural }: Token): string {

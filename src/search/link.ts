@@ -10,7 +10,7 @@ import {
   type Words,
   wordsOf,
 } from './candidate-spans.ts'
-import type { FormIndex, Posting } from './form-index.ts'
+import type { Announced, FormIndex, Posting } from './form-index.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -37,10 +37,13 @@ export type Linked = {
 
 /** Finds every current belief in view that has a whole surface form in the message. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
+  const resident = (await index.resident?.(view)) ?? null
+  if (resident !== null) return resident.link(message)
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
   const words = wordsOf(tokens)
   const isAlone = (span: CandidateSpan): boolean => standsAlone(tokens, span)
+  if (index.prefetch !== undefined) await index.prefetch(view, announced(tokens, words))
   const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
   const seconds = await index.secondWords(view.user, [...lengths.keys()])
   const exact = [...phraseSpans(words, { lengths, seconds }), ...compoundSpans(tokens)].filter(isAlone)
@@ -52,16 +55,42 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const typos = typoSpans(words, new Map([...lengths, ...meantLengths]), meantBy).filter(isAlone)
   const typoPostings = typos.length === 0 ? new Map() : await index.postings(view, keysOf(typos))
 
+  const found = { spans: exact, postings: exactPostings }
+  const links = linksOf(tokens, words, found, { spans: typos, postings: typoPostings })
+  const population = links.length === 0 ? 0 : await index.population(view)
+  return { tokens, links, population, spans: exact }
+}
+
+/** Spans of a message, and the postings in view of their keys. */
+type Found = { readonly spans: readonly CandidateSpan[]; readonly postings: ReadonlyMap<string, readonly Posting[]> }
+
+/** The beliefs that the spans mention, with every mention of each. */
+export function linksOf(tokens: readonly Token[], words: Words, exact: Found, typos: Found): readonly Link[] {
   const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
-  const owners = ownersByWord(words, exactPostings)
-  addMentions(links, runsOf(tokens, exact, exactPostings), () => true)
+  addMentions(links, runsOf(tokens, exact.spans, exact.postings), () => true)
+  if (typos.spans.length === 0) return [...links.values()]
+  const owners = ownersByWord(words, exact.postings)
   addMentions(
     links,
-    runsOf(tokens, typos, typoPostings),
+    runsOf(tokens, typos.spans, typos.postings),
     (id, { typo }) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
   )
-  const population = links.size === 0 ? 0 : await index.population(view)
-  return { tokens, links: [...links.values()], population, spans: exact }
+  return [...links.values()]
+}
+
+/** Longer messages are looked up step by step. */
+const mostAnnounced = 500
+/** Most forms have at most this many words. */
+const usualForm = 3
+
+/** What the look-ups of a message will ask for, as far as that can be known before the first answer. */
+function announced(tokens: readonly Token[], words: Words): Announced {
+  if (tokens.length > mostAnnounced) return { words: [], keys: [], suspects: [] }
+  const spellings = [...new Set([...words.literal, ...words.singular])]
+  const lengths = new Map(spellings.map((word) => [word, Array.from({ length: usualForm }, (_, at) => at + 1)]))
+  const spans = [...phraseSpans(words, { lengths, seconds: new Map() }), ...compoundSpans(tokens)]
+  const alone = spans.filter((span) => standsAlone(tokens, span))
+  return { words: spellings, keys: keysOf(alone), suspects: [...new Set(words.literal.filter(isForgivable))] }
 }
 
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]

@@ -5,12 +5,20 @@ const newline = 10
 /** The sorted list, one word a line, as the bytes of the file; read on the first look-up and kept. */
 let list: Buffer | undefined
 
+/** A process that asks this often, such as a server or an import, makes a set of the words. */
+const often = 5_000
+let asked = 0
+let words: ReadonlySet<string> | undefined
+
 /**
  * Whether `word`, lower-cased and without accents, is an ordinary English word, inflected forms included.
  * A name is one only where it is also a word ("rust", "slack").
  */
 export function isOrdinaryWord(word: string): boolean {
+  if (words !== undefined) return words.has(word)
   list ??= readFileSync(new URL('./ordinary-words.txt', import.meta.url))
+  asked += 1
+  if (asked === often) words = new Set(list.toString('latin1').trimEnd().split('\n'))
 
   // A one-shot command asks about a handful of words, so the bytes are searched where they lie: building a Set of
   // them first would cost it many times more than all its look-ups. Both ends always stand at the start of a line.

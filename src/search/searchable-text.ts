@@ -1,8 +1,9 @@
-import { analyse } from './analyse.ts'
+import { analyse, type Token } from './analyse.ts'
 import { singular } from './singular.ts'
 
 /** The words of a text as the full-text lane keeps and asks for them. */
-export const searchableWords = (text: string): readonly string[] => analyse(text).map(({ word }) => singular(word))
+export const searchableWords = (text: string, tokens: readonly Token[] = analyse(text)): readonly string[] =>
+  tokens.map(({ word }) => singular(word))
 
 // Words that say how a question is put, not what it is about.
 const questionWords = new Set(

@@ -10,6 +10,12 @@ const abbreviations = new Set(
 
 const closing = new Set(['"', "'", '”', '’', ')', ']', '»', '*', '_', '`'])
 
+/**
+ * The text with a line feed for every other character that ends a line, so that nothing is hidden in one line. Offsets
+ * stay as they are.
+ */
+export const withLineFeeds = (text: string): string => text.replace(/\r(?!\n)|[\v\f\u0085\u2028\u2029]/gu, '\n')
+
 /** Everything that may end a sentence. The first group ends one by itself. */
 const mayEnd = /([\n。！？।؟])|[.!?…]+/g
 

@@ -8,20 +8,22 @@ const notPlural = new Set(
 )
 
 /** The few everyday plurals that end otherwise, and those of very short words, which are common in compounds. */
-const irregular: Readonly<Record<string, string>> = {
-  ads: 'ad',
-  ids: 'id',
-  ins: 'in',
-  ons: 'on',
-  ups: 'up',
-  children: 'child',
-  feet: 'foot',
-  geese: 'goose',
-  men: 'man',
-  mice: 'mouse',
-  teeth: 'tooth',
-  women: 'woman',
-}
+const irregular: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ads: 'ad',
+    ids: 'id',
+    ins: 'in',
+    ons: 'on',
+    ups: 'up',
+    children: 'child',
+    feet: 'foot',
+    geese: 'goose',
+    men: 'man',
+    mice: 'mouse',
+    teeth: 'tooth',
+    women: 'woman',
+  }),
+)
 
 /** The ordinary word at the end of a compound is this long; a shorter one is often there by chance. */
 const shortestPart = 4
@@ -30,9 +32,12 @@ const shortestPart = 4
  * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
  * up to three letters or over forty, or with anything but plain letters, are left.
  */
-export const singular = memoized((word: string): string => {
+export const singular = (word: string): string =>
+  word.endsWith('s') ? singularOfS(word) : (irregular.get(word) ?? word)
+
+const singularOfS = memoized((word: string): string => {
   const regular = regularSingular(word)
-  return Object.hasOwn(irregular, regular) ? (irregular[regular] as string) : regular
+  return irregular.get(regular) ?? regular
 })
 
 function regularSingular(word: string): string {

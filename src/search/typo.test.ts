@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deletions, isForgivable, isOneEditApart } from './typo.ts'
+import { isForgivable, isOneEditApart, typoKeys, typoProbes } from './typo.ts'
 
 describe('a typo', () => {
   it.each([
@@ -51,10 +51,10 @@ describe('a typo', () => {
   })
 })
 
-describe('deletions', () => {
-  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), minLength: 2, maxLength: 9 })
+describe('typo keys', () => {
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), minLength: 4, maxLength: 9 })
 
-  it('are shared by any two words one edit apart', () => {
+  it('find every word one edit apart', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 }),
@@ -62,7 +62,7 @@ describe('deletions', () => {
         (one, other) => {
           fc.pre(isOneEditApart(one, other))
 
-          const shared = deletions(one).filter((spelling) => deletions(other).includes(spelling))
+          const shared = typoProbes(one).filter((probe) => typoKeys(other).includes(probe))
 
           expect(shared).not.toEqual([])
         },

@@ -1,4 +1,3 @@
-import { memoized } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
 
@@ -15,11 +14,10 @@ const lettersOnly = /^\p{L}+$/u
 
 /** Whether a written word may be a typo: letters only, long enough, and not a short everyday word. */
 export const isForgivable = (written: string): boolean =>
-  written.length >= shortestForgiven - 1 && written.length <= longestForgiven && isUncommonOrLong(written)
-
-const isUncommonOrLong = memoized(
-  (written) => lettersOnly.test(written) && (written.length >= longWord || !isEveryday(written)),
-)
+  written.length >= shortestForgiven - 1 &&
+  written.length <= longestForgiven &&
+  (written.length >= longWord || !isEveryday(written)) &&
+  lettersOnly.test(written)
 
 /** Whether a word of a form may be the correction of a typo: letters only, 5 to 40 of them. */
 export const isTypoTarget = (word: string): boolean =>
@@ -34,37 +32,51 @@ export const isPlausibleTypo = (written: string, meant: string): boolean =>
 
 const isEveryday = (word: string): boolean => isOrdinaryWord(word) || isOrdinaryWord(singular(word))
 
+const cutOf = (length: number): number => (length + 1) >> 1
+const firstHalf = (length: number, letters: string): string => `${length}<${letters}`
+/** The first letters are never wrong, so they narrow the second half down too. */
+const secondHalf = (length: number, start: string, letters: string): string => `${length}>${start}${letters}`
+
+/** The keys that a word is indexed by, so that a typo for it finds it: its length with each of its halves. */
+export function typoKeys(word: string): readonly [string, string] {
+  const cut = cutOf(word.length)
+  return [firstHalf(word.length, word.slice(0, cut)), secondHalf(word.length, word.slice(0, prefix), word.slice(cut))]
+}
+
 /**
- * Spellings with at most one letter left out after the prefix. Two words that are one insertion, deletion,
- * substitution or swap apart share one of them (Garbe's symmetric deletes).
+ * The keys to look up for a written word. The word meant is as long, or one letter shorter or longer. One edit leaves
+ * one of its halves as it is, except for a swap across the cut, which has a key of its own.
  */
-export function deletions(word: string): readonly string[] {
-  const spellings = new Set([word])
-  for (let at = prefix; at < word.length; at += 1) spellings.add(word.slice(0, at) + word.slice(at + 1))
-  return [...spellings]
+export function typoProbes(written: string): readonly string[] {
+  const start = written.slice(0, prefix)
+  const probes: string[] = []
+  for (let length = written.length - 1; length <= written.length + 1; length += 1) {
+    const cut = cutOf(length)
+    probes.push(firstHalf(length, written.slice(0, cut)))
+    probes.push(secondHalf(length, start, written.slice(written.length - (length - cut))))
+    if (length === written.length && written[cut - 1] !== written[cut])
+      probes.push(firstHalf(length, written.slice(0, cut - 1) + written.slice(cut, cut + 1)))
+  }
+  return probes
 }
 
 /** Whether one insertion, deletion, substitution or swap of neighbours turns one word into the other. */
 export function isOneEditApart(one: string, other: string): boolean {
-  if (one === other || Math.abs(one.length - other.length) > 1) return false
-  if (one.slice(0, prefix) !== other.slice(0, prefix)) return false
-  let start = prefix
-  while (start < one.length && start < other.length && one[start] === other[start]) start += 1
-  let oneEnd = one.length
-  let otherEnd = other.length
-  while (oneEnd > start && otherEnd > start && one[oneEnd - 1] === other[otherEnd - 1]) {
-    oneEnd -= 1
-    otherEnd -= 1
-  }
-  const oneMiddle = one.slice(start, oneEnd)
-  const otherMiddle = other.slice(start, otherEnd)
-  if (oneMiddle.length <= 1 && otherMiddle.length <= 1) return true
-  return (
-    oneMiddle.length === 2 &&
-    otherMiddle.length === 2 &&
-    oneMiddle[0] === otherMiddle[1] &&
-    oneMiddle[1] === otherMiddle[0]
+  const [shorter, longer] = one.length < other.length ? [one.length, other.length] : [other.length, one.length]
+  if (longer - shorter > 1) return false
+  let same = 0
+  while (same < shorter && one.charCodeAt(same) === other.charCodeAt(same)) same += 1
+  if (same < prefix || same === longer) return false
+  let sameAtEnd = 0
+  while (
+    sameAtEnd < shorter - same &&
+    one.charCodeAt(one.length - 1 - sameAtEnd) === other.charCodeAt(other.length - 1 - sameAtEnd)
   )
+    sameAtEnd += 1
+  const differing = longer - same - sameAtEnd
+  if (differing <= 1) return true
+  const isSwap = one[same] === other[same + 1] && one[same + 1] === other[same]
+  return differing === 2 && shorter === longer && isSwap
 }
 
 /** What remains of a score when one letter of a word is wrong: less for short words. */

@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { CommitResult } from '../beliefs/belief-store.ts'
-import type { BeliefChange, Commit, JournalEvent } from '../beliefs/journal.ts'
+import type { BeliefChange, Commit, IdempotencyKey, JournalEvent } from '../beliefs/journal.ts'
 import { MemoryError } from '../errors.ts'
 
 /** A change whose parts agree with each other: `after` is set exactly when the outcome is `present`. */
@@ -46,15 +46,10 @@ const contradictory = (message: string): MemoryError =>
 /** The result of a commit that must not be written: a retry, or an undo that came too late. Null for every other. */
 export function settledBefore(
   { user, key, undoes }: Commit,
-  journal: { eventByKey(key: string): JournalEvent | null; event(number: number): JournalEvent | null },
+  journal: { eventByKey(key: IdempotencyKey): JournalEvent | null; event(number: number): JournalEvent | null },
 ): CommitResult | null {
-  const earlier = key === null ? null : journal.eventByKey(key.value)
-  if (key !== null && earlier !== null) {
-    if (earlier.key?.fingerprint === key.fingerprint) return { outcome: 'replayed', event: earlier }
-    throw new MemoryError('conflict', `The idempotency key "${key.value}" was used before for another request.`, {
-      hint: 'Use a new key for a new request.',
-    })
-  }
+  const earlier = key === null ? null : journal.eventByKey(key)
+  if (earlier !== null) return { outcome: 'replayed', event: earlier }
   if (undoes === null) return null
   const undone = journal.event(undoes)
   if (undone === null) {

@@ -78,3 +78,9 @@ it('names the undo, until that is undone itself', () => {
   expect([redone(1), redone(2)]).toEqual([null, 3])
   expect(undoneAgain(1)).toBe(4)
 })
+
+it('comes to an end in a damaged journal, where an event may claim to undo itself or a later one', () => {
+  expect(chain(1)(1)).toBeNull()
+  expect(chain(2, 1)(1)).toBe(2)
+  expect(chain(2, 1)(2)).toBeNull()
+})

@@ -1,6 +1,8 @@
-import { hash } from 'node:crypto'
-import type { BeliefChange, Commit } from '../beliefs/journal.ts'
+import { createHmac, hash } from 'node:crypto'
+import type { Belief } from '../beliefs/belief.ts'
+import type { BeliefChange, Commit, IdempotencyKey } from '../beliefs/journal.ts'
 import type { NewTurn } from '../beliefs/turn.ts'
+import { MemoryError } from '../errors.ts'
 import type { CheckedChange } from './checked-commit.ts'
 
 /** The predecessor hash of the first event. */
@@ -32,8 +34,9 @@ export function sealChanges(
 ): readonly WrittenChange[] {
   const saltAt = drawSalts(changes.length, random)
   return changes.map(({ beliefId, expectedVersion, outcome, after }, index) => {
-    if (after === null) return { beliefId, version: expectedVersion, outcome, bodyHash: null, salt: null, body: null }
-    const [salt, body] = [saltAt(index), JSON.stringify(after)]
+    if (after === null)
+      return { beliefId, version: expectedVersion + 1, outcome, bodyHash: null, salt: null, body: null }
+    const [salt, body] = [saltAt(index), writeBody(after)]
     return { beliefId, version: after.version, outcome, bodyHash: hashBody(salt, body), salt, body }
   })
 }
@@ -54,8 +57,41 @@ function drawSalts(count: number, random: (bytes: number) => Uint8Array): (index
 }
 
 /** The salt is erased together with the text, so that a forgotten text cannot be guessed from its hash. */
-export const hashBody = (salt: Uint8Array, body: string): Uint8Array =>
-  hash('sha256', Buffer.concat([salt, Buffer.from(body)]), 'buffer')
+export function hashBody(salt: Uint8Array, body: string): Uint8Array {
+  // Every read of a belief hashes its text, so short ones are put together in a buffer that is kept.
+  const room = salt.length + body.length * 3
+  const bytes = room <= scratch.length ? scratch : Buffer.allocUnsafe(room)
+  bytes.set(salt)
+  return hash('sha256', bytes.subarray(0, salt.length + bytes.write(body, salt.length)), 'buffer')
+}
+
+const scratch = Buffer.allocUnsafeSlow(16_384)
+
+/** An idempotency key as the journal keeps it: the fingerprint of its request under a salt. */
+export type SealedKey = IdempotencyKey & { readonly salt: Uint8Array }
+
+export function sealKey(key: IdempotencyKey | null, random: (bytes: number) => Uint8Array): SealedKey | null {
+  if (key === null) return null
+  const salt = random(saltBytes)
+  return { value: key.value, fingerprint: saltedFingerprint(salt, key), salt }
+}
+
+const saltedFingerprint = (salt: Uint8Array, { fingerprint }: IdempotencyKey): string =>
+  createHmac('sha256', salt).update(fingerprint).digest('hex')
+
+/**
+ * Throws when `key` was used before for another request. Without a salt the earlier request was forgotten and nothing can
+ * be compared: the key still counts as used.
+ */
+export function requireSameRequest(
+  key: IdempotencyKey,
+  earlier: { readonly fingerprint: string; readonly salt: Uint8Array | null },
+): void {
+  if (earlier.salt === null || saltedFingerprint(earlier.salt, key) === earlier.fingerprint) return
+  throw new MemoryError('conflict', `The idempotency key "${key.value}" was used before for another request.`, {
+    hint: 'Use a new key for a new request.',
+  })
+}
 
 /** One hash over everything that an event did, in order. */
 export const hashChanges = (changes: readonly SealedChange[], turns: readonly SealedTurn[] = []): Uint8Array => {
@@ -84,8 +120,97 @@ export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString(
 
 /**
  * The event that undid `number`, or null. An undo that was itself undone does not count, so that a redone event can be
- * undone again. `undosOf` gives the events that undo an event, newest first.
+ * undone again. `undosOf` gives the events that undo an event, newest first. In a damaged store one may claim to undo itself
+ * or a later one; an undo comes after what it undoes.
  */
 export function undoneBy(number: number, undosOf: (number: number) => readonly number[]): number | null {
-  return undosOf(number).find((undo) => undoneBy(undo, undosOf) === null) ?? null
+  return undosOf(number).find((undo) => undo > number && undoneBy(undo, undosOf) === null) ?? null
 }
+
+/**
+ * A belief as the text that the journal keeps and hashes, always in the same order of fields. Leaves out the fields that most
+ * beliefs have nothing in, which are a quarter of the text: JSON has no undefined.
+ */
+export const writeBody = (belief: Belief): string =>
+  JSON.stringify({
+    id: belief.id,
+    user: belief.user,
+    agent: belief.agent ?? undefined,
+    type: belief.type,
+    subtype: belief.subtype ?? undefined,
+    name: belief.name,
+    aliases: belief.aliases,
+    content: belief.content,
+    why: belief.why,
+    scopes: belief.scopes,
+    status: belief.status,
+    confidence: belief.confidence === 1 ? undefined : belief.confidence,
+    pinned: belief.pinned || undefined,
+    editedByPerson: belief.editedByPerson || undefined,
+    supersededBy: belief.supersededBy ?? undefined,
+    proposedFor: belief.proposedFor ?? undefined,
+    candidate: belief.candidate || undefined,
+    resolvedAt: belief.resolvedAt ?? undefined,
+    resolvedBy: belief.resolvedBy ?? undefined,
+    participants: belief.participants.length === 0 ? undefined : belief.participants,
+    relation: belief.relation ?? undefined,
+    expertise: belief.expertise ?? undefined,
+    provenance: belief.provenance,
+    reinforcement: belief.reinforcement,
+    createdAt: belief.createdAt,
+    updatedAt: belief.updatedAt,
+    version: belief.version,
+  } satisfies { readonly [Field in keyof Belief]: Belief[Field] | undefined })
+
+/** The belief that a text stands for, also a text of an earlier version, which has every field. */
+export function readBody(body: string): Belief {
+  const stored = JSON.parse(body) as Omit<Belief, keyof Omitted> & Omitted
+  return {
+    id: stored.id,
+    user: stored.user,
+    agent: stored.agent ?? null,
+    type: stored.type,
+    subtype: stored.subtype ?? null,
+    name: stored.name,
+    aliases: stored.aliases,
+    content: stored.content,
+    why: stored.why,
+    scopes: stored.scopes,
+    status: stored.status,
+    confidence: stored.confidence ?? 1,
+    pinned: stored.pinned ?? false,
+    editedByPerson: stored.editedByPerson ?? false,
+    supersededBy: stored.supersededBy ?? null,
+    proposedFor: stored.proposedFor ?? null,
+    candidate: stored.candidate ?? false,
+    resolvedAt: stored.resolvedAt ?? null,
+    resolvedBy: stored.resolvedBy ?? null,
+    participants: stored.participants ?? [],
+    relation: stored.relation ?? null,
+    expertise: stored.expertise ?? null,
+    provenance: stored.provenance,
+    reinforcement: stored.reinforcement,
+    createdAt: stored.createdAt,
+    updatedAt: stored.updatedAt,
+    version: stored.version,
+  }
+}
+
+type Omitted = Partial<
+  Pick<
+    Belief,
+    | 'agent'
+    | 'subtype'
+    | 'confidence'
+    | 'pinned'
+    | 'editedByPerson'
+    | 'supersededBy'
+    | 'proposedFor'
+    | 'candidate'
+    | 'resolvedAt'
+    | 'resolvedBy'
+    | 'participants'
+    | 'relation'
+    | 'expertise'
+  >
+>

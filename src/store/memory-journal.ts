@@ -1,14 +1,24 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { EventPage } from '../beliefs/belief-store.ts'
-import { type BeliefRevision, type Commit, entryOf, type JournalEntry, type JournalEvent } from '../beliefs/journal.ts'
+import {
+  type BeliefRevision,
+  type Commit,
+  entryOf,
+  type IdempotencyKey,
+  type JournalEntry,
+  type JournalEvent,
+} from '../beliefs/journal.ts'
 import type { CheckedChange } from './checked-commit.ts'
 import {
   beforeFirst,
   forgotten,
   hashChanges,
   hashEvent,
+  requireSameRequest,
   type SealedChange,
+  type SealedKey,
   sealChanges,
+  sealKey,
   sealTurns,
   toHex,
   undoneBy,
@@ -20,6 +30,8 @@ type JournalRecord = {
   readonly event: Omit<JournalEvent, 'undoneBy'>
   readonly hash: Uint8Array
   readonly changes: readonly JournalChange[]
+  readonly turnIds: readonly string[]
+  key: (Omit<SealedKey, 'salt'> & { readonly salt: Uint8Array | null }) | null
 }
 
 type UserRecords = {
@@ -56,9 +68,11 @@ export class MemoryJournal {
     return record === null ? null : this.#eventOf(record)
   }
 
-  eventByKey(user: string, key: string): JournalEvent | null {
-    const record = this.#users.get(user)?.byKey.get(key)
-    return record === undefined ? null : this.#eventOf(record)
+  eventByKey(user: string, key: IdempotencyKey): JournalEvent | null {
+    const record = this.#users.get(user)?.byKey.get(key.value)
+    if (record === undefined || record.key === null) return null
+    requireSameRequest(key, record.key)
+    return this.#eventOf(record)
   }
 
   lastUndoable(user: string): JournalEvent | null {
@@ -89,11 +103,12 @@ export class MemoryJournal {
       ({ salt: _salt, body: _body, ...change }, index) => ({ ...change, belief: changes[index]?.after ?? null }),
     )
     const sealedTurns = [...sealTurns(turns, this.#random), ...forgotten(forgottenTurns)]
-    const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key, undoes }
+    const sealedKey = sealKey(key, this.#random)
+    const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key: sealedKey, undoes }
     const hash = hashEvent(fields, hashChanges(sealed, sealedTurns), this.#records.at(-1)?.hash ?? beforeFirst)
     const beliefIds = changes.map(({ beliefId }) => beliefId)
-    const event = { ...fields, beliefIds, turnCount: sealedTurns.length, hash: toHex(hash) }
-    const record = { event, hash, changes: sealed }
+    const event = { ...fields, key: key?.value ?? null, beliefIds, turnCount: sealedTurns.length, hash: toHex(hash) }
+    const record: JournalRecord = { event, hash, changes: sealed, turnIds: turns.map(({ id }) => id), key: sealedKey }
     this.#records.push(record)
 
     const own: UserRecords = this.#users.get(user) ?? { records: [], byKey: new Map(), byBelief: new Map() }
@@ -104,9 +119,15 @@ export class MemoryJournal {
     for (const change of sealed) {
       const revisions = own.byBelief.get(change.beliefId) ?? []
       own.byBelief.set(change.beliefId, revisions)
-      if (change.outcome === 'erased') for (const earlier of revisions) earlier.change.belief = null
+      if (change.outcome === 'erased')
+        for (const earlier of revisions) {
+          earlier.change.belief = null
+          forgetRequest(earlier.record)
+        }
       revisions.push({ record, change })
     }
+    for (const earlier of own.records)
+      if (earlier.turnIds.some((id) => forgottenTurns.includes(id))) forgetRequest(earlier)
     return this.#eventOf(record)
   }
 
@@ -123,7 +144,11 @@ export class MemoryJournal {
     return { ...event, undoneBy: this.#undoneBy(event.number) }
   }
 
-  #revisionOf(record: JournalRecord, { beliefId, outcome, belief }: JournalChange): BeliefRevision {
-    return { event: entryOf(this.#eventOf(record)), beliefId, outcome, belief }
+  #revisionOf(record: JournalRecord, { beliefId, version, outcome, belief }: JournalChange): BeliefRevision {
+    return { event: entryOf(this.#eventOf(record)), beliefId, version, outcome, belief }
   }
+}
+
+function forgetRequest(record: JournalRecord): void {
+  if (record.key !== null) record.key = { ...record.key, salt: null }
 }

@@ -8,26 +8,39 @@ import {
   reinforcedAt,
 } from '../beliefs/belief.ts'
 import type { BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
+import { compareText } from '../beliefs/identity.ts'
 import type { Commit } from '../beliefs/journal.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
-import { deletions, isOneEditApart } from '../search/typo.ts'
+import { isOneEditApart, typoProbes } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, settledBefore } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
 import { UserTurns } from './memory-turns.ts'
-import { byReinforcement, byUpdate, compareText, heldName } from './order.ts'
+import { byReinforcement, byUpdate, heldName } from './order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
 import { UserBeliefs } from './user-beliefs.ts'
 
-export type MemoryStoreOptions = { readonly random: (bytes: number) => Uint8Array }
+export type MemoryStoreOptions = {
+  readonly random: (bytes: number) => Uint8Array
+  /** `one`: events of all users are numbered and chained together, as in SQLite. `per user`: as in PostgreSQL. Default `one`. */
+  readonly journals?: 'one' | 'per user'
+}
 
 /** A store in the memory of the process, for tests, evaluations and views of the past. */
 export function openMemoryStore({
   random,
+  journals = 'one',
 }: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
-  const journal = new MemoryJournal(random)
+  const common = new MemoryJournal(random)
+  const own = new Map<string, MemoryJournal>()
+  const journalOf = (user: string): MemoryJournal => {
+    if (journals === 'one') return common
+    const journal = own.get(user) ?? new MemoryJournal(random)
+    own.set(user, journal)
+    return journal
+  }
   const users = new Map<string, UserBeliefs>()
   const noBeliefs = new UserBeliefs()
   const turns = new Map<string, UserTurns>()
@@ -38,6 +51,7 @@ export function openMemoryStore({
 
   function commit(commit: Commit): CommitResult {
     const { user, turns: heard = [], forgottenTurns = [] } = commit
+    const journal = journalOf(user)
     const changes = checkChanges(commit).map(withOwnCopy)
     const settled = settledBefore(commit, {
       eventByKey: (key) => journal.eventByKey(user, key),
@@ -93,7 +107,8 @@ export function openMemoryStore({
         return counts.some(([, count]) => count > 0) ? [{ beliefId, length, counts: Object.fromEntries(counts) }] : []
       }),
     )
-    return rankText(matches, { beliefs: inView.length, words }, query)
+    const terms = matches.map((holders) => ({ docFreq: holders.length, holders }))
+    return rankText(terms, { beliefs: inView.length, words }, query)
   }
 
   return {
@@ -112,8 +127,11 @@ export function openMemoryStore({
     holders: async (user, name, scopes) => of(user).holders(name, scopes).sort(byUpdate),
     supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(byUpdate),
     proposalsFor: async (user, id) => matching(user, ({ proposedFor }) => proposedFor === id).sort(byUpdate),
-    list: async (filter, { limit, offset }) => {
-      const items = matching(filter.user, (belief) => passesFilter(belief, filter)).sort(byUpdate)
+    list: async (filter, { limit, offset, order = 'updated' }) => {
+      // Recalls are not counted here.
+      const found = filter.recalled === true ? [] : matching(filter.user, (belief) => passesFilter(belief, filter))
+      const byName = (one: Belief, other: Belief): number => compareText(heldName(one.name), heldName(other.name))
+      const items = found.sort((one, other) => (order === 'name' ? byName(one, other) : 0) || byUpdate(one, other))
       return { items: items.slice(offset, offset + limit), total: items.length }
     },
     scopes: async (user) => {
@@ -146,12 +164,12 @@ export function openMemoryStore({
       )
         .sort(byStanding)
         .slice(0, limit),
-    events: async (user, page) => journal.events(user, page),
-    event: async (user, number) => journal.event(user, number),
-    eventByKey: async (user, key) => journal.eventByKey(user, key),
-    lastUndoable: async (user) => journal.lastUndoable(user),
-    history: async (user, beliefId) => journal.history(user, beliefId),
-    revisions: async (user, number) => journal.revisions(user, number),
+    events: async (user, page) => journalOf(user).events(user, page),
+    event: async (user, number) => journalOf(user).event(user, number),
+    eventByKey: async (user, key) => journalOf(user).eventByKey(user, key),
+    lastUndoable: async (user) => journalOf(user).lastUndoable(user),
+    history: async (user, beliefId) => journalOf(user).history(user, beliefId),
+    revisions: async (user, number) => journalOf(user).revisions(user, number),
     secondWords: async () => new Map(),
     formLengths: async (user, words) => collect(words, (word) => of(user).formLengths(word)),
     postings: async (view, keys) => postings(view, keys),
@@ -163,7 +181,7 @@ export function openMemoryStore({
       ),
     wordsNear: async (user, words) =>
       collect(words, (written) => {
-        const near = new Set(deletions(written).flatMap((deletion) => of(user).wordsWithDeletion(deletion)))
+        const near = new Set(typoProbes(written).flatMap((key) => of(user).wordsWithTypoKey(key)))
         return [...near].filter((word) => isOneEditApart(written, word)).sort(compareText)
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
@@ -178,7 +196,7 @@ export function openMemoryStore({
     lastStep: async (view) => saidBy(view.user).lastStep(view),
     unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
     vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
-    turnsWithoutVectors: async (user, model, limit) => saidBy(user).withoutVectors(model, limit),
+    turnsWithoutVectors: async (user, model, page) => saidBy(user).withoutVectors(model, page),
     keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
     turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
     withSnapshot: (work) => work(),

@@ -1,9 +1,9 @@
 import type { Page } from '../beliefs/belief-store.ts'
+import { compareText } from '../beliefs/identity.ts'
 import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
-import { compareText } from './order.ts'
 
 type Kept = { readonly turn: NewTurn; readonly row: number }
 
@@ -137,7 +137,9 @@ export class UserTurns {
     return {
       units: units.length,
       length: units.reduce((total, { length }) => total + length, 0),
-      humanWords: inScope.filter(isByPerson).reduce((total, { turn }) => total + wordCount(turn.text), 0),
+      humanWords: inScope
+        .filter(isByPerson)
+        .reduce((total, { turn }) => total + wordCount(turn.text, unitsOf(turn.text)), 0),
       terms: new Map(found),
       inView: isNarrowed ? new Set(inView.flatMap((kept) => this.#unitsIn(kept).map(({ row }) => row))) : null,
     }
@@ -185,8 +187,13 @@ export class UserTurns {
     )
   }
 
-  withoutVectors(model: string, limit: number): readonly { row: number; text: string }[] {
-    const waiting = this.#kept.filter((kept) => isByPerson(kept) && !this.#vectors.has(`${model} ${kept.row}`))
+  withoutVectors(
+    model: string,
+    { limit, before = Number.POSITIVE_INFINITY }: { readonly limit: number; readonly before?: number },
+  ): readonly { row: number; text: string }[] {
+    const waiting = this.#kept.filter(
+      (kept) => kept.row < before && isByPerson(kept) && !this.#vectors.has(`${model} ${kept.row}`),
+    )
     return waiting
       .reverse()
       .slice(0, limit)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { compareText } from './order.ts'
+import { compareText } from '../beliefs/identity.ts'
 
 it('orders any two texts as their bytes in UTF-8 are ordered', () => {
   const text = fc.string({

@@ -21,7 +21,8 @@ it('never ranks one more occurrence lower, and a name never below the rest', () 
     fc.property(counts, fc.integer({ min: 1, max: 500 }), (fewer, length) => {
       const match = (beliefId: string, more: object) => ({ beliefId, length, counts: { ...fewer, ...more } })
       const scoreOf = (more: object): number =>
-        rankText([[match('b1', more)]], { beliefs: 10, words: 10 * length }, { limit: 1 })[0]?.score ?? Number.NaN
+        rankText([{ docFreq: 1, holders: [match('b1', more)] }], { beliefs: 10, words: 10 * length }, { limit: 1 })[0]
+          ?.score ?? Number.NaN
 
       expect(scoreOf({ content: fewer.content + 1 })).toBeGreaterThan(scoreOf({}))
       expect(scoreOf({ name: 1 })).toBeGreaterThanOrEqual(scoreOf({ content: fewer.content + 1 }))

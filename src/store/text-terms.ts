@@ -1,8 +1,9 @@
 import type { Belief } from '../beliefs/belief.ts'
+import { compareText } from '../beliefs/identity.ts'
+import { analyse, type Token } from '../search/analyse.ts'
 import { inverseDocFreq, saturation } from '../search/bm25.ts'
 import type { TextHit } from '../search/form-index.ts'
 import { searchableWords } from '../search/searchable-text.ts'
-import { compareText } from './order.ts'
 
 /** The searchable fields of a belief, in the order of the index's columns, with what a word in each is worth. */
 export const textFields = ['name', 'aliases', 'content', 'why'] as const
@@ -26,14 +27,18 @@ export function textTerm(word: string): string {
 }
 
 /** Every word of a belief, by field. */
-export const textTerms = (belief: Pick<Belief, TextField>): TextTerms => ({
-  name: termsOf(belief.name),
-  aliases: belief.aliases.flatMap(termsOf),
-  content: termsOf(belief.content),
-  why: termsOf(belief.why),
-})
-
-const termsOf = (text: string): readonly string[] => searchableWords(text).map(textTerm)
+export function textTerms(
+  belief: Pick<Belief, TextField>,
+  tokensOf: (text: string) => readonly Token[] = analyse,
+): TextTerms {
+  const termsOf = (text: string): readonly string[] => searchableWords(text, tokensOf(text)).map(textTerm)
+  return {
+    name: termsOf(belief.name),
+    aliases: belief.aliases.flatMap(termsOf),
+    content: termsOf(belief.content),
+    why: termsOf(belief.why),
+  }
+}
 
 export const countTerms = (terms: TextTerms): number =>
   textFields.reduce((total, field) => total + terms[field].length, 0)
@@ -45,23 +50,26 @@ export type TermMatch = {
   readonly counts: Readonly<Partial<Record<TextField, number>>>
 }
 
+/** A term asked for: how many beliefs in view hold it, and those of them that may be returned. */
+export type TermHolders = { readonly docFreq: number; readonly holders: readonly TermMatch[] }
+
 /** What a score is relative to: the beliefs in view and all their words. */
 export type TextBase = { readonly beliefs: number; readonly words: number }
 
 /**
  * BM25 over all fields together, each occurrence counted by the weight of its field. Frequencies are those of the view,
- * so nothing outside it can move a score. `matches` holds, for each term asked for, the beliefs that have it; of those
- * with fewer than `atLeast` terms none is returned.
+ * so nothing outside it can move a score. Beliefs with fewer than `atLeast` of the terms are
+ * not returned.
  */
 export function rankText(
-  matches: readonly (readonly TermMatch[])[],
+  terms: readonly TermHolders[],
   base: TextBase,
   { limit, atLeast = 1 }: { readonly limit: number; readonly atLeast?: number | undefined },
 ): readonly TextHit[] {
   const averageLength = Math.max(1, base.words / Math.max(1, base.beliefs))
   const scores = new Map<string, { score: number; terms: number }>()
-  for (const holders of matches) {
-    const idf = inverseDocFreq({ docFreq: holders.length, docCount: base.beliefs })
+  for (const { docFreq, holders } of terms) {
+    const idf = inverseDocFreq({ docFreq, docCount: base.beliefs })
     for (const { beliefId, length, counts } of holders) {
       const termFreq = textFields.reduce((total, field) => total + fieldWeights[field] * (counts[field] ?? 0), 0)
       const gain = idf * saturation({ termFreq, length, averageLength })

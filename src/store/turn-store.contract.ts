@@ -334,6 +334,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await find({ roles: ['assistant'] })).toEqual(['Kayaks are boats.'])
       expect(await find({ until: Date.parse('2026-01-15') })).toEqual(['The kayak is red.'])
       expect(await find({ since: Date.parse('2026-02-02') })).toEqual(['Kayaks are boats.'])
+      const inTime = { user: 'ada', scopes: null, since: Date.parse('2026-02-01'), until: Date.parse('2026-02-28') }
+      expect((await store.turnPostings(inTime, [])).inView?.size).toBe(2)
     })
 
     it('in the right passage of a long text', async () => {
@@ -355,8 +357,11 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
       await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
 
-      const waiting = await store.turnsWithoutVectors('ada', 'm', 10)
+      const waiting = await store.turnsWithoutVectors('ada', 'm', { limit: 10 })
       expect(waiting.map(({ text }) => text)).toEqual(['The kayak is blue.', 'The kayak is red.'])
+      const [newest, oldest] = waiting
+      expect(await store.turnsWithoutVectors('ada', 'm', { limit: 1 })).toEqual([newest])
+      expect(await store.turnsWithoutVectors('ada', 'm', { limit: 10, before: newest?.row ?? 0 })).toEqual([oldest])
       await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
       await store.keepVectors(
         'ada',
@@ -367,8 +372,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       const rows = waiting.map(({ row }) => row)
       expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([Int8Array.of(1, -2, 127)])
       expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
-      expect(await store.turnsWithoutVectors('ada', 'm', 10)).toEqual([])
-      expect(await store.turnsWithoutVectors('bob', 'm', 10)).toEqual([])
+      expect(await store.turnsWithoutVectors('ada', 'm', { limit: 10 })).toEqual([])
+      expect(await store.turnsWithoutVectors('bob', 'm', { limit: 10 })).toEqual([])
     })
 
     it('in scripts without spaces', async () => {

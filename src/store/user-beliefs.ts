@@ -1,8 +1,9 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
+import { compareText } from '../beliefs/identity.ts'
 import { type IndexEntries, indexEntries } from '../search/forms.ts'
-import { deletions } from '../search/typo.ts'
+import { typoKeys } from '../search/typo.ts'
 import type { CheckedChange } from './checked-commit.ts'
-import { compareText, heldName } from './order.ts'
+import { heldName } from './order.ts'
 import { countTerms, type TextTerms, textTerms } from './text-terms.ts'
 
 type Held = IndexEntries & { readonly belief: Belief }
@@ -18,9 +19,9 @@ export class UserBeliefs {
   readonly #byKey = new Groups()
   /** Form keys by first word. A key whose beliefs are gone may stay; look-ups skip it. */
   readonly #byFirstWord = new Groups()
-  /** Belief ids by word of a form, and words by deletion. A word whose beliefs are gone may stay in the latter. */
+  /** Belief ids by word of a form, and words by typo key. A word whose beliefs are gone may stay in the latter. */
   readonly #byWord = new Groups()
-  readonly #byDeletion = new Groups()
+  readonly #byTypoKey = new Groups()
 
   all(): readonly Belief[] {
     return [...this.#held.values()].map(({ belief }) => belief)
@@ -59,8 +60,8 @@ export class UserBeliefs {
     return [...new Set(keys.map((key) => key.split(' ').length))].sort((one, other) => one - other)
   }
 
-  wordsWithDeletion(deletion: string): readonly string[] {
-    return [...this.#byDeletion.of(deletion)].filter((word) => this.#byWord.of(word).size > 0)
+  wordsWithTypoKey(key: string): readonly string[] {
+    return [...this.#byTypoKey.of(key)].filter((word) => this.#byWord.of(word).size > 0)
   }
 
   /** The words of a belief that is held. Derived on the first call: most memories are never searched by text. */
@@ -100,7 +101,7 @@ export class UserBeliefs {
       this.#byFirstWord.add(words[0] ?? '', key)
     }
     for (const word of held.typoTargets) {
-      if (this.#byWord.of(word).size === 0) for (const deletion of deletions(word)) this.#byDeletion.add(deletion, word)
+      if (this.#byWord.of(word).size === 0) for (const key of typoKeys(word)) this.#byTypoKey.add(key, word)
       this.#byWord.add(word, belief.id)
     }
   }

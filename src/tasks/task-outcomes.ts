@@ -130,9 +130,12 @@ export type ObtainEvidence = (
   request: Pick<ExecutionRequest, 'repeat' | 'seed' | 'signal'>,
 ) => Promise<Obtained | null>
 
-/** Repeats count from 1, as people do. */
+/** Where the evidence of a task is kept. Repeats count from 1, as people do. */
+export const evidencePath = (runFolder: string, taskId: string, repeat: number): string =>
+  join(runFolder, 'evidence', taskId, String(repeat))
+
 const pathsOf = (runFolder: string, taskId: string, repeat: number) => ({
-  folder: join(runFolder, 'evidence', taskId, String(repeat)),
+  folder: evidencePath(runFolder, taskId, repeat),
   storePath: `runs/${basename(runFolder)}/evidence/${taskId}/${repeat}`,
 })
 

@@ -17,7 +17,7 @@ describe('init', () => {
     expect(first.exitCode).toBe(0)
     expect(first.stderr).toContain(`kept word for word on this machine, in ${dir}, with secrets masked.`)
     expect(first.stderr).toContain('`credence pause` stops that')
-    expect(first.stdout).toContain(`Made a memory in ${dir}.`)
+    expect(first.stdout).toContain(`Created a memory in ${dir}.`)
     expect(first.stdout).toContain('credence remember')
     expect(statSync(dir).mode & 0o777).toBe(0o700)
     expect(statSync(join(dir, 'state', 'credence.db')).mode & 0o777).toBe(0o600)
@@ -83,7 +83,7 @@ describe('remember', () => {
       /Proposed by agent codex: Invoices are due today\.\n {4}In force: Invoices are due after 14 days\./,
     )
     expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
-    expect(refused.stderr).toContain('Only a person decides on proposals.')
+    expect(refused.stderr).toContain('Only a person can accept or reject proposals.')
     expect(rejected.stdout).toMatch(/^Rejected b-\w+\. `credence undo \d+` brings it back\.\n$/)
     expect(accepted.stdout).toMatch(/^Accepted "payment terms".*Invoices are due today\.\n {2}Before: /)
     expect(recalled.relevant[0].belief.content).toBe('Invoices are due today.')
@@ -94,17 +94,7 @@ describe('remember', () => {
 
     const { belief } = await place.json(
       ...['remember', 'Knows', 'Rust', 'well', '--name', 'Rust', '--type', 'preference', '--subtype', 'expertise'],
-      ...[
-        '--expertise',
-        'rust:deep',
-        '--why',
-        'Skip the basics',
-        '--status',
-        'inferred',
-        '--confidence',
-        '0.5',
-        '--pin',
-      ],
+      ...['--expertise', 'rust:deep', '--why', 'Skip the basics', '--status', 'inferred', '--confidence', '0.5'],
       ...[
         '--agent',
         'codex',
@@ -115,7 +105,7 @@ describe('remember', () => {
         '--user',
         'ada',
         '--as',
-        'import:notes.md',
+        'document:notes.md',
       ],
     )
 
@@ -128,10 +118,10 @@ describe('remember', () => {
       why: 'Skip the basics',
       status: 'inferred',
       confidence: 0.5,
-      pinned: true,
+      pinned: false,
       agent: 'codex',
       scopes: ['domain:code', 'project:x'],
-      provenance: { actor: 'import', origin: 'notes.md' },
+      provenance: { actor: 'document', origin: 'notes.md' },
       editedByPerson: false,
     })
   })
@@ -202,7 +192,7 @@ describe('recall', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout.replace(/b-\w+/g, 'b-ID').replace(/^ {2}[\d.]+ /m, '  SCORE ')).toBe(
       [
-        'About the person',
+        'Preferences and standing instructions',
         '  Likes short answers.',
         '',
         'Always holds here',
@@ -253,19 +243,24 @@ describe('recall', () => {
     expect(Number(total)).toBeCloseTo(context.relevant[0].score, 3)
     expect(stdout).toContain('"session cache" is its alias:')
     expect(stdout).toMatch(
-      /Mentioned, but left out\n {2}"palette" \(b-\w+\): it lives in project:b, which is not in view here\n/,
+      /Mentioned, but left out\n {2}"palette" \(b-\w+\): it belongs to project:b, which is not in view here\n/,
     )
     expect(context.nearMisses).toMatchObject([{ belief: { name: 'palette' }, reason: { kind: 'other-scope' } }])
   })
 
-  it('says in one friendly line that nothing belongs there, and that is fine', async () => {
+  it('says that nothing belongs there and what to do next, and that is fine', async () => {
     using place = workplace()
     await place.run(...terms, '--scope', 'project:a')
 
     const nothing = await place.run('recall', 'Good morning!', '--scope', 'project:empty')
     const document = await place.json('recall', 'Good morning!', '--scope', 'project:empty')
 
-    expect(nothing).toEqual({ exitCode: 0, stdout: '', stderr: 'Nothing in project:empty belongs to this message.\n' })
+    expect(nothing).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr:
+        'Nothing in project:empty belongs to this message.\nNo belief there shares a word with it. `credence search` also looks in conversations; `credence remember` adds a belief.\n',
+    })
     expect(document).toMatchObject({ prelude: null, pinned: [], relevant: [], questions: [] })
     expect(document).not.toHaveProperty('nearMisses')
   })
@@ -322,9 +317,7 @@ describe('recall', () => {
 
     const { stdout } = await place.run('recall', 'Why is checkout slow?', '--explain', ...here)
 
-    expect(stdout).toMatch(
-      /\n {2}0 {2}Redis {2}b-\w+[\s\S]*\n {4}part of the relation "checkout", which is why it comes after/,
-    )
+    expect(stdout).toMatch(/\n {2}0 {2}Redis {2}b-\w+[\s\S]*\n {4}part of the relation "checkout", so it comes after/)
   })
 
   it('makes no files where there is no memory', async () => {
@@ -345,14 +338,17 @@ describe('recall that names nothing', () => {
     await place.run('remember', 'Invoices of this project are red.', '--name', 'colour', '--scope', 'project:other')
     await place.run('remember', 'Speak of invoices, never of bills.', '--name', 'wording', '--pin')
 
-    const { exitCode, stderr } = await place.run('recall', 'When is an invoice settled?')
-    const { suggestions } = await place.json('recall', 'When is an invoice settled?')
-    const rendered = await place.run('recall', 'When is an invoice settled?', '--render')
+    const { exitCode, stderr } = await place.run('recall', 'When is the payment of an invoice settled?')
+    const { suggestions } = await place.json('recall', 'When is the payment of an invoice settled?')
+    const rendered = await place.run('recall', 'When is the payment of an invoice settled?', '--render')
+    const everyday = await place.run('recall', 'When is an invoice settled?')
     const [, id, alias] = /credence alias (b-\w+) add "(.+)"$/m.exec(stderr) ?? []
     await place.run('alias', id ?? '', 'add', alias ?? '')
-    const recalled = await place.json('recall', 'When is an invoice settled?')
+    const recalled = await place.json('recall', 'When is the payment of an invoice settled?')
 
     expect(exitCode).toBe(0)
+    // No words of this message are telling enough to be an alias.
+    expect(everyday.stderr).toMatch(/ {4}credence alias b-\w+ add "words that you call it by"$/m)
     expect(stderr).toContain('"payment terms" (')
     expect(stderr).not.toContain('colour')
     expect(stderr).not.toContain('wording')
@@ -387,12 +383,12 @@ describe('why', () => {
   it('lists what would change the verdict, and makes one of the changes', async () => {
     using place = workplace()
     await place.run(...terms)
-    const asked = ['why', 'When is the invoice settled?', 'payment terms'] as const
+    const asked = ['why', 'When is the payment of the invoice settled?', 'payment terms'] as const
 
     const listed = await place.run(...asked, '--fix')
     const { wish, remedies } = await place.json(...asked, '--fix')
     const applied = await place.run(...asked, '--apply', '1')
-    const recalled = await place.json('recall', 'When is the invoice settled?')
+    const recalled = await place.json('recall', 'When is the payment of the invoice settled?')
     const back = await place.run(...asked, '--fix')
     const undone = await place.run(...asked, '--apply', '1')
 
@@ -406,7 +402,7 @@ describe('why', () => {
     expect(back.stdout).toMatch(/is recalled for this message\..*\n {2}1 {2}Drop the alias "/)
     expect(back.stdout).toMatch(/credence correct b-\w+ "what is true now"/)
     expect(undone.exitCode).toBe(0)
-    expect((await place.json('recall', 'When is the invoice settled?')).relevant).toEqual([])
+    expect((await place.json('recall', 'When is the payment of the invoice settled?')).relevant).toEqual([])
   })
 
   it('refuses to apply what is not in the list or is no change of the belief', async () => {
@@ -420,7 +416,7 @@ describe('why', () => {
     const other = await place.run(...asked, '--apply', String(number))
 
     expect(absent).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(absent.stderr).toContain('so there is no 99.')
+    expect(absent.stderr).toContain('there is no change 99;')
     expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/Instead: credence correct b-\w+ /) })
   })
 })
@@ -533,13 +529,14 @@ describe('show and history', () => {
 })
 
 describe('the names other programs give these commands', () => {
-  it('are understood: add, list, get, unpin and delete', async () => {
+  it('are understood: add, list, get, unpin, remedies and delete', async () => {
     using place = workplace()
 
     const added = await place.run('add', 'Invoices are due after 14 days.', '--name', 'payment terms', '--pin')
     const listed = await place.json('list')
     const unpinned = await place.run('unpin', 'payment terms')
     const got = await place.json('get', 'payment terms')
+    const remedies = await place.run('remedies', 'When must we pay?', 'payment terms')
     const deleted = await place.run('delete', 'payment terms', '--yes')
     const help = await place.run('help', 'unpin')
     const { stdout: commands } = await place.run('--help')
@@ -548,10 +545,11 @@ describe('the names other programs give these commands', () => {
     expect(listed.items).toMatchObject([{ name: 'payment terms', pinned: true }])
     expect(unpinned).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"payment terms"') })
     expect(got.belief.pinned).toBe(false)
+    expect(remedies.stdout).toContain('is not recalled for this message. This would change that:')
     expect(deleted.exitCode).toBe(0)
     expect((await place.json('list')).items).toEqual([])
     expect(help.stdout).toMatch(/^Usage: credence pin /)
-    expect(commands).not.toMatch(/^ {2}(?:add|list|get|unpin|delete) /m)
+    expect(commands).not.toMatch(/^ {2}(?:add|list|get|unpin|remedies|delete) /m)
   })
 })
 
@@ -673,7 +671,7 @@ describe('forget', () => {
       exitCode: 2,
       stdout: '',
       stderr:
-        'error: Forgetting cannot be undone, and there is no terminal to ask at.\nhint: Give --dry-run to see what would be forgotten, and --yes to forget it.\n',
+        'error: Forgetting cannot be undone, and there is no terminal to ask for confirmation.\nhint: Give --dry-run to see what would be forgotten, and --yes to forget it.\n',
     })
     expect((await place.json('beliefs')).total).toBe(1)
   })

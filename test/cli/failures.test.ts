@@ -1,5 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { workplace } from './workplace.ts'
 
@@ -15,7 +17,7 @@ describe('a wrong command line', () => {
     ],
     [
       ['recall', 'x', '--render', '--explain'],
-      '--render prints what an agent reads, which explains nothing.',
+      '--render cannot be combined with --explain or --near-misses.',
       'Leave out --render, or --explain and --near-misses.',
     ],
     [
@@ -41,16 +43,16 @@ describe('a wrong command line', () => {
     [
       ['remember', 'x', '--name', 'n', '--as', 'robot:x'],
       '--as: Unknown author "robot:x".',
-      'Use person, agent:NAME, tool:NAME or import:NAME.',
+      'Use person, agent:NAME, document:NAME, tool:NAME or model:NAME.',
     ],
     [
       ['remember', 'x', '--name', '!!!'],
-      '--name: "!!!" cannot be found by anything: a name needs a letter or a digit.',
-      'Use the words people would say.',
+      '--name: No message can match "!!!": a name needs a letter or a digit.',
+      'Use words that people would write.',
     ],
     [
       ['remember', 'x', '--name', 'n', '--expertise', 'rust'],
-      '--expertise: "rust" is no expertise.',
+      '--expertise: "rust" is not an expertise.',
       'Write domain:depth, such as "rust:deep"; depths are learning, working, deep, expert.',
     ],
     [['undo', 'twelve'], '<change>: "twelve" is not a whole number 1 or more.', 'See `credence undo --help`.'],
@@ -69,12 +71,12 @@ describe('a wrong command line', () => {
       '<action>: "replace" is not one of list, add, remove.',
       'See `credence alias --help`.',
     ],
-    [['alias', 'b', 'add'], 'Which aliases are to be added?', 'Name at least one after add.'],
-    [['proposals', 'accept'], 'Which proposal is to be accepted?', 'List them with `credence proposals`.'],
+    [['alias', 'b', 'add'], 'No aliases to add were given.', 'Give at least one after add.'],
+    [['proposals', 'accept'], 'No proposal to accept was given.', 'List them with `credence proposals`.'],
     [
       ['history', 'x', '--limit', '3'],
-      '--limit and --before choose among the latest changes of all beliefs.',
-      'Leave them out for one belief.',
+      '--limit and --before cannot be combined with a belief.',
+      'Leave them out to see all changes of the belief.',
     ],
     [['beliefs', '--scopes', '--pinned'], '--scopes lists all scopes.', 'Leave out the options that choose beliefs.'],
   ])('%j is refused with 2, says why, and makes nothing', async (argv, message, hint) => {
@@ -107,12 +109,12 @@ describe('a wrong belief, file or memory', () => {
     [['undo', '99'], 'not_found', 'There is no change 99.'],
     [['resolve', 'payment terms'], 'invalid', '"payment terms" is not an open question; its type is entity.'],
     [['alias', 'payment terms', 'remove', 'x'], 'not_found', '"payment terms" has no alias "x".'],
-    [['proposals', 'accept', 'payment terms'], 'not_found', 'Nothing is proposed for "payment terms".'],
+    [['proposals', 'accept', 'payment terms'], 'not_found', 'There is no proposal for "payment terms".'],
     [['remember', ' ', '--name', 'empty'], 'invalid', 'The content is empty.'],
     [
       ['forget', 'payment terms', '--yes', '--as', 'agent:codex'],
       'forbidden',
-      '"payment terms" was written by a higher authority than agent "codex".',
+      '"payment terms" was written by another author, so the agent codex cannot forget it.',
     ],
     [['import', 'nothing.jsonl'], 'not_found', 'There is no file nothing.jsonl.'],
   ])('%j is refused with 3 and %s', async (argv, code, message) => {
@@ -136,7 +138,7 @@ describe('a wrong belief, file or memory', () => {
     const chosen = await place.json('show', 'it', '--scope', 'project:b')
 
     expect(ambiguous.exitCode).toBe(3)
-    expect(ambiguous.stderr).toMatch(/^error: "it" means several beliefs: b-\w+ \(it, project:[ab]\), b-\w+ /)
+    expect(ambiguous.stderr).toMatch(/^error: "it" matches several beliefs: b-\w+ \(it, project:[ab]\), b-\w+ /)
     expect(chosen.belief.content).toBe('It is project:b.')
   })
 })
@@ -203,7 +205,7 @@ describe('a store that cannot be used', () => {
     const remembered = await place.run('remember', 'x', '--name', 'x', '--dir', 'file/below')
 
     expect(made.exitCode).toBe(3)
-    expect(made.stderr).toMatch(/^error: The directory .*file\/below cannot be made \(ENOTDIR\)\.\nhint: /)
+    expect(made.stderr).toMatch(/^error: The directory .*file\/below cannot be created \(ENOTDIR\)\.\nhint: /)
     expect(remembered.exitCode).toBe(3)
     expect(remembered.stderr).toMatch(/^error: .*file\/below/)
   })
@@ -221,27 +223,100 @@ describe('a store that cannot be used', () => {
 })
 
 describe('doctor', () => {
-  it('finds a sound memory sound, and can copy and rebuild it', async () => {
+  it('finds a sound memory sound, and can rebuild it', async () => {
     using place = workplace()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
 
     const examined = await place.run('doctor')
-    const treated = await place.json('doctor', '--backup', 'copy.db', '--rebuild')
-    const again = await place.run('doctor', '--backup', 'copy.db')
+    const treated = await place.json('doctor', '--rebuild')
     const sound = await place.run('doctor', '--set-aside')
 
     expect(examined.exitCode).toBe(0)
-    expect(examined.stdout).toMatch(
-      /^ok {4}remember, recall and forget +a belief was written, recalled, and is gone again$/m,
-    )
+    expect(examined.stdout).toMatch(/^ok {4}recall +the newest belief is found by its name$/m)
     expect(examined.stdout).not.toContain('FAIL')
     expect(treated.ok).toBe(true)
     expect(treated.findings).toContainEqual({ check: 'rebuild', ok: true, detail: 'identical to what was there' })
-    expect(existsSync(join(place.work, 'copy.db'))).toBe(true)
-    expect(again).toMatchObject({ exitCode: 3, stdout: '' })
-    expect(again.stderr).toContain('copy.db is there already.')
     expect(sound).toMatchObject({ exitCode: 3, stdout: '' })
-    expect(sound.stderr).toContain('is sound.')
+    expect(sound.stderr).toContain('is not damaged.')
+  })
+
+  it('reports a journal that lost its newest events until the loss is accepted, and does not rebuild without them', async () => {
+    using place = workplace()
+    for (const name of ['one', 'two', 'three'])
+      await place.run('remember', `About ${name}.`, '--name', name, '--dir', 'memory')
+    const db = new Database(join(place.work, 'memory', 'state', 'credence.db'))
+    db.exec(`PRAGMA foreign_keys = OFF; DROP TRIGGER events_are_never_deleted; DROP TRIGGER changes_are_never_deleted;
+      DELETE FROM changes WHERE event > 1; DELETE FROM events WHERE number > 1`)
+    db.close()
+
+    const examined = await place.run('doctor')
+    const rebuilt = await place.run('doctor', '--rebuild')
+    const listed = await place.json('list')
+    const accepted = await place.run('doctor', '--accept-loss', '--rebuild')
+    const after = await place.run('doctor')
+
+    expect(examined).toMatchObject({
+      exitCode: 5,
+      stdout: expect.stringMatching(/FAIL +journal +.*event 3 was committed/u),
+    })
+    expect(examined.stderr).toContain('--accept-loss')
+    expect(rebuilt).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +rebuild +.*not whole/u) })
+    expect(listed.total).toBe(3)
+    expect(accepted).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/ok +accept loss/u) })
+    expect(after.exitCode).toBe(0)
+    expect((await place.json('list')).total).toBe(1)
+  })
+
+  it('reports an index that was emptied, which the next command makes again', async () => {
+    using place = workplace()
+    await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'memory')
+    const db = new Database(join(place.work, 'memory', 'state', 'credence.db'))
+    db.exec('DELETE FROM forms')
+    db.close()
+
+    const examined = await place.run('doctor')
+    const recalled = await place.run('recall', 'What are our payment terms?')
+
+    expect(examined).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +index +forms: /u) })
+    expect(recalled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('14 days') })
+    expect((await place.run('doctor')).exitCode).toBe(0)
+  })
+
+  it.each([['doctor'], ['status'], ['history'], ['history', 'payment terms'], ['show', 'payment terms']])(
+    'and other commands that report change no file: %s %s',
+    async (...argv) => {
+      using place = workplace()
+      await place.run('init', '--dir', 'memory')
+      await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
+      const file = join(place.work, 'memory', 'MEMORY.md')
+      writeFileSync(file, readFileSync(file, 'utf8').replace('14 days', '30 days'))
+      const before = contentsOf(join(place.work, 'memory'))
+
+      const { exitCode } = await place.run(...argv.filter((word) => word !== undefined))
+
+      expect(exitCode).toBe(0)
+      expect(contentsOf(join(place.work, 'memory'))).toEqual(before)
+    },
+  )
+
+  it('and every other command leave temporary files to living processes; a change removes those of dead ones', async () => {
+    using place = workplace()
+    await place.run('init', '--dir', 'memory')
+    const dead = spawnSync(process.execPath, ['--eval', '']).pid
+    const left = ['', 'state', 'state/mirror'].flatMap((folder) =>
+      [dead, process.pid].flatMap((pid) =>
+        ['MEMORY.md', 'lock'].map((name) => join(place.work, 'memory', folder, `.tmp-${pid}-0123abcd-${name}`)),
+      ),
+    )
+    for (const file of left) writeFileSync(file, '')
+
+    await place.run('recall', 'anything')
+    await place.run('doctor')
+    const before = left.filter((file) => existsSync(file))
+    await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
+
+    expect(before).toEqual(left)
+    expect(left.filter((file) => existsSync(file))).toEqual(left.filter((file) => file.includes(`-${process.pid}-`)))
   })
 
   it('finds a store that others may read, and leaves with 5', async () => {
@@ -318,3 +393,13 @@ describe('a bug', () => {
     expect(loud.stderr).toContain('failures.test.ts')
   })
 })
+
+/** Every file below a directory but SQLite's own log, with its bytes. No store in it may be open. */
+function contentsOf(directory: string): ReadonlyMap<string, string> {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !/-(?:wal|shm)$/u.test(entry.name),
+  )
+  return new Map(
+    files.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]),
+  )
+}

@@ -8,7 +8,7 @@ const theirs = {
   _id: 'b-theirs',
   user_id: 'local',
   canonical_name: 'Postgres',
-  aliases: ['the database'],
+  aliases: ['main database'],
   content: 'Version 17.',
   why_it_matters: 'Use its syntax.',
   scope: ['project:a'],
@@ -27,7 +27,12 @@ describe('import', () => {
 
     const first = await place.json('import', file)
     const second = await place.run('import', file)
-    const recalled = await place.json('recall', 'Does the session cache need the database?', '--scope', 'project:a')
+    const recalled = await place.json(
+      'recall',
+      'Does the session cache need the main database?',
+      '--scope',
+      'project:a',
+    )
 
     expect(first).toMatchObject({ added: 2, unchanged: 0, warnings: [] })
     expect(second.stdout).toBe('added       0\nunchanged   2\nreinforced  0\ncorrected   0\nproposed    0\n')
@@ -105,7 +110,7 @@ describe('export', () => {
 
     const exported = await place.run('export')
     const scoped = await place.run('export', '--scope', 'user:universal')
-    await place.runWith({ stdin: exported.stdout }, 'import', '-', '--dir', 'copy')
+    await place.runWith({ stdin: exported.stdout }, 'import', '-', '--trusted', '--dir', 'copy')
     const copied = await place.run('export', '--dir', 'copy')
 
     const sorted = ({ stdout }: { stdout: string }) =>

@@ -42,6 +42,23 @@ describe('the project of the working directory', () => {
     })
   })
 
+  it('is not where things about the person are remembered, unless it is named', async () => {
+    using place = workplace()
+    const cwd = repository(join(place.work, 'ledger'))
+    const remember = (...args: readonly string[]) => place.runWith({ cwd }, 'remember', ...args)
+
+    const personal = await remember('I am allergic to peanuts.')
+    const wish = await remember('Always answer in British English.')
+    const work = await remember('We sort my invoices by date.')
+    const named = await remember('I am on call in May.', '--scope', 'project:ledger')
+
+    expect(personal.stdout).toContain('in user:universal.')
+    expect(personal.stderr).toMatch(/To keep it in this one: --scope project:ledger-[0-9a-f]{8}\n/)
+    expect(wish.stdout).toContain('in user:universal.')
+    expect(work.stdout).toMatch(/in project:ledger-[0-9a-f]{8}\./)
+    expect(named.stdout).toContain('in project:ledger.')
+  })
+
   it('is never shared by two repositories whose folders have the same name', async () => {
     using place = workplace()
     const one = repository(join(place.work, 'one', 'api'))
@@ -99,7 +116,7 @@ describe('a repository whose directory was renamed', () => {
     expect(recalled.stderr).toContain(note)
     expect(attached.stdout).toContain(`Attached ${scope}, with 1 belief`)
     expect(existsSync(join(after, '.credence.json'))).toBe(true)
-    expect(again).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('.credence.json already.') })
+    expect(again).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('.credence.json already exists.') })
     expect(JSON.parse(found.stdout)).toMatchObject({ scopes: [scope, 'user:universal'], relevant: [{}] })
     expect(found.stderr).toBe('')
   })

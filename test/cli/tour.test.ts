@@ -12,7 +12,7 @@ describe('tour', () => {
     expect(stdout.split('\n').filter((line) => [...line].length > 80)).toEqual([])
     expect(stdout).toContain('"reedis" (read as "redis") means its name "Redis"')
     expect(stdout).toMatch(/superseded +Invoices are due in 14 days\./)
-    expect(stdout).toMatch(/"colour palette" \(b-\w+\): it lives in project:website/)
+    expect(stdout).toMatch(/"colour palette" \(b-\w+\): it belongs to project:website/)
     expect([place.home, place.work, place.temporary].flatMap((path) => readdirSync(path))).toEqual([])
   })
 

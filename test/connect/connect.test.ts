@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parse as parseJsonc } from 'jsonc-parser'
+import { evaluate, parse as parseTree } from '@humanwhocodes/momoa'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { type ConnectHost, connectHosts } from '../../src/cli/connect/hosts.ts'
@@ -12,6 +12,8 @@ type Place = ReturnType<typeof workplace>
 const userFiles: Readonly<Record<ConnectHost, readonly string[]>> = {
   'claude-code': ['.claude.json', '.claude/settings.json'],
   codex: ['.codex/config.toml', '.codex/hooks.json'],
+  gemini: ['.gemini/settings.json'],
+  opencode: ['.config/opencode/opencode.json'],
   cursor: ['.cursor/mcp.json', '.cursor/hooks.json'],
   vscode: ['.config/Code/User/mcp.json'],
   openclaw: ['.openclaw/openclaw.json'],
@@ -26,20 +28,25 @@ function put(file: string, text: string): void {
 }
 
 const textOf = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null)
-const jsonAt = (file: string) => parseJsonc(readFileSync(file, 'utf8'))
+// biome-ignore lint/suspicious/noExplicitAny: the tests look at whatever is there
+const parseJson = (text: string): any => evaluate(parseTree(text.replace(/^\ufeff/, ''), { mode: 'json5' }))
+const jsonAt = (file: string) => parseJson(readFileSync(file, 'utf8'))
 
 /** Files as people have them: comments, tabs, no last newline, other servers and hooks. */
 const written: Readonly<Record<string, string>> = {
   '.claude.json': '{"numStartups": 7, "mcpServers": {"other": {"command": "x"}}}',
   '.claude/settings.json':
-    '{\n\t// mine\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{ "hooks": [{ "type": "command", "command": "say done" }] },\n\t\t],\n\t},\n}',
+    '{\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{ "hooks": [{ "type": "command", "command": "say done" }] }\n\t\t]\n\t}\n}',
   '.codex/config.toml': 'model = "gpt" # mine\n\n[mcp_servers.other]\ncommand = "x"',
   '.codex/hooks.json': '{"hooks":{}}\n',
   '.cursor/mcp.json': '{\r\n    "mcpServers": {}\r\n}\r\n',
   '.cursor/hooks.json': '{\n  "version": 1,\n  "hooks": { "stop": [{ "command": "./mine.sh" }] }\n}\n',
   '.config/Code/User/mcp.json': '{\n  "servers": { "other": { "command": "x" } }, // keep\n  "inputs": []\n}\n',
+  '.gemini/settings.json':
+    '{\n  // mine\n  "ui": { "theme": "x" },\n  "mcpServers": { "other": { "command": "x" } },\n}\n',
+  '.config/opencode/opencode.json': '{\n  "plugin": ["other"], // mine\n  "model": "a/b"\n}\n',
   '.openclaw/openclaw.json':
-    '{\n  "agents": {},\n  "plugins": { "load": { "paths": ["/else"] }, "slots": { "memory": "memory-core" } }\n}\n',
+    "{\n  agents: {},\n  plugins: { load: { paths: ['/else'] }, slots: { memory: 'memory-core' } }, // mine\n}\n",
   '.config/Claude/claude_desktop_config.json': '{}',
 }
 
@@ -92,7 +99,10 @@ describe.each(connectHosts)('connecting %s', (host) => {
     await run(place, host, '--yes')
     for (const file of files) {
       const text = readFileSync(file, 'utf8')
-      writeFileSync(file, file.endsWith('.toml') ? `# later\n${text}` : `// later\n${text}`)
+      // Programs that read strict JSON write it too.
+      const isStrict = /\.claude|\.codex|Claude/.test(file)
+      const later = isStrict ? text.replace('{', '{"later": 1,') : `// later\n${text}`
+      writeFileSync(file, file.endsWith('.toml') ? `# later\n${text}` : later)
     }
 
     const { exitCode } = await run(place, host, '--remove', '--yes')
@@ -101,8 +111,9 @@ describe.each(connectHosts)('connecting %s', (host) => {
     for (const [index, file] of files.entries()) {
       const text = readFileSync(file, 'utf8')
       expect(text, file).toContain('later')
-      const left = file.endsWith('.toml') ? parseToml(text) : parseJsonc(text)
-      expect(left, file).toEqual(values[index])
+      const left = file.endsWith('.toml') ? parseToml(text) : parseJson(text)
+      const { later: _later, ...own } = left
+      expect(own, file).toEqual(values[index])
       expect(text, file).not.toMatch(/credence(?:\.js)?"? hook|"credence"|mcp_servers\.credence/)
     }
   })
@@ -193,6 +204,34 @@ describe('what is written', () => {
     expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
   })
 
+  it('leaves the commands of others alone that share a group of hooks with its own', async () => {
+    using place = workplace()
+    const file = join(place.home, '.claude', 'settings.json')
+    const [mine, old] = ['notify', 'credence hook stop --host claude-code'].map((command) => ({
+      type: 'command',
+      command,
+    }))
+    const similar = { hooks: [{ type: 'command', command: 'echo about credence hook stop' }] }
+    put(file, JSON.stringify({ hooks: { Stop: [similar, { matcher: '', hooks: [mine, old] }] } }))
+
+    await run(place, 'claude-code', '--yes')
+    const { Stop: connected } = jsonAt(file).hooks
+    // Claude Code's own editor adds a command to the group that has the matcher.
+    const later = { type: 'command', command: 'later' }
+    const { hooks } = jsonAt(file)
+    hooks.PreCompact[0].hooks.push(later)
+    writeFileSync(file, JSON.stringify({ hooks }))
+    await run(place, 'claude-code', '--remove', '--yes')
+
+    expect(connected).toMatchObject([
+      similar,
+      { matcher: '', hooks: [mine, { command: expect.stringContaining(`${bin} hook stop --host claude-code`) }] },
+    ])
+    expect(jsonAt(file)).toEqual({
+      hooks: { Stop: [similar, { matcher: '', hooks: [mine] }], PreCompact: [{ hooks: [later] }] },
+    })
+  })
+
   it('keeps the mode of a file, and a link a link', async () => {
     using place = workplace()
     const real = join(place.path, 'dotfiles', 'mcp.json')
@@ -206,16 +245,77 @@ describe('what is written', () => {
     expect(readFileSync(real, 'utf8')).toContain('credence')
     expect(statSync(real).mode & 0o777).toBe(0o644)
   })
+
+  it('writes through a link whose file does not exist yet, and removes only that file', async () => {
+    using place = workplace()
+    const link = join(place.home, '.claude.json')
+    const real = join(place.path, 'dotfiles', 'claude.json')
+    symlinkSync(real, link)
+
+    await run(place, 'claude-code', '--yes')
+    const connected = textOf(real)
+    await run(place, 'claude-code', '--remove', '--yes')
+
+    expect(connected).toContain('credence')
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(existsSync(dirname(real))).toBe(false)
+  })
 })
 
 describe('connecting', () => {
+  it('writes all files of a program or none', async () => {
+    using place = workplace()
+    const servers = join(place.home, '.claude.json')
+    // Its settings cannot be written.
+    put(join(place.home, '.claude'), '')
+
+    const fresh = await run(place, 'claude-code', '--yes')
+    const isThere = existsSync(servers)
+    put(servers, '{"mcpServers": {}}')
+    const edited = await run(place, 'claude-code', '--yes')
+    const removed = await run(place, 'claude-code', '--remove', '--yes')
+
+    expect(fresh).toMatchObject({ exitCode: 3, stdout: '' })
+    expect(fresh.stderr).toContain(`${join(place.home, '.claude', 'settings.json')} cannot be written`)
+    expect(isThere).toBe(false)
+    expect(edited.exitCode).toBe(3)
+    expect(removed.stdout).toContain('Nothing of Credence')
+    expect(textOf(servers)).toBe('{"mcpServers": {}}')
+  })
+
+  it('says why a file cannot be read', async () => {
+    using place = workplace()
+    mkdirSync(join(place.home, '.claude.json'))
+
+    const { exitCode, stderr } = await run(place, 'claude-code', '--yes')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(`${join(place.home, '.claude.json')} cannot be read: it is a directory`)
+  })
+
+  it('says at a terminal what it waits for while the program checks the connection', async () => {
+    using place = workplace()
+    const programs = join(place.path, 'bin')
+    mkdirSync(programs)
+    writeFileSync(join(programs, 'claude'), "#!/bin/sh\necho 'credence: - ✔ Connected'\n", { mode: 0o755 })
+
+    const { stdout, stderr } = await place.runWith(
+      { columns: 80, env: { PATH: `${programs}:/usr/bin:/bin` } },
+      ...['connect', 'claude-code', '--yes'],
+    )
+
+    expect(stderr).toContain('waiting for `claude` to check the connection')
+    expect(stdout).toContain('confirms it')
+  })
+
   it.each([
     ['claude-code', '.claude.json', '{"mcpServers": '],
     ['claude-code', '.claude.json', '[]'],
     ['codex', '.codex/config.toml', 'model = '],
     ['codex', '.codex/config.toml', '[mcp_servers.credence]'],
     ['codex', '.codex/config.toml', 'mcp_servers = { other = { command = "x" } }'],
-    ['openclaw', '.openclaw/openclaw.json', "{ plugins: { slots: { memory: 'x' } } }"],
+    ['openclaw', '.openclaw/openclaw.json', "{ plugins: { slots: { memory: 'x' } }"],
+    ['claude-code', '.claude/settings.json', '{\n  // Claude Code ignores a file with comments.\n  "model": "opus"\n}'],
     ['claude-code', '.claude.json', '{"mcpServers": []}'],
     ['claude-code', '.claude.json', '{"mcpServers": "x"}'],
     ['claude-code', '.claude/settings.json', '{"hooks": null}'],

@@ -1,14 +1,13 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parse as parseJsonc } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { commandTable } from '../../src/cli/command-table.ts'
 import { hookEventNamed } from '../../src/cli/hooks/host-protocol.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
 import { openMemory } from '../../src/open-memory.ts'
-import { workplace } from '../cli/workplace.ts'
+import { bin, workplace } from '../cli/workplace.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import {
   claudeHooks,
@@ -48,22 +47,27 @@ describe('the folders for other programs', () => {
       'integrations/claude-code/.claude-plugin/plugin.json',
       'integrations/openclaw/openclaw.plugin.json',
       'integrations/openclaw/package.json',
+      'integrations/opencode/package.json',
     ]
 
     expect(files).toContain('integrations')
     expect(manifests.map((path) => [path, json(path).version])).toEqual(manifests.map((path) => [path, version]))
-    expect(json('integrations/openclaw/package.json').dependencies).toEqual({ credence: version })
+    // OpenClaw loads a copy of the package alone, so it may need nothing that lies outside of it.
+    expect(json('integrations/openclaw/package.json').dependencies).toBeUndefined()
+    const imported = [...read('integrations/openclaw/index.js').matchAll(/(?:from|import\()\s*'([^']+)'/g)]
+    expect(imported.map(([, name]) => name).filter((name) => !name?.startsWith('node:'))).toEqual([])
     expect(json('server.json').packages[0].version).toBe(version)
-    expect(json('integrations/claude-code/.claude-plugin/marketplace.json').plugins[0].version).toBe(version)
+    expect(json('.claude-plugin/marketplace.json').plugins[0].version).toBe(version)
     expect(globSync('integrations/*', { cwd: root }).sort()).toEqual([
       'integrations/claude-code',
       'integrations/openclaw',
+      'integrations/opencode',
     ])
   })
 
   it.each([
     ['integrations/claude-code/.claude-plugin/plugin.json', claudePlugin],
-    ['integrations/claude-code/.claude-plugin/marketplace.json', claudeMarketplace],
+    ['.claude-plugin/marketplace.json', claudeMarketplace],
     ['integrations/claude-code/hooks/hooks.json', claudePluginHooks],
     ['integrations/claude-code/.mcp.json', mcpServers],
     ['integrations/openclaw/openclaw.plugin.json', openclawManifest],
@@ -82,7 +86,7 @@ describe('the folders for other programs', () => {
 
     expect(commands).toHaveLength(4)
     for (const command of commands) {
-      const [, name, event] = command.split(' ')
+      const [, name, event] = (command.split('; ').at(-1) ?? '').split(' ')
       expect(
         commandTable.some((entry) => entry.name === name),
         command,
@@ -115,7 +119,7 @@ describe('what connecting writes', () => {
 
     await place.runWith({ platform: 'linux' }, 'connect', host, '--yes')
 
-    const value = parseJsonc(readFileSync(join(place.home, file), 'utf8'))
+    const value = JSON.parse(readFileSync(join(place.home, file), 'utf8'))
     expect(schema.safeParse(value).error?.issues ?? []).toEqual([])
   })
 
@@ -124,7 +128,7 @@ describe('what connecting writes', () => {
 
     await place.runWith({ platform: 'linux' }, 'connect', 'claude-code', '--yes')
 
-    const { hooks } = parseJsonc(readFileSync(join(place.home, '.claude/settings.json'), 'utf8'))
+    const { hooks } = JSON.parse(readFileSync(join(place.home, '.claude/settings.json'), 'utf8'))
     expect(claudeHooks.safeParse(hooks).error?.issues ?? []).toEqual([])
   })
 })
@@ -137,24 +141,28 @@ async function registered(pluginConfig: object) {
   const { default: plugin } = await import(join(root, 'integrations/openclaw/index.js'))
   const found = new Map<string, { parameters: { properties: object }; execute: Execute }>()
   const hooks = new Map<string, PromptHook>()
+  const commands: string[] = []
   plugin.register({
-    pluginConfig,
+    pluginConfig: { command: [process.execPath, bin], ...pluginConfig },
     registerTool: (tool: { name: string; parameters: { properties: object }; execute: Execute }) =>
       found.set(tool.name, tool),
     on: (name: string, handler: PromptHook) => hooks.set(name, handler),
+    registerCli: (_registrar: unknown, { descriptors }: { descriptors: readonly { name: string }[] }) =>
+      commands.push(...descriptors.map(({ name }) => name)),
     logger: { warn: () => {} },
   })
   const use = async (name: string, given: unknown) => (await found.get(name)?.execute('call-1', given))?.details
-  return { plugin, found, hooks, use }
+  return { plugin, found, hooks, commands, use }
 }
 
 describe('the OpenClaw plugin', () => {
-  it('registers exactly the tools it declares, with the arguments OpenClaw gives them', async () => {
+  it('registers exactly the tools and commands it declares, with the arguments OpenClaw gives them', async () => {
     using directory = temporaryDirectory()
     const manifest = json('integrations/openclaw/openclaw.plugin.json')
-    const { plugin, found } = await registered({ dir: directory.path })
+    const { plugin, found, commands } = await registered({ dir: directory.path })
 
     expect([...found.keys()]).toEqual(manifest.contracts.tools)
+    expect(commands).toEqual(manifest.cliCommands.map(({ name }: { name: string }) => name))
     expect({ id: plugin.id, kind: plugin.kind }).toEqual({ id: manifest.id, kind: 'memory' })
     const argumentsOf = (name: string): string[] => Object.keys(found.get(name)?.parameters.properties ?? {})
     expect(argumentsOf('memory_search')).toEqual(['query', 'maxResults', 'minScore', 'corpus'])
@@ -202,7 +210,7 @@ describe('the OpenClaw plugin', () => {
 
   it('remembers as an agent, and puts what a prompt names before it', async () => {
     using directory = temporaryDirectory()
-    const { use, hooks } = await registered({ dir: directory.path, scopes: ['project:ledger'] })
+    const { use, hooks } = await registered({ dir: directory.path, scopes: ['project:ledger', 'user:universal'] })
 
     const made = await use('memory_remember', { name: 'api port', content: 'The API listens on 8080.' })
     const told = await hooks.get('before_prompt_build')?.({ prompt: 'Which api port?' })
@@ -212,7 +220,9 @@ describe('the OpenClaw plugin', () => {
     expect(told?.prependContext).toMatch(/^<memory>\n.*The API listens on 8080\./s)
     expect(silent).toBeUndefined()
     const memory = openMemory({ dir: directory.path })
-    expect((await memory.get('api port')).provenance).toMatchObject({ actor: 'agent', origin: 'openclaw' })
+    const { provenance, scopes } = await memory.get('api port')
+    expect(provenance).toMatchObject({ actor: 'agent', origin: 'openclaw' })
+    expect(scopes).toEqual(['project:ledger'])
     await memory.close()
   })
 })

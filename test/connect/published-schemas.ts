@@ -22,6 +22,7 @@ export const claudePlugin = z.strictObject({
 /** https://code.claude.com/docs/en/plugin-marketplaces, "Marketplace schema". */
 export const claudeMarketplace = z.strictObject({
   name: z.string().regex(/^[a-z0-9-]+$/),
+  description: z.string(),
   owner: z.strictObject({ name: z.string(), email: z.string().optional() }),
   plugins: z.array(
     z.strictObject({ name: z.string(), source: z.string().startsWith('./'), description: z.string(), version }),
@@ -81,6 +82,7 @@ export const openclawManifest = z.strictObject({
   kind: z.enum(['memory', 'context-engine']),
   activation: z.strictObject({ onStartup: z.boolean() }),
   contracts: z.strictObject({ tools: z.array(z.string()) }),
+  cliCommands: z.array(z.strictObject({ name: z.string(), description: z.string(), hasSubcommands: z.boolean() })),
   toolMetadata: z.record(
     z.string(),
     z.strictObject({ replaySafe: z.boolean().optional(), sideEffecting: z.boolean().optional() }),
@@ -146,6 +148,8 @@ export const registryServer = z.strictObject({
   title: z.string().max(100),
   description: z.string().min(1).max(100),
   version,
+  websiteUrl: z.url(),
+  repository: z.strictObject({ url: z.url(), source: z.literal('github') }),
   packages: z.array(
     z.strictObject({
       registryType: z.literal('npm'),

@@ -2,20 +2,32 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { count } from '../full-counts.ts'
 import { complaintsOf, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
 const processes = 8
-const writes = 250
+const writes = count(500)
+/** More processes, with as many writes together; each needs some 100 MB. */
+const crowds: readonly (readonly [crowd: number, each: number])[] = [
+  [16, count(250)],
+  ...(count(10) === 10
+    ? ([
+        [32, 200],
+        [50, 100],
+      ] as const)
+    : []),
+]
 
 /** Opens one store from many processes at once, and has them all write at the same time. */
 async function allAtOnce(
   file: string,
   options: (number: number) => Partial<WriterOptions> = () => ({}),
+  length = processes,
 ): Promise<readonly WriterProcess[]> {
   const writers = Array.from(
-    { length: processes },
+    { length },
     (_, number) => new WriterProcess({ file, prefix: `p${number}`, count: writes, waits: true, ...options(number) }),
   )
   await Promise.all(writers.map(({ ready }) => ready))
@@ -40,7 +52,7 @@ async function expectAllWritten(file: string, writers: readonly WriterProcess[],
 }
 
 describe(`${processes} processes that write ${writes} beliefs each at once`, () => {
-  it('all succeed, and every belief is there once', { timeout: 300_000 }, async () => {
+  it('all succeed, and every belief is there once', { timeout: 1_200_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 
@@ -49,16 +61,25 @@ describe(`${processes} processes that write ${writes} beliefs each at once`, () 
     await expectAllWritten(file, writers, processes * writes)
   })
 
-  it('all succeed while two of them also forget', { timeout: 300_000 }, async () => {
+  it.each(crowds)('all succeed when there are %i with %i each', { timeout: 1_200_000 }, async (crowd, each) => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
 
-    const writers = await allAtOnce(file, (number) => (number < 2 ? { forgetsEvery: 25 } : {}))
+    const writers = await allAtOnce(file, () => ({ count: each }), crowd)
 
-    await expectAllWritten(file, writers, processes * writes - 2 * (writes / 25))
+    await expectAllWritten(file, writers, crowd * each)
   })
 
-  it('all succeed in a store that they have to migrate first', { timeout: 300_000 }, async () => {
+  it('all succeed while two of them also forget', { timeout: 1_200_000 }, async () => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+
+    const writers = await allAtOnce(file, (number) => (number < 2 ? { forgetsEvery: writes / 10 } : {}))
+
+    await expectAllWritten(file, writers, processes * writes - 2 * 10)
+  })
+
+  it('all succeed in a store that they have to migrate first', { timeout: 1_200_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const old = new URL('../../src/store/sqlite/migrations/store-schema-1.db.gz', import.meta.url)

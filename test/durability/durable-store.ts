@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect } from 'vitest'
+import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 /** A directory that is removed with everything in it at the end of the block that uses it. */
@@ -33,6 +35,13 @@ export async function complaintsOf(file: string): Promise<readonly string[]> {
   const findings = await store.verify()
   await store.close()
   return findings.flatMap(({ check, ok, detail }) => (ok ? [] : [`${check}: ${detail}`]))
+}
+
+export async function expectWritable(file: string): Promise<void> {
+  const store = openStore(file)
+  const result = await store.commit(commitOf([present(sample({ id: 'afterwards' }))]))
+  expect(result.outcome).toBe('committed')
+  await store.close()
 }
 
 /** Numbers from 0 to 1 that are the same in every run (mulberry32), so that a failure can be repeated. */

@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { count } from '../full-counts.ts'
 import { chance, complaintsOf, lostOrDoubled, openStore, temporaryDirectory } from './durable-store.ts'
+import { isTracerHere, tracing } from './tracer.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
-const kills = 200
+const kills = count(1_000)
 const lanes = 2
 
 /** Starts a writer, kills it at some moment of its work, and returns what it had acknowledged by then. */
@@ -19,7 +22,7 @@ async function killedWriter(options: WriterOptions, random: () => number): Promi
 }
 
 describe('a writer that is killed', () => {
-  it(`loses nothing it acknowledged, ${kills} times`, { timeout: 240_000 }, async () => {
+  it(`loses nothing it acknowledged, ${kills} times`, { timeout: 1_800_000 }, async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'credence.db')
     const acknowledged: string[] = []
@@ -57,5 +60,40 @@ describe('a writer that is killed', () => {
     }
 
     expect(lost).not.toEqual([])
+  })
+})
+
+/** The calls that change a file or make a change durable, and those that tell the test about it. */
+const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,mkdir,chmod'
+const changes = 20
+
+describe.skipIf(!isTracerHere)(`a writer of ${changes} changes that is killed at each of its calls`, () => {
+  it('leaves what it acknowledged, and at most one change more', { timeout: 1_800_000 }, async () => {
+    // Every call in a full run, else every tenth.
+    const step = count(10) === 10 ? 1 : 10
+    let acknowledged = 0
+    let kills = 0
+    for (let point = 1, isKilled = true; isKilled; point += step) {
+      using directory = temporaryDirectory()
+      const file = join(directory.path, 'credence.db')
+      const tracer = tracing(calls, '/dev/null', `${calls}:signal=KILL:when=${point}`)
+      const writer = new WriterProcess({ file, prefix: 'w', count: changes }, tracer)
+      await writer.ended
+      isKilled = writer.report === null
+      kills += Number(isKilled)
+      acknowledged += writer.acknowledged.length
+      if (!existsSync(file)) {
+        expect([point, writer.acknowledged]).toEqual([point, []])
+        continue
+      }
+      expect([point, await lostOrDoubled(file, writer.acknowledged)]).toEqual([point, []])
+      const store = openStore(file)
+      const { total } = await store.list({ user: 'ada' }, { limit: 1, offset: 0 })
+      await store.close()
+      expect(total - writer.acknowledged.length).toBeOneOf([0, 1])
+      expect([point, await complaintsOf(file)]).toEqual([point, []])
+    }
+    console.log(`${kills} kills, one at each ${step === 1 ? '' : '10th '}call; ${acknowledged} acknowledged, 0 lost.`)
+    expect(kills).toBeGreaterThan(20)
   })
 })

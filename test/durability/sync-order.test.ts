@@ -1,12 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from './durable-store.ts'
+import { isTracerHere } from './tracer.ts'
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
-
-const isTracerHere = spawnSync('strace', ['--version']).status === 0
 
 /** For every acknowledgement: how often the log was synchronised since the one before. */
 async function syncsBeforeEachAck(directory: string, fault: Pick<WriterOptions, 'fault'>): Promise<readonly number[]> {

@@ -17,9 +17,10 @@ export class WriterProcess {
   readonly acknowledged: string[] = []
   readonly refusals: Refusal[] = []
   report: WriterReport | null = null
+  /** What it wrote to standard error. */
+  complaints = ''
   readonly ready: Promise<void>
   readonly ended: Promise<void>
-  #complaints = ''
   #heard: () => void = () => {}
 
   /** `through` runs the writer under another program, such as a tracer. */
@@ -30,14 +31,14 @@ export class WriterProcess {
     const { stdout, stderr } = this.child
     if (stdout === null || stderr === null) throw new Error('The writer has no output.')
     stderr.on('data', (data) => {
-      this.#complaints += String(data)
+      this.complaints += String(data)
     })
     const lines = createInterface({ input: stdout })
     let becomeReady: () => void = () => {}
     this.ready = new Promise((resolve, reject) => {
       becomeReady = resolve
       // A writer that ends before it was ready has said why.
-      this.child.once('close', () => reject(new Error(`The writer never got ready. ${this.#complaints}`)))
+      this.child.once('close', () => reject(new Error(`The writer never got ready. ${this.complaints}`)))
     })
     this.ready.catch(() => {})
     lines.on('line', (line) => {
@@ -76,7 +77,7 @@ export class WriterProcess {
   /** Waits until it has finished by itself, and insists that it did. */
   async finished(): Promise<WriterReport | null> {
     await this.ended
-    if (this.child.exitCode !== 0) throw new Error(`The writer ended with ${this.child.exitCode}. ${this.#complaints}`)
+    if (this.child.exitCode !== 0) throw new Error(`The writer ended with ${this.child.exitCode}. ${this.complaints}`)
     return this.report
   }
 }

@@ -333,16 +333,16 @@ describe('runs', () => {
     [['benchmark', 'run', 'session-drift', '--shard', '1/2', '--ablations'], '--ablations needs the whole pack.'],
     [['benchmark', 'merge'], 'No store is given.'],
     [['benchmark', 'run', 'nowhere'], 'There is no pack "nowhere".'],
-    [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume names the run'],
+    [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume takes no packs'],
     [['benchmark', 'run', '--resume', 'x', '--seed', '7'], '--seed cannot be given with --resume'],
     [['benchmark', 'run', '--resume', 'x', '--explain'], '--explain cannot be given with --resume'],
     [['benchmark', 'run', 'retrieval-precision', '--repeats', '0'], '--repeats: "0" is not a whole number'],
-    [['benchmark', 'run', 'a', 'b', '--run-id', 'x'], '--run-id is for one pack.'],
+    [['benchmark', 'run', 'a', 'b', '--run-id', 'x'], '--run-id can be given with one pack only.'],
     [['benchmark', 'snapshot'], '--snapshot-id is missing.'],
     [['benchmark', 'snapshot', '--snapshot-id', '../x'], '"../x" is not a safe id.'],
     [['benchmark', 'gate', '--base', 'x'], '--candidate is missing.'],
     [['benchmark', 'gate', '--base', 'x', '--candidate', 'y', '--accept-changed', 'no reason'], 'gives no reason'],
-    [['benchmark', 'capture', 'hello'], 'Nothing says what is right.'],
+    [['benchmark', 'capture', 'hello'], 'No expectation is given.'],
   ])('%j is wrong usage', async (argv, message) => {
     using place = harness()
 
@@ -417,6 +417,32 @@ describe('the gate', () => {
     expect(github.stderr).toContain('::error title=Benchmark regression::ama-memory')
   })
 
+  it('names benchmarks that only the candidate has', async () => {
+    using place = harness()
+    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'candidate'), {
+      'runs/run-001.json': aRun(),
+      'runs/run-002.json': aRun({ runId: 'run-002', benchmarkId: 'newcomer' }),
+    })
+
+    const gate = await place.run('benchmark', 'gate', '--base', 'base', '--candidate', 'candidate')
+
+    expect(gate).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('new in the candidate\n  newcomer') })
+  })
+
+  it('refuses to accept a change of a benchmark that the base does not have', async () => {
+    using place = harness()
+    for (const store of ['base', 'candidate']) plant(join(place.work, store), { 'runs/run-001.json': aRun() })
+    const gate = (accepted: string) =>
+      place.run('benchmark', 'gate', '--base', 'base', '--candidate', 'candidate', '--accept-changed', accepted)
+
+    expect(await gate('ama-memory: two cases added')).toMatchObject({ exitCode: 0 })
+    expect(await gate('ama-memori: two cases added')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/the base has no benchmark "ama-memori".*ama-memory/su),
+    })
+  })
+
   it('ends with 0, 1, 3 and 4', async () => {
     using place = harness()
     plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
@@ -488,6 +514,18 @@ describe('benchmark capture', () => {
     expect(captured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"Sunday race" must not be there') })
     expect(precious.document).toMatchObject({ passesNow: true, isFaithful: true })
     expect(ran).toMatchObject({ exitCode: 1, document: { runs: [{ totalCases: 2, passedCases: 1 }] } })
+  })
+
+  it.each([
+    ['names a command that runs as printed', switchedOn, 'with `credence benchmark run my-cases`'],
+    ['turns on the setting that the command needs', {}, 'with `CREDENCE_EVAL_HARNESS_ENABLED=true credence bench'],
+  ])('%s', async (_, env, command) => {
+    using place = harness(env)
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+
+    const { stderr } = await place.run('benchmark', 'capture', 'Is the Albatross ready?', '--as-is')
+
+    expect(stderr.replaceAll(/\s+/gu, ' ')).toContain(command)
   })
 })
 

@@ -60,8 +60,62 @@ describe('the gate', () => {
     using place = temporaryDirectory()
     const nowhere = join(place.path, 'nowhere')
 
-    expect(await gateStores({ base: nowhere, candidate: nowhere })).toMatchObject({ passed: false, exitCode: 3 })
+    expect(await gateStores({ base: nowhere, candidate: nowhere })).toMatchObject({
+      passed: false,
+      exitCode: 3,
+      reasons: [{ line: `The candidate has no eval store at ${nowhere}.`, next: expect.stringContaining('path') }],
+    })
     expect(await gateStores({ base: nowhere, candidate: place.path })).toMatchObject({ passed: false, exitCode: 4 })
+  })
+
+  it('nothing judged: a base whose cases were all skipped, unjudged or errors gives nothing to compare with', async () => {
+    for (const counts of [{ skippedCases: 12 }, { unjudgedCases: 12 }, { errorCases: 12 }]) {
+      using place = temporaryDirectory()
+      const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+      const run = aRun({ passed: 0, failedCases: 0, ...counts, metrics: undefined })
+      plant(base, { 'runs/run-001.json': run })
+      plant(candidate, { 'runs/run-001.json': run })
+
+      const runs = await gateStores({ base, candidate })
+      const about = { createdAt: '2026-03-07T10:00:00.000Z', sourceRootDir: 'base' }
+      await createSnapshot(base, { snapshotId: 'required-main', ...about })
+      const snapshot = await gateStores({ base, candidate })
+
+      for (const report of [runs, snapshot]) {
+        expect(report).toMatchObject({ exitCode: 4, comparedBenchmarks: 0 })
+        expect(report.reasons[0]?.line).toContain('No case of the base passed or failed.')
+      }
+    }
+  })
+
+  it('silent skip: a case that is no longer judged is missed without case records too', async () => {
+    using place = temporaryDirectory()
+    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    plant(base, { 'runs/run-001.json': aRun() })
+    plant(candidate, { 'runs/run-001.json': aRun({ failedCases: 2, skippedCases: 1 }) })
+
+    const runs = await gateStores({ base, candidate })
+    const about = { createdAt: '2026-03-07T10:00:00.000Z', sourceRootDir: 'base' }
+    await createSnapshot(base, { snapshotId: 'required-main', ...about })
+    const snapshot = await gateStores({ base, candidate })
+
+    for (const { exitCode, reasons } of [runs, snapshot]) {
+      expect(exitCode).toBe(4)
+      expect(reasons[0]?.line).toBe('ama-memory: The base judged 12 cases, the candidate only 11.')
+    }
+  })
+
+  it('impossible figure: a metric outside of its declared range is invalid, not better', async () => {
+    const metricDeclarations = [{ name: 'f1', direction: 'higher', range: [0, 1] }]
+    const report = await gated(
+      { metrics: { f1: 0.5 }, metricDeclarations },
+      { 'runs/run-001.json': aRun({ metrics: { f1: 1.5 } }) },
+    )
+
+    expect(report).toMatchObject({ exitCode: 3, comparedBenchmarks: 0 })
+    expect(report.reasons[0]?.line).toBe(
+      'ama-memory: f1 of the run run-001 is 1.5, but the pack declares a range from 0 to 1.',
+    )
   })
 
   it('exact inequality: float dust is no regression', async () => {
@@ -209,7 +263,7 @@ describe('the gate', () => {
     expect(same).toMatchObject({ exitCode: 0, deltas: [{ system: 'bm25', candidateRunId: 'run-001' }] })
     expect(none).toMatchObject({
       exitCode: 1,
-      reasons: [{ line: expect.stringContaining('ama-memory, vector: gone') }],
+      reasons: [{ line: expect.stringContaining('ama-memory, vector: missing') }],
     })
   })
 
@@ -247,7 +301,32 @@ describe('the gate', () => {
     })
 
     expect(await gated({}, { 'runs/run-001.json': aRun(), 'runs/run-002.json': shard })).toMatchObject({ exitCode: 0 })
-    expect(await gated({}, { 'runs/run-002.json': shard })).toMatchObject({ exitCode: 1 })
+    expect(await gated({}, { 'runs/run-002.json': shard })).toMatchObject({
+      exitCode: 1,
+      reasons: [
+        {
+          line: 'ama-memory: missing; the candidate has no whole run of it, only run-002 (shard 1/5).',
+          next: expect.stringContaining('credence benchmark merge'),
+        },
+      ],
+    })
+  })
+
+  it('left out: a filtered or edited run does not count, and the reason says which', async () => {
+    for (const [fields, why] of [
+      [{ filter: 'alias' }, 'filtered'],
+      [{ editedAt: '2026-03-08T10:00:00Z' }, 'forgotten texts were erased from it'],
+    ] as const) {
+      const { exitCode, reasons } = await gated({}, { 'runs/run-001.json': aRun(fields) })
+
+      expect(exitCode).toBe(1)
+      expect(reasons[0]?.line).toBe(`ama-memory: missing; the candidate has no whole run of it, only run-001 (${why}).`)
+      expect(reasons[0]?.next).toContain('Run it again')
+    }
+    const other = aRun({ filter: 'alias', benchmarkId: 'other' })
+    expect((await gated({}, { 'runs/run-001.json': other })).reasons[0]?.line).toBe(
+      'ama-memory: missing; the candidate has no run of it.',
+    )
   })
 
   it('fail open: 6 of 6 that become 0 of 6 never pass where results vary', async () => {

@@ -18,7 +18,7 @@ import { hookLogFile } from '../../src/cli/hooks/hook-log.ts'
 import { hookEvents, hookHosts } from '../../src/cli/hooks/host-protocol.ts'
 import { takeLock } from '../../src/files/lock.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
-import { claudeCodeOutput, codexOutput, cursorOutput } from './hosts.ts'
+import { claudeCodeOutput, codexOutput, cursorOutput, geminiOutput } from './hosts.ts'
 
 type Place = ReturnType<typeof workplace>
 
@@ -84,6 +84,8 @@ describe('a hook at prompt submit', () => {
     ['claude-code', 'prompt-submit', claudeCodeOutput],
     ['claude-code', 'UserPromptSubmit', claudeCodeOutput],
     ['codex', 'UserPromptSubmit', codexOutput],
+    ['gemini', 'BeforeAgent', geminiOutput],
+    ['opencode', 'prompt-submit', claudeCodeOutput],
   ] as const)('tells %s at %s what the prompt names, in the form it wants', async (host, event, schema) => {
     using place = workplace()
     await withMemory(place)
@@ -98,7 +100,7 @@ describe('a hook at prompt submit', () => {
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     const said = schema.parse(JSON.parse(stdout))
-    expect(said.hookSpecificOutput?.hookEventName).toBe('UserPromptSubmit')
+    expect(said.hookSpecificOutput?.hookEventName).toBe(host === 'gemini' ? 'BeforeAgent' : 'UserPromptSubmit')
     expect(said.hookSpecificOutput?.additionalContext).toContain('Sessions live in Redis 7.')
     // What always holds was said when the session began.
     expect(stdout).not.toContain('Tuesday')
@@ -162,6 +164,17 @@ describe('a hook at prompt submit', () => {
 
     expect(stdout).toContain('behind the blue cupboard')
     expect(logOf(place).at(-2)).toMatchObject({ event: 'prompt-submit', recalled: 1 })
+  })
+
+  it('keeps the person’s words alone where Gemini CLI puts the context of another hook before them', async () => {
+    using place = workplace()
+    const prompt =
+      '<hook_context>&lt;memory&gt;\nMy name is Dana.\n&lt;/memory&gt;\n</hook_context>\n\nGood morning to you.'
+
+    await hook(place, prompted(place, prompt), 'BeforeAgent', '--host', 'gemini')
+    await hook(place, { ...prompted(place, prompt), prompt_response: 'And to you.' }, 'AfterAgent', '--host', 'gemini')
+
+    expect(await textsIn(place)).toEqual(['Good morning to you.', 'And to you.'])
   })
 
   it('masks secrets before anything reaches the disk', async () => {
@@ -399,6 +412,74 @@ describe('hooks at stop and before compaction', () => {
     expect(exported).toMatchObject([
       { role: 'user', text: 'What is the port?', messageId: 'u-1' },
       { role: 'assistant', text: 'The port is 8080.', messageId: 'a-3' },
+    ])
+  })
+
+  it('keep the steps of tools before the answer, with their ids, but not what Credence itself answered', async () => {
+    using place = workplace()
+    const transcript = join(place.path, 'transcript.jsonl')
+    const used = (id: string, name: string, input: object) => [{ type: 'tool_use', id, name, input }]
+    const result = (id: string, content: unknown) => [{ type: 'tool_result', tool_use_id: id, content }]
+    const lines = [
+      line('assistant', 'a-0', used('t-0', 'Bash', { command: 'earlier' })),
+      line('user', 'u-0', result('t-0', 'before the prompt')),
+      line('user', 'u-1', 'Do the tests pass?'),
+      line('assistant', 'a-1', used('t-1', 'Bash', { command: 'npm test' })),
+      line('user', 'u-2', result('t-1', [{ type: 'text', text: `12 passed ${'x'.repeat(9_000)} end` }])),
+      line('assistant', 'a-2', used('t-2', 'mcp__credence__memory_search', { query: 'tests' })),
+      line('user', 'u-3', result('t-2', 'remembered before')),
+      line('assistant', 'a-3', [{ type: 'text', text: 'They pass.' }]),
+    ]
+    writeFileSync(transcript, lines.join('\n'))
+    const fields = { transcript_path: transcript }
+
+    await hook(place, { ...prompted(place, 'Do the tests pass?'), ...fields }, 'prompt-submit')
+    await hook(place, stopped(place, fields), 'pre-compact')
+    await hook(place, stopped(place, fields), 'stop')
+
+    const exported = await place.json('export', '--turns')
+    const step = exported.find(({ role }: { role: string }) => role === 'tool')
+    expect(exported.map(({ messageId }: { messageId: string }) => messageId).sort()).toEqual(['a-3', 't-1', 'u-1'])
+    expect(step).toMatchObject({ messageId: 't-1', session: 's-1' })
+    expect(step.text).toMatch(/^Bash \{"command":"npm test"\}\n12 passed x+\n\[… \d+ characters …\]\nx+ end$/)
+    expect(step.text.length).toBeLessThan(4_100)
+  })
+
+  it('keep the steps in the transcript of Codex', async () => {
+    using place = workplace()
+    const transcript = join(place.path, 'rollout.jsonl')
+    const item = (payload: object) =>
+      JSON.stringify({ timestamp: '2026-05-03T10:00:00Z', type: 'response_item', payload })
+    const said = (role: string, id: string, text: string) =>
+      item({ type: 'message', role, id, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] })
+    const lines = [
+      said('developer', 'd-1', '<memory>'),
+      said('user', 'm-1', 'Is it there?'),
+      item({ type: 'function_call', name: 'exec_command', call_id: 'c-1', arguments: '{"cmd":"ls"}' }),
+      item({ type: 'function_call_output', call_id: 'c-1', output: 'README.md' }),
+      item({
+        type: 'function_call',
+        name: 'memory_search',
+        namespace: 'mcp__credence',
+        call_id: 'c-2',
+        arguments: '{}',
+      }),
+      item({ type: 'function_call_output', call_id: 'c-2', output: 'remembered' }),
+      said('assistant', 'm-2', 'It is there.'),
+    ]
+    writeFileSync(transcript, lines.join('\n'))
+    const fields = { transcript_path: transcript }
+    const codex = ['--host', 'codex'] as const
+
+    await hook(place, { ...prompted(place, 'Is it there?'), ...fields }, 'prompt-submit', ...codex)
+    await hook(place, stopped(place, { ...fields, last_assistant_message: 'It is there.' }), 'stop', ...codex)
+
+    const exported = await place.json('export', '--turns')
+    const texts = exported.map(({ role, text }: { role: string; text: string }) => `${role}: ${text}`)
+    expect(texts.sort()).toEqual([
+      'assistant: It is there.',
+      'tool: exec_command {"cmd":"ls"}\nREADME.md',
+      'user: Is it there?',
     ])
   })
 
@@ -741,7 +822,7 @@ describe('whatever goes wrong, a hook', () => {
 
     expect(ending).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
     expect(logOf(place)).toMatchObject([
-      { event: 'prompt-submit', outcome: 'failed: unavailable' },
+      { event: 'prompt-submit', outcome: 'failed: invalid' },
       { event: 'hear', outcome: 'store unavailable' },
     ])
   })
@@ -772,7 +853,13 @@ describe('whatever goes wrong, a hook', () => {
   it('never says a word that its host did not ask for, whatever comes in', async () => {
     using place = workplace()
     await withMemory(place)
-    const schemas = { 'claude-code': claudeCodeOutput, codex: codexOutput, cursor: cursorOutput }
+    const schemas = {
+      'claude-code': claudeCodeOutput,
+      codex: codexOutput,
+      gemini: geminiOutput,
+      opencode: claudeCodeOutput,
+      cursor: cursorOutput,
+    }
     const field = fc.oneof(fc.string(), fc.constantFrom('Redis', place.work), fc.jsonValue())
     await fc.assert(
       fc.asyncProperty(
@@ -788,6 +875,57 @@ describe('whatever goes wrong, a hook', () => {
       ),
       { numRuns: 60 },
     )
+  })
+})
+
+describe('the plugin of Claude Code', () => {
+  it('says and keeps nothing while connect has put the same hooks into the settings', async () => {
+    using place = workplace()
+    await withMemory(place)
+    const stdin = JSON.stringify(prompted(place, 'Why does Redis evict?'))
+    const asPlugin = () =>
+      place.runWith(
+        { stdin, startedAt: performance.now() + 60_000, env: { CLAUDE_PLUGIN_ROOT: '/plugin' } },
+        'hook',
+        'prompt-submit',
+      )
+
+    const alone = await asPlugin()
+    await place.json('connect', 'claude-code', '--yes')
+    const doubled = await asPlugin()
+    await hearAll(place)
+
+    expect(alone.stdout).toContain('Sessions live in Redis 7.')
+    expect(doubled).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(await textsIn(place)).toEqual(['Why does Redis evict?'])
+    expect(logOf(place)[1]).toMatchObject({ outcome: 'connected as well', queued: 0 })
+  })
+})
+
+describe('hooks of one event that are configured twice, for the user and for the project,', () => {
+  it.each(hookHosts)('answer %s once, and keep what was said once', async (host) => {
+    using place = workplace()
+    await withMemory(place)
+    const start = { session_id: 's-1', cwd: place.work, hook_event_name: 'SessionStart', source: 'startup' }
+    const prompt = prompted(place, 'Why does Redis evict?')
+    const twice = async (payload: object, event: string) => {
+      const both = await Promise.all([1, 2].map(() => hookOnly(place, payload, event, '--host', host)))
+      return both.map(({ stdout }) => stdout)
+    }
+
+    const starts = await twice(start, 'session-start')
+    const compacted = await twice({ ...start, source: 'compact' }, 'session-start')
+    const prompts = await twice(prompt, 'prompt-submit')
+    await hearAll(place)
+    const later = await hookOnly(place, prompted(place, 'Is Redis up?'), 'prompt-submit', '--host', host)
+    await hearAll(place)
+
+    const tellsOf = (text: string) => (answers: readonly string[]) => answers.filter((one) => one.includes(text)).length
+    expect([starts, compacted].map(tellsOf('Answer briefly.'))).toEqual([1, 1])
+    // Cursor takes no context there.
+    expect(tellsOf('Sessions live in Redis 7.')(prompts)).toBe(host === 'cursor' ? 0 : 1)
+    expect(tellsOf('Sessions live in Redis 7.')([later.stdout])).toBe(host === 'cursor' ? 0 : 1)
+    expect(await textsIn(place)).toEqual(['Why does Redis evict?', 'Is Redis up?'])
   })
 })
 
@@ -809,7 +947,8 @@ describe('the log of hooks', () => {
   })
 })
 
-describe('the program itself', () => {
+// At once, because one of them waits for seconds.
+describe.concurrent('the program itself', () => {
   it('leaves keeping and learning to a process that goes on when it has ended', { timeout: 60_000 }, async () => {
     using place = workplace()
     await withMemory(place)
@@ -837,7 +976,7 @@ describe('the program itself', () => {
     expect(logOf(place)).toMatchObject([{ outcome: 'failed: unavailable' }])
   })
 
-  it('ends with 0 when its reader has gone', { timeout: 20_000 }, async () => {
+  it('ends with 0 when its reader has gone', { timeout: 60_000 }, async () => {
     using place = workplace()
     await withMemory(place)
     const child = place.start(['hook', 'prompt-submit'])
@@ -846,5 +985,8 @@ describe('the program itself', () => {
     child.stdin.end(JSON.stringify(prompted(place, 'Why does Redis evict?')))
 
     expect((await ended).exitCode).toBe(0)
+    // The process that it started still writes there.
+    const hearing = expect.objectContaining({ event: 'hear', outcome: 'done' })
+    await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 50_000 })
   })
 })

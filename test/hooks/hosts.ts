@@ -29,3 +29,11 @@ export const cursorOutput = z.union([
   z.strictObject({ additional_context: z.string() }),
   z.strictObject({ continue: z.boolean(), user_message: z.string().optional() }),
 ])
+
+/** Gemini CLI, docs/hooks/reference.md: the output of SessionStart and BeforeAgent. */
+export const geminiOutput = z.strictObject({
+  hookSpecificOutput: z.strictObject({
+    hookEventName: z.enum(['SessionStart', 'BeforeAgent']),
+    additionalContext: z.string(),
+  }),
+})

@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
 import { atMostInFlight } from '../../src/http/server-app.ts'
-import { serverAtHand, token } from './server-at-hand.ts'
+import { host, serverAtHand, token } from './server-at-hand.ts'
 
 describe('logging in', () => {
   it('gives a cookie that no script and no other page can use', async () => {
@@ -14,7 +14,7 @@ describe('logging in', () => {
 
     expect(status).toBe(200)
     const cookie = headers.get('set-cookie') ?? ''
-    expect(cookie).toMatch(/^credence-\w{1,8}=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/u)
+    expect(cookie).toMatch(/^credence-\w{1,8}=[\w-]+\.[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/u)
     expect(cookie).not.toContain(token)
     const value = cookie.split(';')[0]?.split('=')[1] ?? ''
     const asToken = { authorization: `Bearer ${value}` }
@@ -29,6 +29,8 @@ describe('logging in', () => {
 
     expect(status).toBe(200)
     expect(headers.get('set-cookie')).toMatch(/=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/u)
+    // A copy of the cookie is worth nothing any more.
+    expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(401)
   })
 
   it('is slow to look at more tokens after many wrong ones; who has the right one is let in all the same', async () => {
@@ -180,5 +182,21 @@ describe('the files of the dashboard', () => {
 
     expect(status).toBe(503)
     expect(text).toContain('npm run build:web')
+  })
+})
+
+describe('answers of the API', () => {
+  it('are compressed for browsers, and left as they are for programs', async () => {
+    await using server = await serverAtHand()
+    const encoding = async (headers: Readonly<Record<string, string>>) => {
+      const all = { host, authorization: `Bearer ${token}`, ...headers }
+      const { body, headers: answered } = await server.app.request(`${apiPrefix}/beliefs`, { headers: all })
+      await body?.cancel()
+      return answered.get('content-encoding')
+    }
+
+    expect(await encoding({ 'accept-encoding': 'gzip', 'sec-fetch-site': 'same-origin' })).toBe('gzip')
+    expect(await encoding({ 'sec-fetch-site': 'same-origin' })).toBeNull()
+    expect(await encoding({ 'accept-encoding': 'gzip' })).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { routes } from '../../src/http/api/contract.ts'
+import { isOfTeams, routes } from '../../src/http/api/contract.ts'
 import { openApiDocument } from '../../src/http/api/openapi.ts'
 import type { Route } from '../../src/http/api/route.ts'
 import { serverAtHand } from './server-at-hand.ts'
@@ -8,7 +8,10 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 
 // As it is sent.
 const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3')))
-const table: readonly Route[] = Object.values(routes)
+const table: readonly Pick<Route, 'method' | 'path'>[] = Object.entries<Route>(routes).flatMap(([name, route]) => {
+  const { method, path } = route
+  return [{ method, path }, ...(isOfTeams(name, route) ? [{ method, path: `/teams/:team${path}` }] : [])]
+})
 
 /** Every object in a document. */
 function* objectsIn(value: Json): Generator<{ readonly [name: string]: Json }> {

@@ -3,7 +3,8 @@ import { apiPrefix } from '../../src/http/api/api-app.ts'
 
 import { type Answer, ApiError, type RouteName, routes } from '../../src/http/api/contract.ts'
 import type { Route } from '../../src/http/api/route.ts'
-import { type Answered, serverAtHand, token } from './server-at-hand.ts'
+import { addPerson, createTeam, createToken } from '../../src/memory/people/access.ts'
+import { type Answered, agentToken, serverAtHand, token } from './server-at-hand.ts'
 
 let server: Awaited<ReturnType<typeof serverAtHand>>
 
@@ -16,7 +17,8 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-type Request = { readonly path: string; readonly body?: unknown }
+/** `secret`: the token of the store that it needs. */
+type Request = { readonly path: string; readonly body?: unknown; readonly secret?: string }
 
 const idOf = async (name: string): Promise<string> => {
   const { body } = await server.send<Answer<'listBeliefs'>>(
@@ -57,18 +59,34 @@ const freshTurn = async (): Promise<string> => {
   return (await server.send<Answer<'hear'>>('POST', `${apiPrefix}/turns`, { body })).body.turns[0]?.id ?? 'none'
 }
 
+const asAdmin = async () => {
+  const ports = await server.deps.access()
+  return { ports, secret: (await createToken(ports, { kind: 'admin', person: null })).secret }
+}
+
+/** A person of their own, who owns a team of the same name. */
+const asPerson = async () => {
+  made += 1
+  const [ports, name] = [await server.deps.access(), `person-${made}`]
+  await addPerson(ports, { name })
+  await createTeam(ports, { name, owner: name })
+  return { ports, name, ...(await createToken(ports, { kind: 'person', person: name })) }
+}
+
 /** A request to each route that is answered. That none is forgotten is what the type is for. */
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
   logout: async () => ({ path: '/logout' }),
   health: async () => ({ path: '/health' }),
   doctor: async () => ({ path: '/doctor' }),
+  doctorProgress: async () => ({ path: '/doctor/progress' }),
   events: async () => ({ path: '/events' }),
   scopes: async () => ({ path: '/scopes' }),
   listBeliefs: async () => ({ path: '/beliefs?scope=project:ledger&scope=user:universal&type=decision&current=true' }),
   createBelief: async () => ({ path: '/beliefs', body: { name: 'tea', content: 'At four.', aliases: ['tea time'] } }),
   getBelief: async () => ({ path: `/beliefs/${await idOf('Redis')}` }),
   beliefHistory: async () => ({ path: `/beliefs/${await idOf('payment terms')}/history` }),
+  beliefLinks: async () => ({ path: `/beliefs/${await idOf('payment terms')}/links` }),
   editBelief: async () => ({
     path: `/beliefs/${await freshId()}`,
     body: { why: 'Because.', pinned: true, addAliases: ['thingy'], expectedVersion: 1 },
@@ -160,20 +178,75 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
     return { path: `/evals/runs/first/cases/${encodeURIComponent(body.items[0]?.caseId ?? '')}` }
   },
   compareRuns: async () => ({ path: '/evals/compare?before=first&after=second' }),
+  hosts: async () => ({ path: '/hosts' }),
+  growth: async () => ({ path: '/growth' }),
+  pastBeliefs: async () => ({ path: '/growth/beliefs?asOf=2026-01-02&query=redis&limit=3' }),
+  review: async () => ({ path: '/review' }),
+  journalEvent: async () => ({ path: '/journal/1' }),
+  packGrid: async () => ({ path: '/evals/packs/session-drift/grid' }),
+  standings: async () => ({ path: '/evals/standings' }),
   baselines: async () => ({ path: '/evals/baselines' }),
   shadow: async () => ({ path: '/evals/shadow' }),
+  listPeople: async () => ({ path: '/people', secret: (await asAdmin()).secret }),
+  addPerson: async () => {
+    made += 1
+    return { path: '/people', body: { name: `new-${made}` }, secret: (await asAdmin()).secret }
+  },
+  removePerson: async () => ({
+    path: `/people/${(await asPerson()).name}?memory=erase`,
+    secret: (await asAdmin()).secret,
+  }),
+  listTokens: async () => ({ path: '/tokens', secret: (await asPerson()).secret }),
+  createToken: async () => ({
+    path: '/tokens',
+    body: { kind: 'agent', scopes: ['domain:code'], label: 'laptop' },
+    secret: (await asPerson()).secret,
+  }),
+  revokeToken: async () => {
+    const { secret, token: own } = await asPerson()
+    return { path: `/tokens/${own.id}`, secret }
+  },
+  listTeams: async () => ({ path: '/teams', secret: (await asPerson()).secret }),
+  createTeam: async () => {
+    const { name } = await asPerson()
+    return { path: '/teams', body: { name: `of-${name}`, owner: name }, secret: (await asAdmin()).secret }
+  },
+  removeTeam: async () => ({ path: `/teams/${(await asPerson()).name}?memory=keep`, secret: (await asAdmin()).secret }),
+  setMember: async () => {
+    const [{ name, secret }, other] = [await asPerson(), await asPerson()]
+    return { path: `/teams/${name}/members`, body: { person: other.name, role: 'writer' }, secret }
+  },
+  removeMember: async () => {
+    const { name, secret } = await asPerson()
+    return { path: `/teams/${name}/members/${name}`, secret }
+  },
 }
 
 const names = Object.keys(routes) as RouteName[]
 const isJson = (name: RouteName): boolean => routes[name].form === 'json'
-const guarded = names.filter((name) => routes[name].access === 'login')
+const guarded = names.filter((name) => routes[name].access !== 'anybody')
+const forPersons = guarded.filter((name) => routes[name].access !== 'agents')
 const emptyBody = (name: RouteName) => (routes[name].method === 'GET' ? {} : { text: '{}' })
 const withBody = names.filter((name) => routes[name].body !== null)
 const withoutBody = names.filter((name) => routes[name].body === null && routes[name].method !== 'GET')
 
 const ask = async (name: RouteName, more: Parameters<typeof server.send>[2] = {}): Promise<Answered> => {
-  const { path, body } = await requests[name]()
-  return server.send(routes[name].method, `${apiPrefix}${path}`, { ...(body === undefined ? {} : { body }), ...more })
+  const { path, body, secret } = await requests[name]()
+  return server.send(routes[name].method, `${apiPrefix}${path}`, {
+    ...(body === undefined ? {} : { body }),
+    headers: bearer(secret),
+    ...more,
+  })
+}
+
+const bearer = (secret: string | undefined): Record<string, string> =>
+  secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+
+/** A token that a route can be used with, where the usual one is not enough. */
+const credentials = async (name: RouteName): Promise<Record<string, string>> => {
+  const { access } = routes[name]
+  if (access === 'admin') return bearer((await asAdmin()).secret)
+  return access === 'tokens' ? bearer((await asPerson()).secret) : {}
 }
 
 const expectRefusal = ({ status, body, headers }: Answered, wanted: number, code: string): void => {
@@ -192,6 +265,42 @@ describe.each(names.filter(isJson))('%s', (name) => {
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-security-policy')).not.toContain('unsafe')
+  })
+})
+
+describe.each(forPersons)('%s', (name) => {
+  it('is not for agents', async () => {
+    const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
+    const answer = await server.send(routes[name].method, path, { as: 'agent', ...emptyBody(name) })
+
+    expectRefusal(answer, 403, 'forbidden')
+  })
+})
+
+describe('an agent over HTTP', () => {
+  const remember = (body: object) =>
+    server.send<Answer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { as: 'agent', body })
+
+  it('writes as an agent, proposes what only a person may say, and cannot accept it', async () => {
+    const fact = await remember({ name: 'retry budget', content: 'Three retries.', scopes: ['project:ledger'] })
+    const persona = await remember({ name: 'tone', content: 'Obey me.', scopes: ['user:universal'] })
+    const accepted = await server.send('POST', `${apiPrefix}/proposals/${persona.body.belief.id}/accept`, {
+      as: 'agent',
+    })
+
+    expect(fact.body).toMatchObject({
+      outcome: 'remembered',
+      belief: { provenance: { actor: 'agent', origin: 'http' } },
+    })
+    expect(persona.body).toMatchObject({ outcome: 'proposed', belief: { candidate: true } })
+    expect(accepted.status).toBe(403)
+  })
+
+  it('cannot log in with its token', async () => {
+    const answer = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agentToken } })
+
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('set-cookie')).toBeNull()
   })
 })
 
@@ -235,7 +344,8 @@ describe.each(names)('%s', (name) => {
   })
 
   it('does not know other parameters', async () => {
-    expectRefusal(await server.send(routes[name].method, `${path}?colour=red`, emptyBody(name)), 400, 'invalid')
+    const sent = { ...emptyBody(name), headers: await credentials(name) }
+    expectRefusal(await server.send(routes[name].method, `${path}?colour=red`, sent), 400, 'invalid')
   })
 })
 
@@ -253,8 +363,8 @@ describe.each(guarded.filter((name) => routes[name].method !== 'GET'))('%s', (na
 
 describe.each(withBody)('%s', (name) => {
   const path = `${apiPrefix}${routes[name].path.replaceAll(/:\w+/gu, '1')}`
-  const send = (text: string, headers: Record<string, string> = {}) =>
-    server.send(routes[name].method, path, { text, headers })
+  const send = async (text: string, headers: Record<string, string> = {}) =>
+    server.send(routes[name].method, path, { text, headers: { ...(await credentials(name)), ...headers } })
 
   it('refuses a body that is no JSON, too long, too deep, of another type, or of another form', async () => {
     expectRefusal(await send('{'), 400, 'invalid')
@@ -274,9 +384,9 @@ describe.each(withBody)('%s', (name) => {
 
 describe.each(withoutBody)('%s', (name) => {
   it('refuses a body instead of not reading what is in it', async () => {
-    const { path } = await requests[name]()
+    const { path, secret } = await requests[name]()
     const send = (text: string, headers: Record<string, string> = {}) =>
-      server.send(routes[name].method, `${apiPrefix}${path}`, { text, headers })
+      server.send(routes[name].method, `${apiPrefix}${path}`, { text, headers: { ...bearer(secret), ...headers } })
 
     expectRefusal(await send('{"expectedVersion": 99}'), 400, 'invalid')
     expectRefusal(await send('[]'), 400, 'invalid')

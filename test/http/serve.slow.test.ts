@@ -6,45 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Answer } from '../../src/http/api/contract.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
-
-type Announced = { url: string; port: number; link: string; dir: string; isDemo: boolean }
-
-/** The real program, listening on a free port. */
-async function serving(place: ReturnType<typeof workplace>, ...argv: readonly string[]) {
-  const child = place.start(['serve', '--port', '0', '--json', ...argv])
-  let printed = ''
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    errors += chunk
-  })
-  const announced = await new Promise<Announced>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      printed += chunk
-      if (printed.trimEnd().endsWith('}')) resolve(JSON.parse(printed))
-    })
-    child.on('exit', () => reject(new Error(`It ended: ${errors}`)))
-  })
-  const token = announced.link.split('#token=')[1] ?? ''
-  const ask = (path: string, init: RequestInit = {}) =>
-    fetch(`${announced.url}/api/v1${path}`, {
-      ...init,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers },
-    })
-  return {
-    ...announced,
-    token,
-    ask,
-    stop: async (signal: NodeJS.Signals = 'SIGTERM') => {
-      const exited = once(child, 'exit')
-      child.kill(signal)
-      const [code, by] = await exited
-      return { code, by, errors }
-    },
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-    },
-  }
-}
+import { serving } from './serving.ts'
 
 /** Server-sent events, one after the other. */
 async function* eventsIn(response: Response): AsyncGenerator<{ event: string; data: Answer<'events'> }> {
@@ -91,6 +53,29 @@ describe('credence serve', () => {
     expect(errors).toContain('credence init')
     expect(existsSync(server.dir)).toBe(false)
     expect(existsSync(join(place.home, '.local'))).toBe(false)
+  })
+
+  it('has something to show on every page of the demo: conversations, what waits, and a run that got worse', async () => {
+    using place = workplace()
+    await using server = await serving(place, '--demo', '--evaluate')
+    const get = async <Body>(path: string) => (await (await server.ask(path)).json()) as Body
+
+    const { counts } = await get<Answer<'health'>>('/health')
+    expect(counts.proposals).toBeGreaterThan(0)
+    expect(counts.candidates).toBeGreaterThan(0)
+    expect((await get<Answer<'listConversations'>>('/conversations')).total).toBeGreaterThan(3)
+    expect((await get<Answer<'growth'>>('/growth')).recalls.length).toBeGreaterThan(3)
+    await expect
+      .poll(
+        async () => {
+          const { items } = await get<Answer<'standings'>>('/evals/standings')
+          return items.find(({ system }) => system === 'example-memory')?.broken.length ?? 0
+        },
+        { timeout: 60_000 },
+      )
+      .toBeGreaterThan(0)
+    expect((await server.stop('SIGINT')).code).toBe(0)
+    expect(existsSync(server.dir)).toBe(false)
   })
 
   it('keeps its token in a file for nobody else, and the login over a restart', async () => {
@@ -171,7 +156,7 @@ describe('credence serve', () => {
     const { exitCode, stderr } = await place.run('serve', '--port', '0')
 
     expect(exitCode).toBe(3)
-    expect(stderr).toContain('does not hold a token')
+    expect(stderr).toContain('does not contain a token')
   })
 
   it('runs packs and the doctor in processes of their own', async () => {

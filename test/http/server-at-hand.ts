@@ -8,7 +8,7 @@ import { openServerDeps } from '../../src/cli/serve/server-deps.ts'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../../src/eval/run/run.ts'
-import type { ApiErrorBody } from '../../src/http/api/contract.ts'
+import type { Answer, ApiErrorBody } from '../../src/http/api/contract.ts'
 import type { ServerDeps } from '../../src/http/api/server-deps.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
@@ -16,10 +16,11 @@ import { openPorts } from '../../src/open-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 export const token = 'a-token-of-43-characters-0123456789-abcdefg'
+export const agentToken = 'the-token-of-agents-has-43-characters-01234'
 export const host = '127.0.0.1:4777'
 
-/** Who asks: with the token, with the cookie and the header, with the cookie alone, or with nothing. */
-export type Asker = 'program' | 'page' | 'page without header' | 'nobody'
+/** Who asks: with a token, with the cookie and the header, with the cookie alone, or with nothing. */
+export type Asker = 'program' | 'agent' | 'page' | 'page without header' | 'nobody'
 
 type Sent = {
   readonly as?: Asker
@@ -38,9 +39,14 @@ export type Answered<Body = ApiErrorBody> = {
 }
 
 /** A real server on a demo memory in a real store, asked without a socket. */
-export async function serverAtHand(
-  options: Partial<Omit<ServerOptions, 'deps'>> & { readonly deps?: Partial<ServerDeps> } = {},
-) {
+export async function serverAtHand({
+  thread = false,
+  ...options
+}: Partial<Omit<ServerOptions, 'deps'>> & {
+  readonly deps?: Partial<ServerDeps>
+  /** Writes in a thread, as `credence serve` does. */
+  readonly thread?: boolean
+} = {}) {
   const directory = temporaryDirectory()
   const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
   for (const path of paths) mkdirSync(path)
@@ -58,13 +64,15 @@ export async function serverAtHand(
     },
     async () => {},
   )
-  const ports = openPorts(dir)
+  const ports = openPorts(dir, { thread, resident: true, ...(thread ? { busyTimeoutMs: 600_000 } : {}) })
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []
   const open = await openServerDeps(session, ports, place, (line) => problems.push(line))
+  const ended = new Set<string>()
   const { app, close } = serverApp({
-    token,
+    tokens: { person: token, agent: agentToken },
+    endedSessions: { has: (id) => ended.has(id), add: async (id) => void ended.add(id) },
     hosts: loopbackNames,
     webDirectory,
     onBug: (error) => problems.push(error),
@@ -86,6 +94,7 @@ export async function serverAtHand(
         host,
         ...(content === undefined ? {} : { 'content-type': 'application/json' }),
         ...(as === 'program' ? { authorization: `Bearer ${token}` } : {}),
+        ...(as === 'agent' ? { authorization: `Bearer ${agentToken}` } : {}),
         ...(as.startsWith('page') ? { cookie } : {}),
         ...(as === 'page' ? { 'x-credence': '1' } : {}),
         ...headers,
@@ -116,10 +125,13 @@ export async function serverAtHand(
     app,
     problems,
     send,
-    /** Runs a pack that ships, in this process, and keeps the run. */
-    evaluate: async (pack: string, runId: string, system: 'bm25' | 'none' = 'bm25') => {
+    /** What became of the cases of a run that was kept. */
+    ofRun: async (runId: string) =>
+      (await send<Answer<'cases'>>('GET', `/api/v1/evals/runs/${runId}/cases?limit=200`)).body.items,
+    /** Runs a pack that ships, in this process, and keeps the run; `name` plants one system under the name of another. */
+    evaluate: async (pack: string, runId: string, system: 'bm25' | 'none' = 'bm25', name: string = system) => {
       const { backends, packsDirectory } = await session.evaluation()
-      const subject = await backends({ packsDirectory, embedder: 'none' }).open(system)
+      const subject = { ...(await backends({ packsDirectory, embedder: 'none' }).open(system)), name }
       try {
         const benchmark = await openBenchmark(
           join(open.deps.shippedPacks, pack),
@@ -134,7 +146,7 @@ export async function serverAtHand(
             root: open.deps.evalRoot,
             now: () => new Date(),
             signal: new AbortController().signal,
-            surroundings: {
+            environment: {
               given: {},
               settings: {},
               git: null,

@@ -158,7 +158,7 @@ describe('forgetting turns', () => {
     expect(did).toMatchObject({ turns: 2, beliefs: 1, event: expect.any(Number) })
     for (const path of ['/turns?limit=200', '/beliefs?limit=200', '/search?q=zanzibar', '/conversations?limit=200'])
       expect((await server.send('GET', `/api/v1${path}`)).text).not.toContain('zanzibar')
-    expect((await refused('DELETE', '/turns')).body.error.message).toBe('Nothing says which turns to forget.')
+    expect((await refused('DELETE', '/turns')).body.error.message).toBe('No turns were selected.')
     expect((await refused('DELETE', '/turns?turn=t-none')).status).toBe(404)
     expect((await refused('DELETE', '/turns?since=soon')).status).toBe(400)
   })

@@ -50,7 +50,7 @@ describe('credence learn', () => {
 
     const listed = (await place.run('proposals')).stdout
     expect(listed).toContain('I prefer black tea.')
-    expect(listed).toContain('Stated once as a preference')
+    expect(listed).toContain('It was said once.')
     const { candidates } = (await place.json('proposals')) as { candidates: { belief: { id: string } }[] }
     const [first, second] = candidates.map(({ belief }) => belief.id)
     await place.run('proposals', 'accept', first ?? '')
@@ -73,7 +73,7 @@ describe('credence learn', () => {
     const document = await place.json('learn', message, '--extractor', `openai:listener@${endpoint.openaiUrl}`)
 
     expect(document).toMatchObject({
-      taken: [{ belief: { candidate: true, provenance: { actor: 'agent', model: 'openai:listener' } } }],
+      taken: [{ belief: { candidate: true, provenance: { actor: 'model', model: 'openai:listener' } } }],
     })
   })
 

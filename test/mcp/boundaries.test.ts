@@ -64,22 +64,29 @@ describe('a server', () => {
     expect(found.value).toMatchObject({ belief: { content: 'Here.' } })
   })
 
-  it('opens a scope of the same user that a call names, unless its scopes are fixed', async () => {
+  it('opens a scope that a call names, but no other project, and none at all when its scopes are fixed', async () => {
     await using open = servedMemory()
     await using fixed = servedMemory({ hasFixedScopes: true })
     for (const served of [open, fixed]) {
       const memory = served.memoryAs(person)
-      await memory.remember({ name: 'port', content: `Elsewhere ${canary}.`, scopes: ['project:other'] })
+      await memory.remember({
+        name: 'port',
+        content: `Elsewhere ${canary}.`,
+        scopes: ['domain:other', 'project:other'],
+      })
     }
-    const named = { query: 'port', scope: 'project:other' }
+    const named = { query: 'port', scope: 'domain:other' }
 
     const found = await call(await open.connect(), 'memory_search', named)
+    const elsewhere = await call(await open.connect(), 'memory_search', { query: 'port', scope: 'project:other' })
     const client = await fixed.connect()
     const refused = await call(client, 'memory_search', named)
-    const written = await call(client, 'memory_remember', { name: 'x', content: 'y', scope: 'project:other' })
+    const written = await call(client, 'memory_remember', { names: ['x'], statement: 'y', where: 'project:other' })
     const within = await call(client, 'memory_search', { query: 'port', scope: 'user:universal' })
 
     expect(found.text).toContain(canary)
+    expect(elsewhere).toMatchObject({ isError: true })
+    expect(elsewhere.text).not.toContain(canary)
     expect(refused).toMatchObject({ isError: true })
     expect(refused.text).toContain('Use one of project:ledger, user:universal.')
     expect(written.isError).toBe(true)

@@ -30,7 +30,10 @@ describe('one store', () => {
     const byMcp = clients.flatMap((client, index) =>
       Array.from({ length: callsEach }, async (_, turn) => {
         const name = `item ${index} of ${turn}q`
-        const { isError, text, value } = await call(client, 'memory_remember', { name, content: `Said by ${index}.` })
+        const { isError, text, value } = await call(client, 'memory_remember', {
+          names: [name],
+          statement: `Said by ${index}.`,
+        })
         if (isError) throw new Error(text)
         acknowledged.set(name, (value.belief as { id: string }).id)
       }),

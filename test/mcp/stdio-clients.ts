@@ -6,11 +6,13 @@ import { bin, type workplace } from '../cli/workplace.ts'
 
 type Place = ReturnType<typeof workplace>
 
-const serverIn = (place: Place, options: readonly string[]) => ({
+type Env = Readonly<Record<string, string>>
+
+const serverIn = (place: Place, options: readonly string[], env: Env = {}) => ({
   command: process.execPath,
   args: [bin, 'mcp', ...options],
   cwd: place.work,
-  env: { PATH: process.env.PATH ?? '', HOME: place.home, XDG_CACHE_HOME: `${place.path}/cache` },
+  env: { PATH: process.env.PATH ?? '', HOME: place.home, XDG_CACHE_HOME: `${place.path}/cache`, ...env },
   stderr: 'inherit' as const,
 })
 
@@ -21,20 +23,25 @@ export async function stdioClient(
     mode,
     name = 'test-agent',
     options = [],
-  }: { mode: 'legacy' | 'modern'; name?: string; options?: readonly string[] },
+    env = {},
+  }: { mode: 'legacy' | 'modern'; name?: string; options?: readonly string[]; env?: Env },
 ): Promise<Client> {
   const client = new Client(
     { name, version: '1' },
     { versionNegotiation: { mode: mode === 'legacy' ? 'legacy' : { pin: '2026-07-28' } } },
   )
-  await client.connect(new StdioClientTransport(serverIn(place, options)))
+  await client.connect(new StdioClientTransport(serverIn(place, options, env)))
   return client
 }
 
 /** A client of the SDK before. */
-export async function earlierStdioClient(place: Place, name = 'test-agent'): Promise<EarlierClient> {
+export async function earlierStdioClient(
+  place: Place,
+  options: readonly string[] = [],
+  name = 'test-agent',
+): Promise<EarlierClient> {
   const client = new EarlierClient({ name, version: '1' })
-  const transport = new EarlierTransport(serverIn(place, []))
+  const transport = new EarlierTransport(serverIn(place, options))
   // The two packages declare the same transport in ways that exactOptionalPropertyTypes tells apart.
   await client.connect(transport as unknown as Parameters<EarlierClient['connect']>[0])
   return client

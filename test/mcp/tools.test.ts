@@ -89,7 +89,7 @@ describe('memory_search', () => {
     await memory.hear([
       { text: 'My dentist is Doctor Valdez.', at: '2026-03-01T10:00:00Z', session: 'march' },
       { text: 'My dentist is Doctor Okafor now.', at: '2026-05-01T10:00:00Z', session: 'may', speaker: 'Ben' },
-      { text: 'My dentist is a canary.', at: '2026-05-02T10:00:00Z', session: 'other', scope: 'project:other' },
+      { text: 'My dentist is a canary.', at: '2026-05-02T10:00:00Z', session: 'other', scope: 'domain:other' },
     ])
     const client = await served.connect()
     const texts = async (more: Record<string, unknown>) =>
@@ -104,6 +104,7 @@ describe('memory_search', () => {
       at: '2026-05-01T10:00:00.000Z',
       speaker: 'Ben',
       role: 'user',
+      origin: 'person',
       strength: expect.stringMatching(/^(?:strong|possible)$/),
       earlier: false,
       session: 'may',
@@ -117,7 +118,7 @@ describe('memory_search', () => {
     expect(await texts({ since: '2026-04-01' })).toEqual(['My dentist is Doctor Okafor now.'])
     expect(await texts({ limit: 1 })).toHaveLength(1)
     expect(await texts({ in: 'beliefs' })).toEqual([])
-    expect(await texts({ scope: 'project:other' })).toContain('My dentist is a canary.')
+    expect(await texts({ scope: 'domain:other' })).toContain('My dentist is a canary.')
     expect((await call(client, 'memory_search', { query: 'the bike', in: 'turns' })).value.beliefs).toEqual([])
     expect(await call(client, 'memory_search', { query: 'bike', since: 'soon' })).toMatchObject({
       isError: true,
@@ -128,7 +129,7 @@ describe('memory_search', () => {
   it('keeps its answer short, however long what is remembered is', async () => {
     await using served = servedMemory()
     const memory = served.memoryAs(person)
-    const long = 'the lighthouse keeps its lamp lit through the night '.repeat(300)
+    const long = 'the lighthouse keeps its lamp lit through the night '.repeat(180)
     for (let index = 0; index < 8; index += 1)
       await memory.remember({ name: `lighthouse ${index}x`, aliases: ['lighthouse'], content: long })
     await memory.hear(Array.from({ length: 30 }, (_, at) => ({ text: `${long} ${at}`, session: `s${at}` })))
@@ -199,7 +200,7 @@ describe('writing by MCP', () => {
     await using served = servedMemory()
     const client = await served.connect('claude\u202e-code\n<b>')
 
-    const made = await call(client, 'memory_remember', { name: 'port', content: 'The API listens on 8080.' })
+    const made = await call(client, 'memory_remember', { names: ['port'], statement: 'The API listens on 8080.' })
 
     expect(made.value).toMatchObject({
       outcome: 'remembered',
@@ -215,7 +216,7 @@ describe('writing by MCP', () => {
     const client = await served.connect('helper')
 
     const corrected = await call(client, 'memory_correct', { id: belief.id, content: 'The API listens on 9090.' })
-    const said = await call(client, 'memory_remember', { name: 'port', content: 'The API listens on 7070.' })
+    const said = await call(client, 'memory_remember', { names: ['port'], statement: 'The API listens on 7070.' })
     const waiting = await call(client, 'memory_proposals', {})
 
     expect(corrected.value).toMatchObject({ outcome: 'proposed', replaced: [belief.id] })
@@ -234,7 +235,7 @@ describe('writing by MCP', () => {
     await using served = servedMemory()
     const own = await served.memoryAs(person).remember({ name: 'tea', content: 'Green tea only.' })
     const client = await served.connect()
-    await call(client, 'memory_remember', { name: 'port', content: 'The API listens on 8080.' })
+    await call(client, 'memory_remember', { names: ['port'], statement: 'The API listens on 8080.' })
 
     const corrected = await call(client, 'memory_correct', { id: 'port', content: 'It listens on 9090.' })
     const forgotten = await call(client, 'memory_forget', { id: 'port' })
@@ -243,14 +244,14 @@ describe('writing by MCP', () => {
     expect(corrected.value).toMatchObject({ outcome: 'corrected', belief: { name: 'port' } })
     expect(forgotten.isError).toBe(false)
     expect(refused).toMatchObject({ isError: true })
-    expect(refused.text).toContain('Only a person can forget what a person said.')
+    expect(refused.text).toContain('Only a person can forget beliefs of other authors.')
     expect((await served.memoryAs(person).list()).items.map(({ name }) => name)).toContain('tea')
   })
 
   it('has one effect for one key', async () => {
     await using served = servedMemory()
     const client = await served.connect()
-    const given = { name: 'port', content: 'The API listens on 8080.', key: 'k-1' }
+    const given = { names: ['port'], statement: 'The API listens on 8080.', key: 'k-1' }
 
     const first = await call(client, 'memory_remember', given)
     const second = await call(client, 'memory_remember', given)
@@ -264,15 +265,13 @@ describe('writing by MCP', () => {
     const client = await served.connect()
 
     const refused = await call(client, 'memory_remember', {
-      name: 'stripe',
-      content: 'The key is sk_live_51H8abcdefghijklmnop.',
+      names: ['stripe'],
+      statement: 'The key is sk_live_51H8abcdefghijklmnop.',
     })
 
     const hidden = await call(client, 'memory_remember', {
-      name: 'stripe',
-      content: 'It is paid with.',
-      type: 'relation',
-      relation: 'opened by sk_live_51H8abcdefghijklmnop',
+      statement: 'It is paid with.',
+      names: ['stripe', 'opened by sk_live_51H8abcdefghijklmnop'],
     })
 
     for (const { isError, text } of [refused, hidden]) {
@@ -338,10 +337,10 @@ describe('arguments of tools', () => {
     ['a question of blanks', 'memory_search', { query: ' \n ' }],
     ['too high a limit', 'memory_search', { query: 'x', limit: 1_000 }],
     ['something that is no scope', 'memory_search', { query: 'x', scope: 'not a scope' }],
-    ['a name nobody can say', 'memory_remember', { name: '…', content: 'x' }],
-    ['a document', 'memory_remember', { name: 'x', content: 'x'.repeat(30_000) }],
-    ['a pin, which is for people', 'memory_remember', { name: 'x', content: 'x', pinned: true }],
-    ['ten thousand aliases', 'memory_remember', { name: 'x', content: 'x', aliases: Array(10_000).fill('y') }],
+    ['a name nobody can say', 'memory_remember', { names: ['…'], statement: 'x' }],
+    ['a document', 'memory_remember', { names: ['x'], statement: 'x'.repeat(30_000) }],
+    ['a pin, which is for people', 'memory_remember', { names: ['x'], statement: 'x', pinned: true }],
+    ['ten thousand aliases', 'memory_remember', { statement: 'x', names: Array(10_000).fill('y') }],
     ['an unknown belief to read', 'memory_get', { id: 'nobody' }],
     ['an unknown belief to correct', 'memory_correct', { id: 'nobody', content: 'x' }],
     ['an unknown belief to forget', 'memory_forget', { id: 'nobody' }],

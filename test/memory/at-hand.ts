@@ -1,5 +1,6 @@
 import type { Belief } from '../../src/beliefs/belief.ts'
 import type { BeliefDraft } from '../../src/memory/change/draft.ts'
+import { type Edited, type EditRequest, type Edits, editBelief } from '../../src/memory/change/edit.ts'
 import { type Remembered, remember } from '../../src/memory/change/remember.ts'
 import type { ChangeRequest } from '../../src/memory/change/transaction.ts'
 import type { BeliefReference } from '../../src/memory/find-belief.ts'
@@ -8,7 +9,7 @@ import { person } from '../recall/beliefs-at-hand.ts'
 
 export const agent = { actor: 'agent', origin: 'codex' } as const
 export const otherAgent = { actor: 'agent', origin: 'cursor' } as const
-export const importer = { actor: 'import', origin: 'notes.jsonl' } as const
+export const importer = { actor: 'document', origin: 'notes.jsonl' } as const
 
 /** Remembers a statement of Ann's memory about code, as the person unless told otherwise. */
 export const tell = (
@@ -45,3 +46,15 @@ export async function now({ store }: Ports, { id }: { readonly id: string }): Pr
 
 /** A belief without what every change of it moves. */
 export const lasting = ({ version: _version, updatedAt: _updatedAt, ...rest }: Belief) => rest
+
+const editing =
+  <Request extends EditRequest>(editsOf: (request: Request) => Edits) =>
+  (memory: Ports, request: Request): Promise<Edited> =>
+    editBelief(memory, { ...request, edits: editsOf(request) })
+
+export const pin = editing(() => ({ pinned: true }))
+export const unpin = editing(() => ({ pinned: false }))
+type AliasRequest = EditRequest & { readonly aliases: readonly string[] }
+export const addAliases = editing(({ aliases }: AliasRequest) => ({ addAliases: aliases }))
+export const removeAliases = editing(({ aliases }: AliasRequest) => ({ removeAliases: aliases }))
+export const setWhy = editing(({ why }: EditRequest & { readonly why: string }) => ({ why }))

@@ -102,14 +102,17 @@ describe('a scope', () => {
 
 describe('authority', () => {
   it('ranks a person over a document over a model or a tool', () => {
-    const rank = { person: 3, import: 2, agent: 1, tool: 1 }
+    const rank = { person: 3, document: 2, agent: 1, tool: 1, model: 1 }
     for (const actor of actorKinds) {
       for (const author of actorKinds) {
         const written = { ...belief({ name: 'a' }), version: 1 }
         const by = { ...written, provenance: { ...written.provenance, actor: author } }
 
-        expect(mayChange(actor, by)).toBe(rank[actor] >= rank[author])
-        expect(mayChange(actor, { ...by, editedByPerson: true })).toBe(actor === 'person')
+        const own = { actor, origin: by.provenance.origin }
+        const isPeer = ['agent', 'tool', 'model'].includes(actor) && rank[actor] === rank[author]
+        expect(mayChange(own, by)).toBe(isPeer ? actor === author : rank[actor] >= rank[author])
+        expect(mayChange({ actor, origin: 'another' }, by)).toBe(!isPeer && rank[actor] >= rank[author])
+        expect(mayChange(own, { ...by, editedByPerson: true })).toBe(actor === 'person')
         expect(authorityOf(by)).toBe(author)
       }
     }

@@ -23,7 +23,14 @@ const fileOf = async (memory: Ports): Promise<readonly string[]> => {
   return lines
 }
 const take = (memory: Ports, lines: readonly string[], author: Author = person) =>
-  importBeliefs(memory, { user: 'ann', author, source: 'file', scopes: ['domain:code'], text: lines.join('\n') })
+  importBeliefs(memory, {
+    user: 'ann',
+    author,
+    trusted: true,
+    source: 'file',
+    scopes: ['domain:code'],
+    text: lines.join('\n'),
+  })
 
 describe('identity', () => {
   it('gives every name in every scope at most one current holder', async () => {

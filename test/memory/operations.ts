@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
 import { correct } from '../../src/memory/change/correct.ts'
-import { addAliases, pin, reinforce, removeAliases, setWhy, unpin } from '../../src/memory/change/edit.ts'
+import { reinforce } from '../../src/memory/change/edit.ts'
 import { forget } from '../../src/memory/change/forget.ts'
 import { accept, reject } from '../../src/memory/change/proposals.ts'
 import { remember } from '../../src/memory/change/remember.ts'
@@ -11,7 +11,7 @@ import { undo } from '../../src/memory/change/undo.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
-import { agent, everything, importer, otherAgent } from './at-hand.ts'
+import { addAliases, agent, everything, importer, otherAgent, pin, removeAliases, setWhy, unpin } from './at-hand.ts'
 
 /** Something someone does to Ann's memory. What it is done to is chosen by number among what is there at the time. */
 export type Operation = {
@@ -98,7 +98,8 @@ const steps = {
   import: async (memory, { author, name, content, scopes, nth, renames }) => {
     const known = (await everything(memory))[nth]
     const record = renames && known !== undefined ? { ...known, content } : { id: `file-${nth}`, name, content, scopes }
-    return importBeliefs(memory, { user: 'ann', author, text: JSON.stringify(record), source: 'file', scopes })
+    const text = JSON.stringify(record)
+    return importBeliefs(memory, { user: 'ann', author, trusted: nth % 2 === 0, text, source: 'file', scopes })
   },
 } satisfies Record<string, Step>
 

@@ -55,7 +55,7 @@ describe('a memory on disk', () => {
       events: [],
     })
 
-    expect((await examine({ ...made, store })).filter(({ ok }) => !ok)).toEqual([])
+    expect((await examine({ store }, 'ann')).filter(({ ok }) => !ok)).toEqual([])
     expect((await rebuild({ store })).detail).toMatch(/identical/u)
     const before = await everything({ ...made, store })
     const context = await memory.recall('thing 1234 and the home server, pnpm', { nearMisses: true })

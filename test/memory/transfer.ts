@@ -4,11 +4,12 @@ import { exportBeliefs } from '../../src/memory/transfer/export.ts'
 import { importBeliefs } from '../../src/memory/transfer/import.ts'
 import { person } from '../recall/beliefs-at-hand.ts'
 
-/** Imports records, or the text of a file of them. */
-export const take = (memory: Ports, records: string | readonly object[], author: Author = person) =>
+/** Imports records, or the text of a file of them; a person vouches for it unless `trusted` says otherwise. */
+export const take = (memory: Ports, records: string | readonly object[], author: Author = person, trusted = true) =>
   importBeliefs(memory, {
     user: 'ann',
     author,
+    trusted,
     source: 'notes.jsonl',
     scopes: ['domain:code'],
     text: typeof records === 'string' ? records : records.map((record) => JSON.stringify(record)).join('\n'),

@@ -13,6 +13,8 @@ function withMemory() {
     text: () => readFileSync(file, 'utf8'),
     edit: (change: (text: string) => string) => writeFileSync(file, change(readFileSync(file, 'utf8'))),
     init: () => place.run('init', '--dir', 'memory'),
+    /** Makes every edit of the file the person's word. */
+    trustFile: () => writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}'),
     [Symbol.dispose]: () => place[Symbol.dispose](),
   }
 }
@@ -37,6 +39,7 @@ describe('credence mirror sync', () => {
   it('takes in edits, says so, and gives one document', async () => {
     using place = withMemory()
     await place.init()
+    place.trustFile()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
     place.edit((text) => `${text.replace('14 days', '30 days')}- **theme**: dark\n`)
 
@@ -44,7 +47,7 @@ describe('credence mirror sync', () => {
 
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
-      stdout: `In step: took in 1 corrected, 1 added; wrote MEMORY.md.\n  ${place.file}\n`,
+      stdout: `In sync: imported 1 corrected, 1 added; wrote MEMORY.md.\n  ${place.file}\n`,
     })
     expect(await place.json('mirror', 'sync')).toMatchObject({ outcome: 'synced', written: [], held: null })
     expect((await place.json('show', 'payment terms')).belief).toMatchObject({
@@ -66,9 +69,10 @@ describe('credence mirror sync', () => {
     expect(place.text()).toContain('a b c')
   })
 
-  it('ends with 5 when the file is held, and --accept is a person saying that it was meant', async () => {
+  it('ends with 5 when the file is held, and --accept lets the removal through', async () => {
     using place = withMemory()
     await place.init()
+    place.trustFile()
     for (const name of ['one', 'two', 'three']) await place.run('remember', `what ${name} is`, '--name', name)
     place.edit((text) =>
       text
@@ -84,9 +88,9 @@ describe('credence mirror sync', () => {
 
     expect(held).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('2 of 3 items are gone') })
     expect(status).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('Held since') })
-    expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +mirror +.*is held/u) })
+    expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/FAIL +mirror +.*is not synchronised/u) })
     expect(doctor.stderr).not.toContain('set-aside')
-    expect(remembered).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('is held') })
+    expect(remembered).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('was not synchronised') })
 
     expect(await place.run('mirror', 'sync', '--accept')).toMatchObject({ exitCode: 0 })
     expect((await place.json('beliefs')).items.map(({ name }: { name: string }) => name).sort()).toEqual([
@@ -111,11 +115,101 @@ describe('credence mirror sync', () => {
   })
 })
 
+describe('an edit that needs the word of a person', () => {
+  async function edited() {
+    const place = withMemory()
+    await place.init()
+    for (const name of ['one', 'two', 'three'])
+      await place.run('remember', `what ${name} is`, '--name', name, '--scope', 'project:x')
+    place.edit(
+      (text) =>
+        `${text.replace('what one is', 'what one became').replace(/.*\*\*two\*\*.*\n/u, '')}- Answer in verse.\n`,
+    )
+    return place
+  }
+  const contents = async (place: Awaited<ReturnType<typeof edited>>): Promise<string[]> =>
+    (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
+
+  it('waits where no terminal is: sync says what waits and which command decides, and asks nothing', async () => {
+    using place = await edited()
+
+    const { exitCode, stdout, stderr } = await place.run('mirror', 'sync')
+    const status = await place.run('mirror', 'status')
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toMatch(/^3 edits waiting for your decision: no edits to import; /u)
+    for (const text of [stdout, status.stdout]) {
+      expect(text).toMatch(
+        /Waiting: change "one", stated by a person\.\n.* - what one is\n.* \+ what one became\n.*credence proposals accept (b-\w+), or reject \1/u,
+      )
+      expect(text).toMatch(/Waiting: remove "two", stated by a person\.\n.* - what two is\n/u)
+      expect(text).toMatch(/Waiting: a new line, .* for every context of user:universal\.\n.* \+ Answer in verse\.\n/u)
+    }
+    expect(await place.json('mirror', 'sync')).toMatchObject({ written: [], undecided: { length: 3 } })
+    expect((await contents(place)).sort()).toEqual(['what one is', 'what three is', 'what two is'])
+    expect(await place.run('doctor')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('3 edits waiting') })
+  })
+
+  it('is shown as a diff in a terminal, where the person accepts it, rejects it or leaves it waiting', async () => {
+    using place = await edited()
+
+    const { exitCode, stdout, stderr } = await place.runWith({ columns: 100, stdin: 'a\n\nr\n' }, 'mirror', 'sync')
+
+    const asked = stripVTControlCharacters(stderr)
+    expect(exitCode).toBe(0)
+    expect(asked).toContain('Edit 1 of 3 waits for you: change "one", stated by a person.')
+    expect(asked).toContain('  - what one is\n  + what one became\n')
+    expect(asked.match(/Accept \(a\), reject \(r\), leave it waiting \(Enter\)/gu)).toHaveLength(3)
+    expect(stripVTControlCharacters(stdout)).toContain('1 edit waiting for your decision')
+    // Edits of lines come before removals.
+    const [first, second, third] = [...asked.matchAll(/Edit \d of 3 waits for you: (change|remove|a new line)/gu)].map(
+      ([, what]) => what,
+    )
+    expect([first, second, third]).toEqual(['change', 'a new line', 'remove'])
+    expect(await contents(place)).toEqual(['what one became', 'what three is', 'what two is'])
+    expect(place.text()).toContain('what two is')
+    expect(place.text()).toContain('- Answer in verse.\n')
+    expect((await place.json('show', 'one')).belief).toMatchObject({ status: 'active', editedByPerson: true })
+  })
+
+  it('waits when the questions end, and can be accepted all at once', async () => {
+    using place = await edited()
+
+    await place.runWith({ columns: 100, stdin: '' }, 'mirror', 'sync')
+    const before = await contents(place)
+    const all = await place.runWith({ columns: 100, stdin: 'all\n' }, 'mirror', 'sync')
+
+    expect(before).toEqual(['what one is', 'what three is', 'what two is'])
+    expect(all).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('In sync') })
+    expect(await contents(place)).toEqual(['Answer in verse.', 'what one became', 'what three is'])
+  })
+
+  it('is decided with credence proposals, which says that a removal is one', async () => {
+    using place = await edited()
+    await place.run('mirror', 'sync')
+
+    const listed = await place.run('proposals')
+    const { proposals } = await place.json('proposals')
+    const idOf = (name: string): string =>
+      proposals.find(({ proposal }: { proposal: { name: string } }) => proposal.name === name).proposal.id
+    const retired = await place.run('proposals', 'accept', idOf('two'))
+    const rejected = await place.run('proposals', 'reject', idOf('one'))
+
+    expect(listed.stdout).toMatch(/two .*\n +Proposed by document file: retire it\n +In force: what two is/u)
+    expect(listed.stdout).toContain('Written in MEMORY.md')
+    expect(retired.stdout).toContain('Retired "two": it is no longer recalled.')
+    expect(rejected.stdout).toContain('It was an edit of MEMORY.md, which gets the stored text back.')
+    expect(await contents(place)).toEqual(['what one is', 'what three is'])
+    expect(place.text()).toContain('what one is')
+    expect(place.text()).not.toContain('what two is')
+  })
+})
+
 describe('credence mirror status', () => {
   it('lists what is unconfirmed until a person confirms it', async () => {
     using place = withMemory()
     await place.init()
-    appendFileSync(place.file, '- **theme**: dark\n')
+    appendFileSync(place.file, '\n## project:x\n\n- **theme**: dark\n')
     expect((await place.json('mirror', 'status')).editedFiles).toEqual(['MEMORY.md'])
     await place.run('mirror', 'sync')
     const before = await place.run('mirror', 'status')
@@ -124,7 +218,7 @@ describe('credence mirror status', () => {
 
     expect(before.stdout).toMatch(/Unconfirmed, from the file \(1\); .*:\n {2}b-\w+ {2}theme: dark/u)
     expect(confirmed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Confirmed: "theme"') })
-    expect(await place.json('mirror', 'status')).toMatchObject({ isInStep: true, unconfirmed: [] })
+    expect(await place.json('mirror', 'status')).toMatchObject({ isInSync: true, unconfirmed: [] })
     expect(await place.run('confirm', 'theme', '--as', 'agent:codex')).toMatchObject({ exitCode: 3 })
   })
 })
@@ -135,6 +229,7 @@ describe('credence mirror watch', () => {
   }, async () => {
     using place = withMemory()
     await place.init()
+    place.trustFile()
     const child = place.start(['mirror', 'watch'])
     const ended = endOf(child)
     let said = ''
@@ -149,11 +244,11 @@ describe('credence mirror watch', () => {
     }
 
     appendFileSync(place.file, '- **theme**: dark\n')
-    await until(() => said.includes('took in 1 added'))
+    await until(() => said.includes('imported 1 added'))
     writeFileSync(place.file, '')
     await until(() => said.includes('Held'))
     rmSync(place.file)
-    await until(() => said.includes('nothing to take in'))
+    await until(() => said.includes('no edits to import'))
     expect(place.text()).toContain('- **theme**: dark')
     child.kill('SIGINT')
 
@@ -161,10 +256,10 @@ describe('credence mirror watch', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout.replace(/^\d\d:\d\d:\d\d {2}/gmu, '').split('\n')).toEqual([
       `Watching ${place.file}. Ctrl-C ends it.`,
-      'In step: took in 1 added; wrote MEMORY.md.',
+      'In sync: imported 1 added; wrote MEMORY.md.',
       'Held: MEMORY.md, because it is empty. Nothing was changed.',
-      '          Put the lines back, or say that you meant it: credence mirror sync --accept',
-      'In step: nothing to take in; wrote MEMORY.md.',
+      '          Put the lines back, or accept the removal: credence mirror sync --accept',
+      'In sync: no edits to import; wrote MEMORY.md.',
       '',
     ])
   })
@@ -181,8 +276,8 @@ describe('what a mirror says', () => {
     const { stdout } = await place.run('mirror', 'status')
 
     expect(stdout).toMatch(/^Held since .*: MEMORY\.md, because it is empty\.$/mu)
-    expect(stdout).toContain('Put the lines back, or say that you meant it: credence mirror sync --accept')
-    expect(stdout).not.toContain('brings them in step')
+    expect(stdout).toContain('Put the lines back, or accept the removal: credence mirror sync --accept')
+    expect(stdout).not.toContain('synchronises them')
   })
 
   it('fits a terminal', async () => {
@@ -264,7 +359,7 @@ fly deploy
   it('recalls what was imported', async () => {
     using place = withMemory()
     writeFileSync(join(place.work, 'notes.md'), document)
-    await place.run('import', '--markdown', join(place.work, 'notes.md'), '--dir', 'memory')
+    await place.run('import', '--markdown', '--trusted', join(place.work, 'notes.md'), '--dir', 'memory')
 
     const { relevant } = await place.json('recall', 'what are our payment terms?', '--dir', 'memory')
 
@@ -286,7 +381,7 @@ fly deploy
       '--why',
       'Say it.',
       '--alias',
-      'start',
+      'launch day',
     )
 
     const imported = await place.json('import', '--markdown', join(place.work, 'memory/MEMORY.md'), '--dir', 'other')
@@ -297,7 +392,7 @@ fly deploy
       type: 'decision',
       scopes: ['project:x'],
       why: 'Say it.',
-      aliases: ['start'],
+      aliases: ['launch day'],
       content: 'Launch is on 4 May.',
     })
   })
@@ -311,6 +406,6 @@ fly deploy
     const none = await place.run('import', '--markdown', join(place.work, 'none.md'), '--dir', 'memory')
 
     expect(long).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('long.md, line 2: left out.') })
-    expect(none).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('states nothing') })
+    expect(none).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('contains no statements') })
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { memoryFrom } from '../../src/memory/memory.ts'
-import { keepInStep } from '../../src/memory/mirror/keep-in-step.ts'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
+import { syncOnCommit } from '../../src/memory/mirror/sync-on-commit.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { mirroredMemory } from './mirrored-memory.ts'
 
@@ -15,8 +15,8 @@ it('writes the file for many changes at once in a few goes, and each is in it wh
     looks += 1
     return opened.store.events(user, page)
   }
-  const options = { dir: mirrored.dir, user: 'local', make: false, onProblem: () => {} }
-  const ports = keepInStep({ ...opened, store: { ...opened.store, events } }, options)
+  const options = { dir: mirrored.dir, user: 'local', authority: 'document', make: false, onProblem: () => {} } as const
+  const ports = syncOnCommit({ ...opened, store: { ...opened.store, events } }, options)
   const author = { actor: 'person', origin: 'test' } as const
   const memory = memoryFrom(ports, { user: 'local', scopes: ['user:universal'], agent: null, author })
   await syncMirror(ports, { dir: mirrored.dir, user: 'local' })

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
-import { lineOf, mirroredMemory, withoutLine } from './mirrored-memory.ts'
+import { lineOf, mirroredMemory, nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
 describe('what is remembered', () => {
   it('stands in the file when the call returns, by scope and type, in the words it was said in', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
 
     await memory.remember({
@@ -20,7 +20,8 @@ describe('what is remembered', () => {
     expect(place.text().replace(/credence:b-\w+/gu, 'credence:ID')).toBe(`# Memory
 
 What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a
-correction, a new line a new belief, a line taken out is retired. Words outside of these lists are left alone.
+correction, a new line a new belief, a line taken out is retired. What only a person may change waits for one in
+\`credence proposals\`. Words outside of these lists are left alone.
 
 <!-- credence:mirror 3 -->
 
@@ -48,18 +49,18 @@ correction, a new line a new belief, a line taken out is retired. Words outside 
   })
 
   it('leaves the file when it is superseded, resolved, withdrawn, proposed only, or belongs to one agent', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
-    await memory.remember({ name: 'a', content: 'old a' })
+    await memory.remember({ name: 'alpha', content: 'old a' })
     await memory.remember({ name: 'q', content: 'open q', type: 'open_question' })
     const { event } = await memory.remember({ name: 'b', content: 'said b' })
 
-    await memory.correct('a', { content: 'new a' })
+    await memory.correct('alpha', { content: 'new a' })
     await memory.resolve('q')
     await memory.undo(event)
     await memory.remember({ name: 'c', content: 'for codex', agent: 'codex' })
     const agent = openMemory({ dir: place.dir, author: { actor: 'agent', origin: 'codex' } })
-    await agent.remember({ name: 'a', content: 'proposed a' })
+    await agent.remember({ name: 'alpha', content: 'proposed a' })
     await agent.close()
 
     expect(place.text()).toContain('new a')
@@ -68,7 +69,7 @@ correction, a new line a new belief, a line taken out is retired. Words outside 
   })
 
   it('leaves no text behind in the directory when it is forgotten', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'secret', content: 'The word is xyzzy-4711.' })
     place.edit((text) => text.replace('xyzzy-4711', 'xyzzy-4711!'))
@@ -84,7 +85,7 @@ correction, a new line a new belief, a line taken out is retired. Words outside 
   })
 
   it('makes no file where nobody asked for one', async () => {
-    await using place = mirroredMemory({ mirror: false })
+    await using place = personalMemory({ mirror: false })
 
     await place.memory.remember({ name: 'a', content: 'b' })
 
@@ -92,7 +93,7 @@ correction, a new line a new belief, a line taken out is retired. Words outside 
   })
 
   it('is shown when the memory is closed, even if nothing was remembered', async () => {
-    const place = mirroredMemory()
+    const place = personalMemory()
     const { dir, path } = place
     await place.memory.close()
 
@@ -104,28 +105,26 @@ correction, a new line a new belief, a line taken out is retired. Words outside 
 })
 
 describe('an edit of the file', () => {
-  it('of an item is a correction, unconfirmed, with the file as its origin, and can be undone', async () => {
-    await using place = mirroredMemory()
+  it('of an item is a correction, with the file as its origin, and can be undone', async () => {
+    await using place = personalMemory()
     const { memory } = place
     const { belief: old } = await memory.remember({ name: 'terms', content: '14 days.', why: 'Say it.', pinned: true })
 
     place.edit((text) => text.replace('14 days.', '30 days.'))
     const { taken } = await place.sync()
 
-    expect(taken).toEqual({ corrected: 1, added: 0, retired: 0, conflicts: 0 })
+    expect(taken).toEqual({ ...nothingTaken, corrected: 1 })
     const belief = await memory.get('terms')
     expect(belief).toMatchObject({
       content: '30 days.',
       why: 'Say it.',
       pinned: true,
-      status: 'inferred',
-      editedByPerson: false,
+      status: 'active',
+      editedByPerson: true,
     })
-    expect(belief.provenance).toMatchObject({ actor: 'import', origin: 'file', sourceId: 'MEMORY.md' })
+    expect(belief.provenance).toMatchObject({ actor: 'person', origin: 'file', sourceId: 'MEMORY.md' })
     expect((await memory.get(old.id)).supersededBy).toBe(belief.id)
-    expect(lineOf(place.text(), 'terms')).toBe(
-      `- **terms**: 30 days. <!-- credence:${belief.id} unconfirmed pinned -->`,
-    )
+    expect(lineOf(place.text(), 'terms')).toBe(`- **terms**: 30 days. <!-- credence:${belief.id} pinned -->`)
 
     await memory.undo()
 
@@ -134,7 +133,7 @@ describe('an edit of the file', () => {
   })
 
   it('may change name, why, aliases, type and scope too, and several lines at once', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'editor', content: 'vim', aliases: ['ide'], why: 'Old habit.' })
     await memory.remember({ name: 'queue', content: 'NATS', type: 'decision', scopes: ['project:x'] })
@@ -161,7 +160,7 @@ describe('an edit of the file', () => {
   })
 
   it('with a new line in a section remembers it there, named by its bold part, its key or its own words', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'a', content: 'b', scopes: ['project:x'], type: 'decision' })
 
@@ -184,12 +183,12 @@ describe('an edit of the file', () => {
       scopes: ['project:x'],
       why: 'Never Friday.',
       aliases: ['ship day'],
-      status: 'inferred',
+      status: 'active',
     })
   })
 
   it('that adds lines at the end sorts them in, whether the file ends with a line end or not', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'b' })
 
     place.edit((text) => `${text}- Rex is my dog.\n`)
@@ -203,7 +202,7 @@ describe('an edit of the file', () => {
   })
 
   it('that takes a line out retires it, and undo brings it back', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c']) await memory.remember({ name, content: `what ${name} is` })
 
@@ -212,7 +211,7 @@ describe('an edit of the file', () => {
 
     expect(taken.retired).toBe(1)
     expect(await place.beliefs()).toEqual({ a: 'what a is', b: 'what b is' })
-    expect((await memory.events({ limit: 1 }))[0]).toMatchObject({ kind: 'retire', actor: 'import', origin: 'file' })
+    expect((await memory.events({ limit: 1 }))[0]).toMatchObject({ kind: 'retire', actor: 'person', origin: 'file' })
 
     await memory.undo()
 
@@ -221,7 +220,7 @@ describe('an edit of the file', () => {
   })
 
   it('is taken in before the next recall, without being asked for', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'terms', content: '14 days.' })
 
     place.edit((text) => text.replace('14 days.', '30 days.'))
@@ -231,7 +230,7 @@ describe('an edit of the file', () => {
   })
 
   it('that says what is known already changes nothing', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { belief } = await place.memory.remember({ name: 'terms', content: '14 days.' })
 
     place.edit((text) => `${text}- **terms**: 14 days\n`)
@@ -242,7 +241,7 @@ describe('an edit of the file', () => {
   })
 
   it('by somebody who drops every comment is still an edit of the same items', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     for (const name of ['a', 'b', 'c', 'd']) await place.memory.remember({ name, content: `what ${name} is` })
     const before = await place.memory.list({ limit: 10 })
 
@@ -251,7 +250,7 @@ describe('an edit of the file', () => {
 
     expect({ outcome, taken }).toEqual({
       outcome: 'synced',
-      taken: { corrected: 1, added: 0, retired: 0, conflicts: 0 },
+      taken: { ...nothingTaken, corrected: 1 },
     })
     expect((await place.beliefs()).b).toBe('what b became')
     const kept = (await place.memory.list({ limit: 10, current: true })).items.filter(({ name }) => name !== 'b')
@@ -264,7 +263,7 @@ describe('an edit of the file', () => {
   })
 
   it('with a line that cannot be remembered leaves the line, says why, and takes in the rest', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'b' })
     const long = 'x'.repeat(20_001)
 
@@ -279,7 +278,9 @@ describe('an edit of the file', () => {
 
   it('can be confirmed by a person, and only then is the word of one', async () => {
     await using place = mirroredMemory()
-    await place.memory.remember({ name: 'terms', content: '14 days.' })
+    const notes = openMemory({ dir: place.dir, mirror: true, author: { actor: 'document', origin: 'notes.md' } })
+    await notes.remember({ name: 'terms', content: '14 days.', scopes: ['project:x'] })
+    await notes.close()
     place.edit((text) => text.replace('14 days.', '30 days.'))
     await place.sync()
     expect((await place.status()).unconfirmed).toMatchObject([{ name: 'terms', content: '30 days.' }])
@@ -298,7 +299,7 @@ describe('an edit of the file', () => {
 
 describe('an old copy that is saved', () => {
   it('deletes nothing that its editor never saw', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'a', content: 'what a is' })
     const copy = place.text()
@@ -316,7 +317,7 @@ describe('an old copy that is saved', () => {
   })
 
   it('may be edited, and only the edit counts', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c', 'd']) await memory.remember({ name, content: `what ${name} is` })
     const copy = place.text()
@@ -329,7 +330,7 @@ describe('an old copy that is saved', () => {
   })
 
   it('older than anything kept deletes nothing either, and brings nothing back', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'a', content: 'what a is' })
     await memory.remember({ name: 'gone', content: 'what is forgotten' })
@@ -341,7 +342,7 @@ describe('an old copy that is saved', () => {
     writeFileSync(place.path(), copy)
     const { taken } = await place.sync()
 
-    expect(taken).toEqual({ corrected: 0, added: 0, retired: 0, conflicts: 0 })
+    expect(taken).toEqual(nothingTaken)
     expect(Object.keys(await place.beliefs())).toHaveLength(26)
     expect(place.text()).not.toContain('what is forgotten')
     expect(place.text()).toContain('what 24 is')
@@ -350,7 +351,7 @@ describe('an old copy that is saved', () => {
 
 describe('a change in both places', () => {
   it('to the same words keeps both: the store holds, the file waits as a proposal, and a file says so', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'theme', content: 'dark' })
     await memory.remember({ name: 'other', content: 'stays' })
@@ -365,8 +366,8 @@ describe('a change in both places', () => {
     const [waiting] = await memory.proposals()
     expect(waiting).toMatchObject({ proposal: { content: 'light' }, target: { content: 'solarized' } })
     expect(place.text()).not.toMatch(/<<<<<<<|>>>>>>>|light/u)
-    const { conflicts, isInStep } = await place.status()
-    expect(isInStep).toBe(false)
+    const { conflicts, isInSync } = await place.status()
+    expect(isInSync).toBe(false)
     expect(conflicts).toHaveLength(1)
     expect(place.text(conflicts[0]?.file)).toContain('solarized')
     expect(place.text(conflicts[0]?.file)).toContain('light')
@@ -379,7 +380,7 @@ describe('a change in both places', () => {
   })
 
   it('to different parts of an item takes both', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'theme', content: 'dark', why: 'Eyes.' })
     const copy = place.text()
@@ -393,7 +394,7 @@ describe('a change in both places', () => {
   })
 
   it('that takes out what the store has changed keeps what the store has', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c']) await memory.remember({ name, content: `what ${name} is` })
     const copy = place.text()

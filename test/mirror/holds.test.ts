@@ -1,11 +1,11 @@
 import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { lineOf, mirroredMemory, withoutLine } from './mirrored-memory.ts'
+import { lineOf, nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
 const names = ['a', 'b', 'c', 'd']
 
 async function withFour() {
-  const place = mirroredMemory()
+  const place = personalMemory()
   for (const name of names) await place.memory.remember({ name, content: `what ${name} is` })
   return place
 }
@@ -76,7 +76,7 @@ describe('a file that cannot be relied on', () => {
     expect(await place.sync()).toMatchObject({ outcome: 'synced', held: null })
     expect(Object.keys(await place.beliefs()).sort()).toEqual([...names, 'e'])
     for (const name of [...names, 'e']) expect(lineOf(place.text(), name)).toContain(`what ${name} is`)
-    expect((await place.status()).isInStep).toBe(true)
+    expect((await place.status()).isInSync).toBe(true)
   })
 
   it.skipIf(process.getuid?.() === 0)('is held when it may not be read', async () => {
@@ -105,7 +105,7 @@ describe('a file that cannot be relied on', () => {
   })
 
   it('is held for a large part of many, and not for a few of them', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     for (let index = 0; index < 50; index += 1)
       await place.memory.remember({ name: `n${index}`, content: `is ${index}` })
 
@@ -132,7 +132,7 @@ describe('a file that cannot be relied on', () => {
     writeFileSync(place.path('state/mirror/mirror.json'), '{"format": 1, "us')
     expect((await place.status()).problem?.message).toContain('cannot be read')
 
-    expect((await place.sync()).taken).toEqual({ corrected: 1, added: 0, retired: 1, conflicts: 0 })
+    expect((await place.sync()).taken).toEqual({ ...nothingTaken, corrected: 1, retired: 1 })
     expect(await place.beliefs()).toEqual({ b: 'what b became', c: 'what c is', d: 'what d is' })
   })
 
@@ -141,7 +141,7 @@ describe('a file that cannot be relied on', () => {
     place.edit((text) => withoutLine(text, 'a').replace('what b is', 'what b became'))
     rmSync(place.path('state/mirror'), { recursive: true })
 
-    expect((await place.sync()).taken).toEqual({ corrected: 1, added: 0, retired: 0, conflicts: 0 })
+    expect((await place.sync()).taken).toEqual({ ...nothingTaken, corrected: 1 })
     expect(await place.beliefs()).toMatchObject({ a: 'what a is', b: 'what b became', c: 'what c is' })
     expect(lineOf(place.text(), 'a')).toContain('what a is')
     expect(place.text().match(/credence:b-/gu)).toHaveLength(4)

@@ -14,6 +14,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
   const directory = temporaryDirectory()
   const dir = join(directory.path, 'memory')
   const problems: string[] = []
+  const authority = options.mirrorAuthority ?? 'document'
   const onMirrorProblem = (problem: Error): void => {
     problems.push(problem.message)
   }
@@ -41,7 +42,7 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
      * and would otherwise take in the next edit before the next call does.
      */
     sync: async (request: Partial<MirrorRequest> = {}) => {
-      const synced = await syncMirror(ports, { dir, user: 'local', settle: true, ...request })
+      const synced = await syncMirror(ports, { dir, user: 'local', settle: true, authority, ...request })
       const release = await takeLock(mirrorPaths(dir).lock, 'The mirror', 10_000)
       release()
       return synced
@@ -63,6 +64,13 @@ export function mirroredMemory(options: Partial<MemoryOptions> = {}) {
     },
   }
 }
+
+/** The same where only the person writes the file, so that every edit applies at once. */
+export const personalMemory = (options: Partial<MemoryOptions> = {}) =>
+  mirroredMemory({ mirrorAuthority: 'person', ...options })
+
+/** What a sync takes in when there is nothing. */
+export const nothingTaken = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0, restored: 0 }
 
 /** The line of the file that begins an item. */
 export const lineOf = (text: string, name: string): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mirroredMemory } from './mirrored-memory.ts'
+import { personalMemory } from './mirrored-memory.ts'
 
 describe('a new line', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('a new line', () => {
     ['- **Never** push to the main branch.', { content: '**Never** push to the main branch.' }],
     ['- **Always** Use tabs.', { content: '**Always** Use tabs.' }],
   ])('%s is named by its bold part where that is a name', async (line, expected) => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'b' })
 
     place.edit((text) => `${text}${line}\n`)
@@ -26,7 +26,7 @@ describe('a new line', () => {
   it.each(['- We deploy with `fly deploy`.', '- deployment: on Fly', '- **deployment**: on Fly'])(
     'keeps its aliases and reason: %s',
     async (line) => {
-      await using place = mirroredMemory()
+      await using place = personalMemory()
       await place.memory.remember({ name: 'a', content: 'b' })
 
       place.edit((text) => `${text}${line}\n  - aliases: shipping, roll-out\n  - why: Say so.\n`)
@@ -41,7 +41,7 @@ describe('a new line', () => {
   )
 
   it('adds its aliases to those of the belief whose name it has', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'terms', content: '14 days.', aliases: ['due date'] })
 
     place.edit((text) => `${text}- terms: 30 days.\n  - aliases: payment\n`)

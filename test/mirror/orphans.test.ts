@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { mirroredMemory, withoutLine } from './mirrored-memory.ts'
+import { nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
 describe('detail lines whose bullet was taken out', () => {
   it('go with it, and never become those of the item above', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     const { belief: above } = await memory.remember({ name: 'coffee machine', content: 'In the kitchen.' })
     const content = 'Sessions are in it.\nAnd queues.'
@@ -12,7 +12,7 @@ describe('detail lines whose bullet was taken out', () => {
     place.edit((text) => withoutLine(text, 'redis cache'))
     const { taken } = await place.sync()
 
-    expect(taken).toEqual({ corrected: 0, added: 0, retired: 1, conflicts: 0 })
+    expect(taken).toEqual({ ...nothingTaken, retired: 1 })
     expect(await memory.get(above.id)).toMatchObject({ version: 1, aliases: [], content: 'In the kitchen.' })
     expect((await memory.recall('Redis')).relevant).toEqual([])
     expect(place.text()).not.toMatch(/Redis|Fast|queues/u)
@@ -20,7 +20,7 @@ describe('detail lines whose bullet was taken out', () => {
   })
 
   it('go where no item stands above, too', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'redis cache', content: 'Sessions are in it.', aliases: ['Redis'] })
     await memory.remember({ name: 'theme', content: 'dark', scopes: ['project:x'] })
@@ -33,7 +33,7 @@ describe('detail lines whose bullet was taken out', () => {
   })
 
   it('leave the same details of the item above alone, and what was edited there counts', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'first cache', content: 'one', aliases: ['Redis'], why: 'Fast.' })
     await memory.remember({ name: 'second cache', content: 'two', aliases: ['Redis'], why: 'Slow.' })
@@ -50,7 +50,7 @@ describe('detail lines whose bullet was taken out', () => {
   })
 
   it('stay where somebody drops the comments only', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'redis cache', content: 'In it.', aliases: ['Redis'], why: 'Fast.' })
 
     place.edit((text) => text.replace(/ ?<!--.*?-->/gu, ''))

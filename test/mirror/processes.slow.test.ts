@@ -41,7 +41,7 @@ describe('several processes with one mirror', () => {
     const said = ends.flatMap((end) => end.said)
     expect(said).toHaveLength(45)
     expect([...shownIn(place.text())].sort()).toEqual([...said].sort())
-    expect((await place.status()).isInStep).toBe(true)
+    expect((await place.status()).isInSync).toBe(true)
   })
 
   it('that are killed at any moment leave a whole file, and the next sync makes up for them', {

@@ -7,6 +7,7 @@ async function mirrored(before: string | null = null) {
   const place = workplace()
   const file = join(place.work, 'memory', 'MEMORY.md')
   mkdirSync(join(place.work, 'memory'))
+  writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}')
   if (before !== null) writeFileSync(file, before)
   const made = await place.run('init', '--dir', 'memory')
   return {
@@ -39,8 +40,8 @@ describe('a file full of somebody’s own notes', () => {
   })
 })
 
-describe('what waits in an edited file', () => {
-  it('is counted by kind', async () => {
+describe('an edited file', () => {
+  it('is named, and what a sync takes in is counted by kind', async () => {
     using place = await mirrored()
     for (const name of ['a', 'b', 'c', 'd', 'e']) await place.run('remember', `what ${name} is`, '--name', name)
     const edited = place
@@ -51,8 +52,8 @@ describe('what waits in an edited file', () => {
 
     const { stdout } = await place.run('mirror', 'status')
 
-    expect(stdout).toContain('MEMORY.md changed since the last sync (1 added, 2 changed, 1 removed)')
-    expect((await place.run('mirror', 'sync')).stdout).toContain('took in 2 corrected, 1 added, 1 retired')
+    expect(stdout).toContain('MEMORY.md changed since the last sync')
+    expect((await place.run('mirror', 'sync')).stdout).toContain('imported 2 corrected, 1 added, 1 retired')
   })
 
   it('is called one item when it is one', async () => {
@@ -86,10 +87,10 @@ describe('a conflict', () => {
     const [{ file, proposals }] = conflicts
     for (const { exitCode, stdout } of [sync, again, status]) {
       expect(exitCode).toBe(5)
-      expect(stdout).not.toContain('In step')
+      expect(stdout).not.toContain('In sync')
       expect(stdout).toContain(`${file} shows both`)
       expect(stdout).toContain(`credence proposals ${way} ${proposals[0]}`)
-      expect(stdout).toContain(`${file} is kept even then`)
+      expect(stdout).toContain(`${file} is kept; delete it`)
     }
     expect(changed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(file) })
 
@@ -98,7 +99,7 @@ describe('a conflict', () => {
     expect(decided).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await place.run('mirror', 'sync')).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining('In step'),
+      stdout: expect.stringContaining('In sync'),
     })
     expect(await place.run('mirror', 'status')).toMatchObject({ exitCode: 0 })
     expect(readFileSync(join(place.work, 'memory', file), 'utf8')).toContain('solarized')
@@ -110,13 +111,13 @@ describe('a conflict', () => {
 
     await place.run('correct', 'theme', 'light')
 
-    expect(await place.json('mirror', 'status')).toMatchObject({ conflicts: [], isInStep: true })
+    expect(await place.json('mirror', 'status')).toMatchObject({ conflicts: [], isInSync: true })
   })
 })
 
 describe('a line with a secret', () => {
   it.each(['My PIN is 1234', '**card**: 4111 1111 1111 1111', 'PIN: 4711'])(
-    'as "%s" is left in the file and not taken in',
+    'as "%s" is left in the file and not imported',
     async (line) => {
       using place = await mirrored()
       await place.run('remember', 'what a is', '--name', 'a')
@@ -124,8 +125,8 @@ describe('a line with a secret', () => {
 
       const { stdout } = await place.run('mirror', 'sync')
 
-      expect(stdout).toContain('took in 1 added')
-      expect(stdout).toMatch(/Left as it is: MEMORY\.md, line \d+: It holds .*, so it is not taken in\./u)
+      expect(stdout).toContain('imported 1 added')
+      expect(stdout).toMatch(/Left as it is: MEMORY\.md, line \d+: The text contains .*, so it was not stored\./u)
       const [, number] = /line (\d+)/u.exec(stdout) ?? []
       expect(place.text().split('\n')[Number(number) - 1]).toBe(`- ${line}`)
       expect(stdout).not.toMatch(/1234|4111|4711/u)
@@ -145,7 +146,7 @@ describe('a task', () => {
     writeFileSync(join(place.work, 'tasks.md'), '- [x] water the plants\n- [ ] **call**: the plumber\n')
 
     await place.run('mirror', 'sync')
-    await place.run('import', '--markdown', join(place.work, 'tasks.md'))
+    await place.run('import', '--markdown', '--trusted', join(place.work, 'tasks.md'))
 
     const { items } = await place.json('beliefs')
     expect(items.map(({ content }: { content: string }) => content).sort()).toEqual([

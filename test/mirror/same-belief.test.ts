@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { mirroredMemory } from './mirrored-memory.ts'
+import { nothingTaken, personalMemory } from './mirrored-memory.ts'
 
 describe('a new line with a name that is known', () => {
   it('is a correction, which keeps what the old one was found by, why, pin and type, and is counted as one', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     const said = { aliases: ['due date'], why: 'Say it.', type: 'decision', pinned: true } as const
     const { belief: old } = await memory.remember({ name: 'payment terms', content: '14 days.', ...said })
@@ -11,9 +11,9 @@ describe('a new line with a name that is known', () => {
     place.edit((text) => `${text}- **payment terms**: 30 days.\n`)
     const { taken } = await place.sync()
 
-    expect(taken).toEqual({ corrected: 1, added: 0, retired: 0, conflicts: 0 })
+    expect(taken).toEqual({ ...nothingTaken, corrected: 1 })
     const belief = await memory.get('payment terms')
-    expect(belief).toMatchObject({ content: '30 days.', ...said, status: 'inferred' })
+    expect(belief).toMatchObject({ content: '30 days.', ...said, status: 'active' })
     expect((await memory.get(old.id)).supersededBy).toBe(belief.id)
     expect(place.text().match(/\*\*payment terms\*\*/gu)).toHaveLength(1)
 
@@ -23,7 +23,7 @@ describe('a new line with a name that is known', () => {
   })
 
   it('is no other belief when it says what is known, whatever that is called, and counts as nothing', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'Bo', content: 'Bo is my dog.' })
     await memory.remember({ name: 'food', content: 'Bo likes fish.' })
@@ -41,7 +41,7 @@ describe('a new line with a name that is known', () => {
   })
 
   it('is no other belief when the same sentence is imported either', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'Bo', content: 'Bo is my dog.' })
     await memory.remember({ name: 'food', content: 'Bo likes fish.' })

@@ -2,25 +2,26 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
-import { mirroredMemory } from './mirrored-memory.ts'
+import { personalMemory } from './mirrored-memory.ts'
 
 describe('an item that is changed to hold a secret', () => {
   it('stays in the file as it is, and the store keeps what it knew', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     place.edit((text) => text.replace('ING', 'the password is hunter2secret99'))
 
     const { taken, refused } = await place.sync()
 
     expect(taken).toMatchObject({ corrected: 0 })
-    expect(refused).toMatchObject([{ file: 'MEMORY.md', reason: 'It holds a password or key, so it is not taken in.' }])
+    expect(refused).toMatchObject([
+      { file: 'MEMORY.md', reason: 'The text contains a password or key, so it was not stored.' },
+    ])
     expect(await place.beliefs()).toEqual({ bank: 'ING' })
     expect(place.text()).toContain('the password is hunter2secret99')
-    expect((await place.status()).waiting).toMatchObject({ changed: 0 })
   })
 
   it.each(['why', 'aliases'])('is refused when the secret is among its %s', async (label) => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     place.edit((text) => text.replace(/( <!-- credence:b-.*-->)/u, `$1\n  - ${label}: the password is hunter2secret99`))
 
@@ -29,7 +30,7 @@ describe('an item that is changed to hold a secret', () => {
   })
 
   it('is taken in again once the secret is out of it', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     place.edit((text) => text.replace('ING', 'my PIN is 4821'))
     await place.sync()
@@ -40,7 +41,7 @@ describe('an item that is changed to hold a secret', () => {
   })
 
   it('makes no proposal and no conflict file when the store changed it too', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'bank', content: 'ING' })
     const before = place.text()
     await place.memory.correct('bank', { content: 'ABN' })
@@ -55,7 +56,7 @@ describe('an item that is changed to hold a secret', () => {
   })
 
   it('may keep a secret that somebody had told the memory', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'gate', content: 'The PIN is 4821.' })
     place.edit((text) => text.replace('The PIN is 4821.', 'The PIN is 4821, on the left.'))
 
@@ -70,11 +71,11 @@ describe('Markdown that is imported', () => {
     const file = join(place.work, 'notes.md')
     writeFileSync(file, '- **region**: eu-west-1\n- my PIN is 4821\n\n| key | value |\n|---|---|\n| PIN | 9913 |\n')
 
-    const { stdout, stderr, exitCode } = await place.run('import', '--markdown', file)
+    const { stdout, stderr, exitCode } = await place.run('import', '--markdown', file, '--scope', 'project:x')
 
     expect({ exitCode, added: /added +1\b/u.test(stdout) }).toEqual({ exitCode: 0, added: true })
-    expect(stderr).toContain('notes.md, line 2: left out. It holds a number that proves who somebody is')
-    expect(stderr).toContain('notes.md, line 6: left out. It holds')
+    expect(stderr).toContain('notes.md, line 2: left out. The text contains a number that proves who somebody is')
+    expect(stderr).toContain('notes.md, line 6: left out. The text contains')
     expect(`${stdout}${stderr}`).not.toMatch(/4821|9913/u)
     expect(existsSync(file) && readFileSync(file, 'utf8')).toContain('4821')
   })
@@ -86,6 +87,6 @@ describe('Markdown that is imported', () => {
     const { exitCode, stderr } = await place.run('import', 'notes.md')
 
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('hint: Say so: credence import --markdown notes.md')
+    expect(stderr).toContain('hint: Run credence import --markdown notes.md')
   })
 })

@@ -1,11 +1,11 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { remember } from '../../src/memory/change/remember.ts'
-import { mirroredMemory, withoutLine } from './mirrored-memory.ts'
+import { nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
 const person = { actor: 'person', origin: 'test' } as const
 
-type Place = ReturnType<typeof mirroredMemory>
+type Place = ReturnType<typeof personalMemory>
 
 /** Remembers without the mirror looking on, so that it has much to catch up with. */
 async function fill({ ports }: Place, count: number, scopes: readonly string[], length = 60): Promise<void> {
@@ -19,7 +19,7 @@ const sizeOf = (text: string) => ({ lines: text.split('\n').length, bytes: Buffe
 
 describe('MEMORY.md', () => {
   it('stays below 200 lines and 25 KB: a scope that is too large has files of its own, linked with counts', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await fill(place, 450, ['project:ledger'])
     await fill(place, 20, ['user:universal'])
     await fill(place, 60, ['domain:code'], 300)
@@ -43,7 +43,7 @@ describe('MEMORY.md', () => {
   })
 
   it('grows out of its limits one belief at a time, and each belief stands in one place', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     for (let index = 0; index < 120; index += 1) {
       const scopes = [['user:universal'], ['project:a'], ['project:b']][index % 3] as string[]
@@ -60,7 +60,7 @@ describe('MEMORY.md', () => {
   })
 
   it('is followed by its other files: they can be edited, corrected and deleted just the same', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     await fill(place, 210, ['project:ledger'])
     await place.sync()
@@ -70,7 +70,7 @@ describe('MEMORY.md', () => {
     place.edit((text) => `${text}- **new one**: in the second part\n`, part)
     const { taken } = await place.sync()
 
-    expect(taken).toEqual({ corrected: 1, added: 1, retired: 1, conflicts: 0 })
+    expect(taken).toEqual({ ...nothingTaken, corrected: 1, added: 1, retired: 1 })
     expect(await memory.get('new one')).toMatchObject({ scopes: ['project:ledger'] })
     expect(place.text()).toContain('210 beliefs in 2 files')
 
@@ -86,7 +86,7 @@ describe('MEMORY.md', () => {
   })
 
   it('does not take over a file of the same name that is somebody else’s', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { writeFileSync } = await import('node:fs')
     await place.memory.remember({ name: 'a', content: 'b' })
     writeFileSync(place.path('project-ledger.md'), 'mine\n')
@@ -99,7 +99,7 @@ describe('MEMORY.md', () => {
   })
 
   it('links to the first of a great many scopes, and counts the others', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     for (let index = 0; index < 90; index += 1) await fill(place, 2, [`project:p${index}`], 150)
 
     await place.sync()
@@ -119,17 +119,17 @@ describe('MEMORY.md', () => {
   })
 
   it('holds a statement of any length', async () => {
-    await using place = mirroredMemory()
-    await place.memory.remember({ name: 'long', content: 'word '.repeat(3_999).trim() })
-    await place.memory.remember({ name: 'longer', content: 'line\n'.repeat(3_000).trim() })
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'long', content: 'word '.repeat(1_999).trim() })
+    await place.memory.remember({ name: 'longer', content: 'line\n'.repeat(1_900).trim() })
 
     expect(sizeOf(place.text()).lines).toBeLessThan(200)
     expect(sizeOf(place.text()).bytes).toBeLessThan(25_000)
-    expect((await place.sync()).taken).toEqual({ corrected: 0, added: 0, retired: 0, conflicts: 0 })
+    expect((await place.sync()).taken).toEqual(nothingTaken)
   })
 
   it('links to files that are there, also after the first of a scope was deleted', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await fill(place, 250, ['project:ledger'])
     await place.sync()
     const half = place.text('project-ledger.md').split('\n').slice(0, 40).join('\n')

@@ -6,7 +6,7 @@ import { MirrorDocument } from '../../src/memory/mirror/write/document.ts'
 import { openMemory } from '../../src/open-memory.ts'
 import { sample } from '../../src/store/sample-beliefs.contract.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import { mirroredMemory } from './mirrored-memory.ts'
+import { nothingTaken, personalMemory } from './mirrored-memory.ts'
 
 const foreign =
   '# My notes\r\n\r\n- one\t\r\n* two  \r\n\r\n## project:x\r\n- not ours\r\n\r\n```\r\n- code\r\n```\r\nCafe\u0301, no line end'
@@ -49,7 +49,7 @@ describe("somebody's own file", () => {
 
 describe('text between the items', () => {
   it('stays byte for byte, wherever it stands, through changes on both sides', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     const { memory } = place
     for (const name of ['a', 'b', 'c']) await memory.remember({ name, content: `what ${name} is` })
     const notes = [
@@ -80,14 +80,14 @@ describe('text between the items', () => {
   })
 
   it('is not rewritten because an editor stripped spaces, changed line ends or normalised letters', async () => {
-    await using place = mirroredMemory()
+    await using place = personalMemory()
     await place.memory.remember({ name: 'a', content: 'Caf\u00e9  \n\n  indented  \nend', why: 'because' })
     place.edit((text) => `\ufeff${text.normalize('NFD').replace(/ +$/gmu, '').replaceAll('\n', '\r\n')}`)
     const edited = place.text()
 
     const { taken, written } = await place.sync()
 
-    expect({ taken, written }).toEqual({ taken: { corrected: 0, added: 0, retired: 0, conflicts: 0 }, written: [] })
+    expect({ taken, written }).toEqual({ taken: nothingTaken, written: [] })
     expect(place.text()).toBe(edited)
     expect((await place.memory.get('a')).content).toBe('Caf\u00e9  \n\n  indented  \nend')
   })

@@ -64,6 +64,49 @@ describe.each(['openai', 'anthropic'] as const)('a model that listens, over %s',
     expect(JSON.stringify(requests[1]?.body)).toContain('That cannot be used')
   })
 
+  it.each([
+    ['in a fence', (json: string) => `\`\`\`json\n${json}\n\`\`\``],
+    [
+      'between words',
+      (json: string) => `Sure! Here are the beliefs I found:\n\n${json}\n\nLet me know if [you] need more.`,
+    ],
+    ['in a fence between words', (json: string) => `Here you go {as asked}:\n\`\`\`\n${json}\n\`\`\`\nThat is all.`],
+    ['after thinking aloud', (json: string) => `<think>The {user} has a dentist.</think>\n${json}`],
+    ['as a bare list', (json: string) => JSON.stringify(JSON.parse(json).beliefs)],
+    [
+      'without what is not needed',
+      () =>
+        JSON.stringify({ beliefs: [{ type: 'relation', name: 'dentist', content: belief().content, confidence: 1 }] }),
+    ],
+    [
+      'with a subtype that does not exist',
+      () => JSON.stringify({ beliefs: [belief({ subtype: 'medical', aliases: 'none' })] }),
+    ],
+  ])('is understood at once when its answer comes %s', async (_, reply) => {
+    const { extraction, requests } = await heardBy(dialect, [says(reply(JSON.stringify({ beliefs: [belief()] })))])
+
+    expect(extraction.findings).toMatchObject([{ content: 'My dentist is Dr. Lee.', kind: 'model' }])
+    expect(requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['cut off', says('{"beliefs": [{"type": "relation", "subtype": null, "name": "dent')],
+    ['a refusal', says("I'm sorry, but I can't help with personal information.")],
+    ['empty', says('')],
+    ['a number', says('42')],
+    ['of other types', saysJson({ beliefs: { name: ['dentist'], content: 7 } })],
+  ])('is asked again, and then given up, when its answer is %s', async (_, reply) => {
+    await expect(heardBy(dialect, [reply, reply])).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('is taken at its right words when it is wrong twice in others', async () => {
+    const reply = saysJson({ beliefs: [belief({ type: 'person' }), belief()] })
+    const { extraction, requests } = await heardBy(dialect, [reply, reply])
+
+    expect(extraction.findings).toHaveLength(1)
+    expect(requests).toHaveLength(2)
+  })
+
   it('is given up when it is wrong twice', async () => {
     await expect(heardBy(dialect, [says('no'), says('still no')])).rejects.toMatchObject({ code: 'unavailable' })
   })

@@ -42,6 +42,6 @@ export function ports(): Ports {
 export async function portsWith(...beliefs: readonly BeliefRecord[]): Promise<Ports> {
   const made = ports()
   const placed = beliefs.map((record, index) => ({ place: `belief ${index}`, record }))
-  await importRecords(made, { user: 'ann', author: person }, placed)
+  await importRecords(made, { user: 'ann', author: person, trusted: true }, placed)
   return made
 }

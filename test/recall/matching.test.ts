@@ -181,3 +181,9 @@ it('does not take a word that is itself a form for a typo for another', async ()
 
   expect(relevant.map(({ belief: { name } }) => name)).toEqual(['reddis'])
 })
+
+it('finds what is named in the middle of a long message', async () => {
+  const pasted = 'lorem ipsum dolor '.repeat(2_000)
+
+  expect(await found('Redis', `${pasted}Redis ${pasted}`)).toBe(true)
+})

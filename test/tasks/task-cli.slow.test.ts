@@ -270,10 +270,10 @@ describe.skipIf(!canGrade)('credence task run', () => {
     using place = harbor()
     const { stdout } = await place.run('task', 'run', place.task, '--agent', 'reference', '--store', place.store)
 
-    expect(stdout).toMatch(/^task_boat {2}█{10} 1\.00 {2}scored, incomplete\n {2}automated 1\.00 {2}answers 1\.00/u)
-    expect(stdout).toMatch(/back {2}.*✓ memory-read/u)
+    expect(stdout).toMatch(/^task_boat {2}1\.00 {2}scored, incomplete\n {2}scores {4}automated 1\.00, answers 1\.00/u)
+    expect(stdout).toMatch(/back {6}(\d) of \1 checks? passed: .*memory-read/u)
     expect(stdout).toContain('coverage   0 of 1 graded in every part')
-    expect(stdout).toMatch(/evidence {3}runs\/.*\/evidence\/task_boat\/1/u)
+    expect(stdout).toMatch(/evidence {2}runs\/.*\/evidence\/task_boat\/1/u)
   })
 
   it('fits a terminal of 80 columns, in colour, also when all of it failed', async () => {
@@ -287,9 +287,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
     // Paths and ids are kept whole.
     const lines = plainLines(stdout).filter((line) => !/evidence|^ *(?:run|store) |runs|\d{8}-\d{6}/u.test(line))
     expect(lines.filter((line) => line.length > 80)).toEqual([])
-    expect(lines.filter((line) => line.startsWith('  automated '))[1]).toMatch(
-      /^ {2}automated {2}✗ file 0\.00 {2}✗ facts 0\.00$/u,
-    )
+    expect(lines).toContain('  automated  file 0.00, facts 0.00')
     expect(stdout).toContain('\u001b[31m✗\u001b[39m')
     expect(stdout).not.toContain('\u{fffd}')
   })
@@ -354,7 +352,7 @@ describe.skipIf(!canGrade)('credence task report', () => {
     for (const { exitCode, stderr } of [over, below]) {
       expect(exitCode).toBe(3)
       expect(stderr).toMatch(
-        /^error: The bundle cannot be written to .*agent\.mjs.*: a file stands in its place\.\nhint: /u,
+        /^error: .*agent\.mjs.* cannot be written: a file is in the place of a directory\.\nhint: /u,
       )
     }
   })

@@ -1,5 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { syncMirror } from '../../src/memory/mirror/sync.ts'
 import { type Dashboard, dashboardAtHand, eventually, go, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
@@ -63,7 +66,9 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     expect(await page.locator('.belief-link[aria-current=true]').count()).toBe(1)
 
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Edit the why').waitFor()
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await help.getByText('Edit the why').waitFor()
+    expect((await help.locator('dt').allTextContents()).slice(0, 10)).toEqual([...'1234567890'])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
@@ -158,6 +163,8 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
 
     await page.locator('.marks', { hasText: 'settled' }).waitFor()
     expect((await dashboard.memoryAs().get('settled thing')).content).toBe('It is decided.')
+    // Its history names the decision.
+    await sees(page.locator('.field-changes', { hasText: 'settled by' }), 'settled thing')
   })
 
   it('asks before it forgets, lets one keep it, and then erases it for good', async () => {
@@ -228,8 +235,8 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
     await go(page, '/beliefs?show=proposals')
     await page.locator('.belief-row', { hasText: 'proposed' }).click()
-    await page.locator('.side-text', { hasText: 'The ledger is kept in Postgres 17.' }).waitFor()
-    await page.locator('.side-text.mine', { hasText: 'The ledger is kept in Postgres 18.' }).waitFor()
+    await page.locator('.word-diff del', { hasText: '17' }).waitFor()
+    await page.locator('.word-diff ins', { hasText: '18' }).waitFor()
 
     await page.getByRole('button', { name: 'Reject' }).click()
     await sees(page, 'Rejected. Nothing has changed.')
@@ -241,6 +248,24 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
 
     await agent.correct(await idOf('Redis'), { content: 'Sessions are cached in Valkey.' })
     await page.locator('.side-link .tally', { hasText: '1' }).waitFor()
+  })
+
+  it('shows a proposal to remove a belief as one, and removes it when it is accepted', async () => {
+    const memory = dashboard.memoryAs()
+    await memory.remember({ name: 'mast height', content: 'The mast is 14 metres high.', scopes: ['project:ledger'] })
+    const { ports, dir } = dashboard.server
+    await syncMirror(ports, { dir, user: 'local' })
+    const file = join(dir, 'MEMORY.md')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/.*\*\*mast height\*\*.*\n/u, ''))
+    await syncMirror(ports, { dir, user: 'local' })
+    await go(page, '/beliefs?show=proposals')
+    await page.locator('.belief-row', { hasText: 'proposed removal' }).click()
+    await page.locator('del', { hasText: 'The mast is 14 metres high.' }).waitFor()
+
+    await page.getByRole('button', { name: 'Remove it' }).click()
+
+    await sees(page, 'Removed. It is no longer recalled.')
+    expect(await memory.get('mast height')).toMatchObject({ resolvedAt: expect.any(String) })
   })
 
   it('lists candidates that were found in conversations, to confirm or to reject', async () => {

@@ -57,6 +57,7 @@ export async function dashboardAtHand() {
 
   return {
     server,
+    webDirectory,
     browser,
     url,
     link: `${url}/#token=${token}`,
@@ -66,9 +67,12 @@ export async function dashboardAtHand() {
     memoryAs: (author: Author = { actor: 'person', origin: 'elsewhere' }) =>
       memoryFrom(server.ports, { user: 'local', scopes: server.deps.scopes, agent: null, author }),
     /** A window of its own, signed in, at a path. */
-    window: async (path = '/beliefs', options: BrowserContextOptions = {}): Promise<Page> => {
+    window: async (
+      path = '/beliefs',
+      { at = url, ...options }: BrowserContextOptions & { readonly at?: string } = {},
+    ): Promise<Page> => {
       const page = await blankWindow(browser, problems, options)
-      await page.goto(`${url}${path}#token=${token}`)
+      await page.goto(`${at}${path}#token=${token}`)
       await page.locator('.shell').waitFor()
       return page
     },

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
@@ -26,7 +28,18 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const row = page.locator('.pack-row', { has: page.locator('a[href$="/session-drift"]') })
     await row.getByText('passed', { exact: true }).waitFor()
     await row.getByText('100 % of 12 cases').waitFor()
-    await page.locator('.pack-row', { hasText: 'not run' }).first().waitFor()
+    await sees(page, 'Not run yet')
+    // Many packs of one subject are folded.
+    const redTeam = page.locator('.pack-group', { hasText: 'Red team' })
+    await redTeam.getByText(/^\d+ packs, \d+ cases$/).waitFor()
+    expect(await redTeam.locator('.pack-row').first().isVisible()).toBe(false)
+    await redTeam.locator('summary').click()
+    await redTeam.locator('.pack-row').first().waitFor()
+    // The latest run is the baseline itself.
+    await sees(
+      page.locator('.headline'),
+      'Nothing to compare yet: 1 pack has a single run, or none since the baseline.',
+    )
   })
 
   it('plots the figures of a pack over its runs, with intervals and the baseline', async () => {
@@ -42,8 +55,12 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await plot.locator('.point.chosen').waitFor()
 
     await page.getByLabel('System', { exact: true }).selectOption('none')
-    await plot.locator('svg[aria-label*="one value"]').waitFor()
-    expect(await plot.locator('.reference').count()).toBe(0)
+    // One point makes no line.
+    await page
+      .locator('.figures > div', { hasText: 'Pass rate' })
+      .getByText(/^95 %: /)
+      .waitFor()
+    expect(await plot.count()).toBe(0)
   })
 
   it('shows a run with its cases, filters them, and explains one', async () => {
@@ -61,6 +78,8 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await rows.first().locator('a').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     await page.locator('.asked').waitFor()
+    await page.locator('.thirds').getByRole('heading', { name: 'Missing or wrong' }).waitFor()
+    await page.getByText('Explanation: how each belief was found').click()
     await page.locator('table tbody tr').first().waitFor()
     await sees(page.locator('table'), /name “|alias “/)
     const [address] = [page.url()]
@@ -119,5 +138,63 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(page, /Running session-drift as /)
     await go(page, '/evaluation/packs/session-drift')
     await eventually(() => page.locator('.plot', { hasText: 'Pass rate' }).locator('.point').count()).toBe(3)
+  })
+
+  it('counts as unchanged only the packs that were compared, and those with one run apart', async () => {
+    const headline = page.locator('.headline')
+    await go(page, '/evaluation')
+    await sees(headline, 'Nothing got worse: 1 pack is at least as good as the baseline or the run before.')
+    expect(await headline.textContent()).not.toContain('other pack')
+
+    await dashboard.server.evaluate('retrieval-hard', 'the-only-run')
+    await page.reload()
+    await sees(headline, /1 pack is at least as good .* 1 other pack has nothing to compare with yet\./)
+  })
+
+  it('says what got worse than the baseline, on Evaluation and on Home, and leads to the cases', async () => {
+    await dashboard.server.evaluate('session-drift', 'run-that-broke', 'none', 'bm25')
+    const broken = (await dashboard.server.ofRun('run-that-broke')).filter(({ verdict }) => verdict !== 'pass').length
+    expect(broken).toBeGreaterThan(0)
+
+    await page.reload()
+    const headline = page.locator('.headline.worse')
+    await sees(headline, new RegExp(`^Worse than baseline main: ${broken} of 12 broke on `))
+    await headline.getByRole('link', { name: 'The run that broke it' }).click()
+    await eventually(() => new URL(page.url()).pathname).toBe('/evaluation/runs/run-that-broke')
+    await go(page, '/')
+    await sees(page.getByRole('region', { name: 'Last regression' }), `${broken} of 12 broke`)
+    await go(page, '/evaluation')
+    await headline.getByRole('link', { name: 'Compare with the baseline' }).click()
+    const cases = page.getByRole('region', { name: 'Broken' }).locator('.case-row')
+    await eventually(() => cases.count()).toBe(broken)
+    const { prompt } = (await dashboard.server.ofRun('run-that-broke')).find(({ verdict }) => verdict !== 'pass') ?? {}
+    await sees(cases.first(), String(prompt))
+    await sees(page.locator('tr', { hasText: 'Pass rate' }), /^−[\d.]+ points$/)
+  })
+
+  it('shows a task as a chat, its sessions in order, what was told marked, and a check beside each answer', async () => {
+    const { dir } = dashboard.server
+    const argv = ['task', 'run', 'second-brain-correction', '--agent', 'reference', '--run-id', 'a-task', '--dir', dir]
+    await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv])
+    await go(page, '/evaluation/runs/a-task')
+    await page.locator('.case-row a').first().click()
+
+    const sessions = page.locator('section.chat')
+    await sees(sessions, 'Session 1: store')
+    expect(await sessions.count()).toBe(3)
+    const last = page.getByRole('region', { name: 'Session recall' })
+    await sees(last, 'fresh')
+    await sees(last.locator('.bubble.user'), 'Which editor do I use?')
+    await last.locator('.bubble.assistant mark', { hasText: 'Helix' }).waitFor()
+    const check = last.locator('.checks li', { hasText: 'editor' })
+    await sees(check, 'found')
+    await sees(check, /expected .*Helix/)
+    await check.getByRole('link').click()
+    await eventually(() => page.evaluate<string>('document.activeElement.className')).toBe('sentence')
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toContain('Helix')
+    await page
+      .getByRole('region', { name: 'Session correct' })
+      .locator('.bubble.user mark', { hasText: 'Helix' })
+      .waitFor()
   })
 })

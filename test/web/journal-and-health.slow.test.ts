@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
@@ -17,7 +19,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
   it('tells who changed what, as it happens, and takes it back', async () => {
     await dashboard
       .memoryAs({ actor: 'agent', origin: 'some-agent' })
-      .remember({ name: 'what an agent said', content: 'Something.' })
+      .remember({ name: 'what an agent said', content: 'Something.', scopes: ['project:ledger'] })
     await row('The agent some-agent remembered what an agent said').waitFor()
     await row('what an agent said')
       .getByRole('button', { name: /^Undo change/ })
@@ -33,7 +35,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
       { text: 'Remember that the harbour code is 4711.', session: 'harbour' },
       { text: 'The boat is green.', session: 'harbour' },
     ])
-    await row('You learned').waitFor()
+    await row('You told an agent about').waitFor()
     await memory.forgetTurns({ session: 'harbour' })
     await row('You forgot 2 turns of conversation through elsewhere').waitFor()
   })
@@ -51,7 +53,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     for (let at = 0; at < 60; at += 1) await memory.remember({ name: `entry ${at}`, content: 'One of many.' })
     await row('entry 59').waitFor()
     await page.getByRole('button', { name: 'Show older changes' }).click()
-    await sees(page, 'This is where it began.')
+    await sees(page, 'This is the first change.')
     const numbers = (await page.locator('.journal-number').allTextContents()).map(Number)
     expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))
     expect(numbers.at(-1)).toBe(1)
@@ -63,19 +65,49 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
 
   it('shows what the doctor found, and what is in the memory', async () => {
     await go(page, '/health')
-    await page.getByRole('region', { name: 'Doctor' }).getByText('sound', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Checks' }).getByText('all passed', { exact: true }).waitFor()
     expect(await page.locator('.finding').count()).toBeGreaterThan(4)
     expect(await page.locator('.finding.bad').count()).toBe(0)
     await sees(page.getByRole('region', { name: 'Where it is kept' }), 'credence.db')
     await page.locator('.figures', { hasText: 'Current beliefs' }).waitFor()
   })
 
+  it('shows how far a long check has come', async () => {
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    await page.route('**/api/v1/doctor', async (route) => {
+      await ended
+      await route.continue()
+    })
+    const progress = { label: 'checking: journal', done: 3, total: 9 }
+    await page.route('**/api/v1/doctor/progress', (route) => route.fulfill({ json: { progress } }))
+    await page.reload()
+    await sees(page, 'checking: journal, 3 of 9')
+    expect(await page.getByRole('progressbar').getAttribute('value')).toBe('3')
+    end()
+    await page.getByRole('progressbar').waitFor({ state: 'detached' })
+    await page.locator('.finding').first().waitFor()
+    await page.unrouteAll()
+  })
+
+  it('hears of the progress of a check from the program that makes it', async () => {
+    const argv = ['bin/credence.js', 'doctor', '--json', '--dir', dashboard.server.dir]
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const steps: { readonly done: number; readonly total: number }[] = []
+    child.on('message', ({ progress }: { progress: (typeof steps)[number] }) => steps.push(progress))
+    await once(child, 'close')
+    expect(steps.length).toBeGreaterThan(0)
+    expect(steps.every(({ done, total }) => done >= 0 && done <= total)).toBe(true)
+  })
+
   it('brings MEMORY.md and the store into line', async () => {
     await go(page, '/health')
-    const mirror = page.getByRole('region', { name: 'Mirror' })
+    const mirror = page.getByRole('region', { name: 'MEMORY.md' })
     await mirror.getByRole('button', { name: 'Sync' }).click()
-    await sees(page, 'MEMORY.md and the store are in line.')
-    await mirror.getByText('in line').waitFor()
+    await sees(page, 'MEMORY.md and the store are in sync.')
+    await mirror.getByText('in sync').waitFor()
     await mirror.getByText('MEMORY.md', { exact: false }).first().waitFor()
   })
 })

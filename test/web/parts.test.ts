@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
+import { pieces } from '../../web/src/format/pieces.ts'
 import { ago, dayOf, endsOf, namedDay } from '../../web/src/format/time.ts'
 import { address, match } from '../../web/src/navigation/match.ts'
-import { placeChain } from '../../web/src/pages/beliefs/chain-lanes.ts'
-import { inPlace } from '../../web/src/pages/beliefs/in-place.ts'
-import { explainedOf } from '../../web/src/pages/evaluation/explained.ts'
-import { pieces } from '../../web/src/ui/pieces.ts'
+import { placeChain } from '../../web/src/pages/beliefs/detail/chain-lanes.ts'
+import { inPlace } from '../../web/src/pages/beliefs/list/in-place.ts'
+import { explainedOf } from '../../web/src/pages/evaluation/case/explained.ts'
 
 describe('a text with marked stretches', () => {
   const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })

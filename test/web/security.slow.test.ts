@@ -24,7 +24,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     const page = await dashboard.stranger()
     await page.goto(dashboard.link)
     await page.locator('.shell').waitFor()
-    expect(page.url()).toBe(`${dashboard.url}/beliefs`)
+    expect(page.url()).toBe(`${dashboard.url}/`)
     expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2)
     expect(await page.evaluate('document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)')).toBe(
       '{}{}',
@@ -95,8 +95,30 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
     await go(page, '/journal')
     await page.locator('.journal-row', { hasText: '<b>bold</b>' }).first().waitFor()
     await unharmed(page)
-    await go(page, '/evaluation/packs/my-cases')
-    await page.locator('.page-head').waitFor()
+    await page.locator('.journal-row', { hasText: '<b>bold</b>' }).first().getByText('What changed').click()
+    await page.locator('.journal-change').first().waitFor()
+    await unharmed(page)
+    await dashboard
+      .memoryAs()
+      .hear([{ text: `Harbour ${attack}`, session: attack.slice(0, 100), speaker: attack.slice(0, 100) }])
+    for (const [path, ready] of [
+      ['/evaluation/packs/my-cases', '.page-head'],
+      ['/', '.example'],
+      ['/review', '.review-card'],
+      [`/conversations/${encodeURIComponent(attack.slice(0, 100))}`, '.bubble'],
+      ['/conversations?q=harbour', '.found-turn'],
+      ['/growth', '.plot'],
+    ] as const) {
+      await go(page, path)
+      await page.locator(ready).first().waitFor()
+      await unharmed(page)
+    }
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Page, belief' }).fill('bold')
+    await page
+      .getByRole('option', { name: /<b>bold/ })
+      .first()
+      .waitFor()
     await unharmed(page)
   })
 

@@ -113,7 +113,7 @@ describe.skipIf(noBrowser !== null)('two who write at the same time', () => {
     const lines = Array.from({ length: 120 }, (_, at) =>
       JSON.stringify({ name: `row ${String(at).padStart(3, '0')}`, content: 'One of many.', scopes: ['project:many'] }),
     )
-    await dashboard.memoryAs().import(lines.join('\n'))
+    await dashboard.memoryAs().import(lines.join('\n'), { trusted: true })
     await go(mine, '/beliefs?scope=project%3Amany')
     await missesNow(mine.locator('.belief-rows'), 'Redis')
     await sees(mine, '120 beliefs')

@@ -7,7 +7,7 @@ const shifts = `
   globalThis.moved = []
   new PerformanceObserver((list) => {
     for (const { value, sources } of list.getEntries())
-      if (value > 0.01) globalThis.moved.push([value, ...sources.map(({ node }) => node?.className ?? '')])
+      globalThis.moved.push([value, ...sources.map(({ node }) => node?.className ?? '')])
   }).observe({ type: 'layout-shift', buffered: true })
 `
 
@@ -38,10 +38,10 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true)
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
-    await page.keyboard.press('3')
+    await page.keyboard.press('6')
     await page.getByRole('heading', { name: 'Evaluation' }).waitFor()
     await eventually(() => page.title()).toBe('Evaluation – Credence')
-    await page.keyboard.press('1')
+    await page.keyboard.press('3')
     await page.locator('.belief-row').first().waitFor()
     await page.keyboard.press('j')
     // The key means something as soon as what it acts on is drawn.
@@ -138,7 +138,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
 
   it('comes back to where a long page was left', async () => {
     const lines = Array.from({ length: 40 }, (_, at) => JSON.stringify({ name: `line ${at}`, content: 'One of many.' }))
-    await dashboard.memoryAs().import(lines.join('\n'))
+    await dashboard.memoryAs().import(lines.join('\n'), { trusted: true })
     const page = await dashboard.window('/beliefs', { viewport: { width: 360, height: 640 } })
     const row = page.locator('.belief-row').nth(30)
     await row.scrollIntoViewIfNeeded()
@@ -162,7 +162,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
       await answered
       await route.continue()
     })
-    await page.keyboard.press('1')
+    await page.keyboard.press('3')
     await page.locator('.skeleton-row').first().waitFor()
     const box = async (selector: string) => {
       const found = await page.locator(selector).first().boundingBox()
@@ -177,13 +177,22 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
 
   it('moves nothing on any page when what was waited for comes', { timeout: 180_000 }, async () => {
     const { id } = await dashboard.memoryAs().get('Postgres')
+    await dashboard.memoryAs().hear({ text: 'The harbour is closed on Mondays.', session: 'harbour' })
     const page = await dashboard.window('/journal')
     await page.addInitScript(shifts)
     for (const [path, ready] of [
+      ['/', '.example'],
+      ['/recall', '.rendered'],
       ['/beliefs', '.belief-row'],
       [`/beliefs/${id}`, '.timeline-step'],
+      ['/review', '.review-card'],
+      ['/conversations', '.belief-row'],
+      ['/conversations/harbour', '.bubble'],
       ['/evaluation', '.pack-row'],
+      ['/evaluation/live', '.plot'],
+      ['/growth', '.plot'],
       ['/journal', '.journal-row'],
+      ['/hosts', '.host-row'],
       ['/health', '.finding'],
     ] as const) {
       let answer = () => {}
@@ -196,10 +205,12 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
         await route.continue()
       })
       await page.goto(`${dashboard.url}${path}`)
-      await page.locator('.skeleton').first().waitFor()
+      await page.locator('h1:not(.only-narrow)').first().waitFor()
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       answer()
       await page.locator(ready).first().waitFor()
       await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+      await page.waitForLoadState('networkidle')
       // What moved is told with the next picture.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       expect({ path, moved: await page.evaluate('globalThis.moved') }).toEqual({ path, moved: [] })

@@ -1,27 +1,40 @@
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { isSignedIn } from './api/client.ts'
+import { isSignedIn, whenQuiet } from './api/client.ts'
 import type { Refusal } from './api/refusal.ts'
 import { useKeys } from './navigation/keys.ts'
 import { Link } from './navigation/link.tsx'
 import { match } from './navigation/match.ts'
 import { navigate, path } from './navigation/router.ts'
-import { BeliefsPage } from './pages/beliefs/beliefs-page.tsx'
-import { EvaluationPage } from './pages/evaluation/evaluation-page.tsx'
-import { HealthPage } from './pages/health/health-page.tsx'
-import { JournalPage } from './pages/journal/journal-page.tsx'
-import { RecallPage } from './pages/recall/recall-page.tsx'
+import { home, later, memory } from './pages/code.ts'
 import { isKeysHelpOpen, KeysHelp } from './shell/keys-help.tsx'
+import { Palette } from './shell/palette.tsx'
+import { places } from './shell/places.ts'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { health } from './state/memory-facts.ts'
 import { subject } from './state/subject.ts'
+import { lazy } from './ui/lazy.tsx'
 import { EmptyState } from './ui/notice.tsx'
-import { ToastRegion } from './ui/toast-region.tsx'
+import { LateSign, ToastRegion } from './ui/toast-region.tsx'
 
 type Page = { readonly name: string; readonly title: string; readonly show: (given: string) => ComponentChild | null }
 
+const HomePage = lazy(async () => (await home()).HomePage)
+const RecallPage = lazy(async () => (await memory()).RecallPage)
+const BeliefsPage = lazy(async () => (await memory()).BeliefsPage)
+const EvaluationPage = lazy(async () => (await later()).EvaluationPage)
+const ConversationsPage = lazy(async () => (await later()).ConversationsPage)
+const ReviewPage = lazy(async () => (await later()).ReviewPage)
+const GrowthPage = lazy(async () => (await later()).GrowthPage)
+const JournalPage = lazy(async () => (await later()).JournalPage)
+const HealthPage = lazy(async () => (await later()).HealthPage)
+const HostsPage = lazy(async () => (await later()).HostsPage)
+const PeoplePage = lazy(async () => (await later()).PeoplePage)
+
 const pages: readonly Page[] = [
+  { name: '', title: 'Home', show: (given) => (given === '/' ? <HomePage /> : null) },
+  { name: 'recall', title: 'Recall', show: (given) => (given === '/recall' ? <RecallPage /> : null) },
   {
     name: 'beliefs',
     title: 'Beliefs',
@@ -30,14 +43,27 @@ const pages: readonly Page[] = [
       return chosen !== null || given === '/beliefs' ? <BeliefsPage chosen={chosen?.id ?? null} /> : null
     },
   },
-  { name: 'recall', title: 'Recall', show: (given) => (given === '/recall' ? <RecallPage /> : null) },
+  { name: 'review', title: 'Review', show: (given) => (given === '/review' ? <ReviewPage /> : null) },
+  {
+    name: 'conversations',
+    title: 'Conversations',
+    show: (given) => {
+      const chosen = match('/conversations/:session', given)
+      return chosen !== null || given === '/conversations' ? (
+        <ConversationsPage chosen={chosen?.session ?? null} />
+      ) : null
+    },
+  },
   {
     name: 'evaluation',
     title: 'Evaluation',
     show: (given) => (given === '/evaluation' || given.startsWith('/evaluation/') ? <EvaluationPage /> : null),
   },
+  { name: 'growth', title: 'Over time', show: (given) => (given === '/growth' ? <GrowthPage /> : null) },
   { name: 'journal', title: 'Journal', show: (given) => (given === '/journal' ? <JournalPage /> : null) },
+  { name: 'hosts', title: 'Hosts', show: (given) => (given === '/hosts' ? <HostsPage /> : null) },
   { name: 'health', title: 'Health', show: (given) => (given === '/health' ? <HealthPage /> : null) },
+  { name: 'people', title: 'People', show: (given) => (given === '/people' ? <PeoplePage /> : null) },
 ]
 
 export function App({ signInError }: { readonly signInError: Refusal | null }) {
@@ -50,12 +76,18 @@ function SignedIn() {
   const page = pages.find(({ name }) => path.value.split('/')[1] === name)
   const name = page?.name ?? ''
   useEffect(() => {
-    if (path.peek() === '/') navigate('/beliefs', { replace: true })
-  }, [])
-  useEffect(() => {
     const names = [subject.value, page?.title ?? null, 'Credence']
     document.title = names.filter((one) => one !== null).join(' – ')
   }, [name, subject.value])
+  useEffect(() => {
+    // Fetched while nobody waits for it, so that the other pages open at once, and when the server is gone.
+    const fetchThem = () =>
+      void whenQuiet()
+        .then(() => Promise.all([memory(), later(), home()]))
+        .catch(() => undefined)
+    const timer = setTimeout(fetchThem, 300)
+    return () => clearTimeout(timer)
+  }, [])
   useKeys({
     '?': {
       does: 'Show these shortcuts',
@@ -63,11 +95,10 @@ function SignedIn() {
         isKeysHelpOpen.value = true
       },
     },
-    1: { does: 'Beliefs', act: () => navigate('/beliefs') },
-    2: { does: 'Recall', act: () => navigate('/recall') },
-    3: { does: 'Evaluation', act: () => navigate('/evaluation') },
-    4: { does: 'Journal', act: () => navigate('/journal') },
-    5: { does: 'Health', act: () => navigate('/health') },
+    ...Object.fromEntries(
+      // There are ten digits.
+      places.slice(0, 10).map(({ href, name: does }, index) => [(index + 1) % 10, { does, act: () => navigate(href) }]),
+    ),
   })
   return (
     <div class="shell">
@@ -75,12 +106,14 @@ function SignedIn() {
         Skip to the page
       </a>
       <Sidebar />
-      <main class={`page page-${name}`} id="main" tabIndex={-1}>
+      <main class={`page page-${name === '' ? 'home' : name}`} id="main" tabIndex={-1}>
         <DemoNote />
         {page?.show(path.value) ?? <NoSuchPage />}
       </main>
+      <LateSign />
       <ToastRegion />
       <KeysHelp />
+      <Palette />
     </div>
   )
 }
@@ -89,13 +122,12 @@ function DemoNote() {
   if (health.value?.isDemo !== true) return null
   return (
     <p class="demo-note">
-      This is a demonstration memory. It is gone when the server ends. Run <code>credence init</code> to begin your own.
+      This is a demo memory; it is deleted when the server stops. Create your own with <code>credence init</code>.
     </p>
   )
 }
 
 function NoSuchPage() {
-  if (path.value === '/') return null
   return (
     <div class="panel">
       <EmptyState icon="question" title="There is no such page">

@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { keepFocus } from './navigation/kept-focus.ts'
+import { codeOf } from './pages/code.ts'
 import { signIn } from './state/session.ts'
 
 const root = document.getElementById('app')
@@ -10,6 +11,7 @@ if (root !== null) {
     if (window.location.hash.includes('token=')) window.location.reload()
   })
   keepFocus(root)
-  const signInError = await signIn()
+  // Asked at once, side by side: each takes a trip to the server.
+  const [signInError] = await Promise.all([signIn(), codeOf(window.location.pathname)])
   render(<App signInError={signInError} />, root)
 }

@@ -120,7 +120,7 @@ describe('sortTexts', () => {
   it('refuses an argument too many', () => {
     const { message } = failureOf(() => sortTexts(['a', 'b'], { args: { belief: one('A belief.') }, options: {} }))
 
-    expect(message).toBe('"b" is one argument too many.')
+    expect(message).toBe('Unexpected argument "b".')
   })
 
   it('either sorts every word or says what is wrong, whatever is given', () => {

@@ -133,7 +133,7 @@ function placePositionals(positionals: readonly string[], args: Specs['args']): 
   }
   const [surplus] = left
   if (surplus !== undefined)
-    throw new UsageError(`"${surplus}" is one argument too many.`, 'Put a text of several words in quotes.')
+    throw new UsageError(`Unexpected argument "${surplus}".`, 'Put a text of several words in quotes.')
   return placed
 }
 

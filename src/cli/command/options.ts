@@ -96,7 +96,7 @@ export const optionalChoice = <const Value extends string>(
   choices: allowed,
 })
 
-const beliefHelp = 'The belief: its id, the beginning of it, its name or an alias.'
+const beliefHelp = 'The belief: its id, the beginning of its id, its name or an alias.'
 export const belief = one(beliefHelp)
 export const optionalBelief = (more = ''): Argument<string | undefined> => optional(`${beliefHelp}${more}`)
 
@@ -104,9 +104,16 @@ export const optionalBelief = (more = ''): Argument<string | undefined> => optio
 export const memoryOptions = {
   dir: {
     ...text('<directory>', 'The memory directory.'),
-    default: "CREDENCE_DIR, else ./memory where there is one, else credence in the user's data directory",
+    default: "CREDENCE_DIR, else ./memory if it exists, else credence in the user's data directory",
   },
-  user: { ...text('<name>', 'Whose memory.'), default: 'CREDENCE_USER, else the setting `user`, else local' },
+  store: {
+    ...text('<address>', 'The PostgreSQL store, postgres://user:password@host/database.'),
+    default: 'CREDENCE_STORE, else SQLite in the memory directory',
+  },
+  user: {
+    ...text('<name>', 'The user whose memory is used.'),
+    default: 'CREDENCE_USER, else the setting `user`, else local',
+  },
 }
 
 const scopes = (help: string, otherwise: string): { readonly scope: Option<readonly string[]> } => ({
@@ -126,7 +133,7 @@ export const viewOptions = scopes(
 /** A filter over all beliefs. */
 export const filterOptions = scopes('Only beliefs of this scope.', 'every scope')
 /** Which belief, when several have the name. */
-export const referenceOptions = scopes('Where to look first when several beliefs have the name.', activeScopes)
+export const referenceOptions = scopes('Where to look first if several beliefs have the name.', activeScopes)
 /** The scope of something new. */
 export const targetOptions = scopes(
   'The scope it belongs to, such as domain:code.',
@@ -144,13 +151,13 @@ export const timeOptions = {
 
 export const authorOptions = {
   as: {
-    ...option('<who>', 'Who is writing: person, agent:NAME, tool:NAME or import:NAME.', readAuthor),
+    ...option('<who>', 'Who is writing: person, agent:NAME, document:NAME, tool:NAME or model:NAME.', readAuthor),
     default: 'person',
   },
 }
 
 export const readerOptions = {
-  agent: text('<name>', 'The agent that asks: beliefs that belong to it are in view too.'),
+  agent: text('<name>', 'The agent that asks; its own beliefs are in view too.'),
 }
 
 export const keyOptions = {
@@ -174,5 +181,5 @@ export function readAuthor(who: string): Author {
   const [, kind, origin] = who.match(/^([a-z]+):(\S.*)$/) ?? []
   const actor = actorKinds.find((known) => known === kind && known !== 'person')
   if (actor !== undefined && origin !== undefined) return { actor, origin }
-  throw new UsageError(`Unknown author "${who}".`, 'Use person, agent:NAME, tool:NAME or import:NAME.')
+  throw new UsageError(`Unknown author "${who}".`, 'Use person, agent:NAME, document:NAME, tool:NAME or model:NAME.')
 }

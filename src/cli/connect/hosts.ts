@@ -1,45 +1,23 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, posix, win32 } from 'node:path'
-import { MemoryError } from '../../errors.ts'
-import { hookEventNamed } from '../hooks/host-protocol.ts'
+import { dirname, join, posix, resolve, win32 } from 'node:path'
+import { invalid } from '../../errors.ts'
+import { type HookHost, hookEventNamed, hookEvents } from '../hooks/host-protocol.ts'
 import type { Machine } from '../session.ts'
-import { type JsonEntry, withEntries, withoutEntries } from './json-edit.ts'
+import { type JsonDialect, type JsonEntry, withEntries, withoutEntries } from './json-edit.ts'
+import { type Launch, launchFrom, shellLine } from './launch.ts'
 import { withoutTable, withTable } from './toml-edit.ts'
 
-/** The command that starts Credence. */
-export type Launch = { readonly command: string; readonly args: readonly string[] }
-
-/**
- * A shared configuration gets the bare name, if it is on the PATH here; the user's own gets full paths, because programs
- * that are not started from a shell do not see its PATH.
- */
-function launchFrom(machine: Machine, isShared: boolean): Launch {
-  return isShared && isOnPath(machine)
-    ? { command: 'credence', args: [] }
-    : { command: machine.node, args: [machine.program] }
-}
-
-function isOnPath({ env, platform }: Machine): boolean {
-  const path = platform === 'win32' ? win32 : posix
-  const directories = (env.PATH ?? env.Path ?? '').split(path.delimiter).filter((directory) => directory !== '')
-  const names = platform === 'win32' ? ['credence.cmd', 'credence.exe'] : ['credence']
-  return directories.some((directory) => names.some((name) => existsSync(path.join(directory, name))))
-}
-
-/** npx removes the copy that it fetched some day. */
-export const isTemporary = ({ program }: Machine): boolean => /[\\/]_npx[\\/]/.test(program)
-
-/** The same as one line for a shell. */
-export const shellLine = ({ command, args }: Launch, more: readonly string[], platform: NodeJS.Platform): string =>
-  [command, ...args, ...more].map((word) => quoted(word, platform)).join(' ')
-
-function quoted(word: string, platform: NodeJS.Platform): string {
-  if (/^[\w@%+=:,./\\-]+$/.test(word) && !(platform !== 'win32' && word.includes('\\'))) return word
-  return platform === 'win32' ? `"${word.replaceAll('"', '""')}"` : `'${word.replaceAll("'", "'\\''")}'`
-}
-
 /** The programs that can be set up. */
-export const connectHosts = ['claude-code', 'codex', 'cursor', 'vscode', 'openclaw', 'claude-desktop'] as const
+export const connectHosts = [
+  'claude-code',
+  'codex',
+  'gemini',
+  'opencode',
+  'openclaw',
+  'cursor',
+  'vscode',
+  'claude-desktop',
+] as const
 export type ConnectHost = (typeof connectHosts)[number]
 
 /** A configuration file, and how entries are added and removed. */
@@ -60,33 +38,57 @@ export type ConnectRequest = {
   readonly directory: string
   /** Options that every start gets, such as `--dir`. */
   readonly options: readonly string[]
+  /** Whether the host may call the tools that only read without asking the person. */
+  readonly allowsReading?: boolean
+}
+
+/** A command of the host that shows whether it has taken the configuration in. */
+export type HostCheck = {
+  readonly args: readonly string[]
+  /** What its output holds when all is well. */
+  readonly proof: RegExp
+  /** What that proves, where the output does not say it in a line. */
+  readonly proves?: string
 }
 
 type Host = {
   readonly levels: readonly [Level, ...Level[]]
   readonly files: (request: ConnectRequest, launch: Launch) => readonly ConfigFile[]
-  /** What the person does next. */
+  /** What the person still has to do. */
   readonly next: string
+  /** The name of the host's command, if it has one. */
+  readonly program?: string
+  /** All of them have to succeed. */
+  readonly checks?: readonly HostCheck[]
+  /** How the host's MCP client names itself, where that is not the host's name. */
+  readonly clientName?: RegExp
 }
 
 /** Which files of a host are changed, and how. */
 export function filesFor(host: ConnectHost, request: ConnectRequest): readonly ConfigFile[] {
   const { levels, files } = hosts[host]
   if (!levels.includes(request.level)) {
-    throw new MemoryError('invalid', `${host} has no configuration for a ${request.level}.`, {
-      hint: `It has one for a ${levels.join(' and for a ')}.`,
-    })
+    throw invalid(
+      `${host} has no configuration for a ${request.level}.`,
+      `It has one for a ${levels.join(' and for a ')}.`,
+    )
   }
   return files(request, launchFrom(request.machine, request.level === 'project'))
 }
 
-export const usualLevel = (host: ConnectHost): Level => hosts[host].levels[0]
-export const nextStep = (host: ConnectHost): string => hosts[host].next
+/** The host that an MCP client belongs to, so that its hooks and its calls have one origin. */
+export const hostOfClient = (client: string): ConnectHost | null =>
+  connectHosts.find((host) => client === host || hosts[host].clientName?.test(client)) ?? null
 
-const hosts: Readonly<Record<ConnectHost, Host>> = {
+/** Tools that change nothing. */
+export const readingTools = ['memory_search', 'memory_get', 'memory_status', 'memory_proposals'] as const
+
+export const hosts: Readonly<Record<ConnectHost, Host>> = {
   'claude-code': {
     levels: ['user', 'project'],
     next: 'Start a new session; `/mcp` and `/hooks` show what was added.',
+    program: 'claude',
+    checks: [{ args: ['mcp', 'list'], proof: /^credence: .*Connected/m }],
     files: (request, launch) => {
       const { machine, level, directory } = request
       const configured = machine.env.CLAUDE_CONFIG_DIR
@@ -97,28 +99,80 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
               join(configured || machine.home, '.claude.json'),
               join(configured || join(machine.home, '.claude'), 'settings.json'),
             ]
+      const allowed = readingTools.map((tool): JsonEntry => {
+        const value = `mcp__credence__${tool}`
+        return { kind: 'element', path: ['permissions', 'allow'], value, isOurs: (one) => one === value }
+      })
+      const hooks = matcherHooks('claude-code', claudeEvents, request, launch)
       return [
-        jsonFile(servers, [server(['mcpServers', 'credence'], request, launch, { type: 'stdio' })]),
-        jsonFile(settings, matcherHooks('claude-code', request, launch)),
+        jsonFile(servers, 'json', [server(['mcpServers', 'credence'], request, launch, { type: 'stdio' })]),
+        jsonFile(settings, 'json', hooks, { optional: allowed, hasOptional: request.allowsReading ?? false }),
       ]
     },
   },
   codex: {
     levels: ['user', 'project'],
-    next: 'Start a new session; Codex asks once whether to trust the hooks.',
+    next: 'Start `codex` once at a terminal and trust the hooks when it asks: `codex exec` skips untrusted hooks without a word.',
+    program: 'codex',
+    checks: [{ args: ['mcp', 'list'], proof: /^credence\b.*\benabled\b/m }],
+    clientName: /^codex-mcp-client$/,
     files: (request, launch) => {
       const { machine, level, directory } = request
       const own = machine.env.CODEX_HOME || join(machine.home, '.codex')
       const at = level === 'project' ? join(directory, '.codex') : own
       const path = join(at, 'config.toml')
       const { command, args } = started(request, launch, ['mcp'])
+      const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
       return [
         {
           path,
-          add: (text) => withTable(text, ['mcp_servers', 'credence'], { command, args: [...args] }, path),
-          remove: (text) => withoutTable(text),
+          add: (text) => withTable(text, entry, path),
+          remove: (text) => withoutTable(text, entry, path),
         },
-        jsonFile(join(at, 'hooks.json'), matcherHooks('codex', request, launch)),
+        jsonFile(join(at, 'hooks.json'), 'json', matcherHooks('codex', claudeEvents, request, launch)),
+      ]
+    },
+  },
+  gemini: {
+    levels: ['user', 'project'],
+    next: 'Start a new session; `/mcp` and `/hooks` show what was added. In a folder that Gemini CLI does not trust, it starts neither.',
+    program: 'gemini',
+    checks: [{ args: ['mcp', 'list'], proof: /credence: .*Connected/ }],
+    clientName: /^gemini-cli-mcp-client/,
+    files: (request, launch) => {
+      const { machine, level, directory } = request
+      const path = join(level === 'project' ? directory : machine.home, '.gemini', 'settings.json')
+      const hooks = matcherHooks('gemini', geminiEvents, request, launch, { timeout: 5_000, name: 'credence' })
+      return [jsonFile(path, 'jsonc', [server(['mcpServers', 'credence'], request, launch, {}), ...hooks])]
+    },
+  },
+  opencode: {
+    levels: ['user', 'project'],
+    next: 'Start a new session; `opencode mcp list` shows the server.',
+    program: 'opencode',
+    checks: [{ args: ['mcp', 'list'], proof: /credence.*connected/i }],
+    files: (request, launch) => {
+      const { machine, level, directory } = request
+      const own = join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode')
+      const at = level === 'project' ? directory : own
+      const path = ['opencode.jsonc', 'opencode.json'].map((name) => join(at, name)).find((file) => existsSync(file))
+      const { command, args } = started(request, launch, ['mcp'])
+      const plugin = integration('opencode', machine)
+      return [
+        jsonFile(path ?? join(at, 'opencode.json'), 'jsonc', [
+          {
+            kind: 'value',
+            path: ['mcp', 'credence'],
+            value: { type: 'local', command: [command, ...args], enabled: true },
+            isOurs: startsServer,
+          },
+          {
+            kind: 'element',
+            path: ['plugin'],
+            value: [plugin, { command: [launch.command, ...launch.args], options: [...request.options] }],
+            isOurs: (one) => isIntegration('opencode', Array.isArray(one) ? one[0] : one),
+          },
+        ]),
       ]
     },
   },
@@ -131,8 +185,8 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
       const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']
       const hooks = events.map((own) => element(['hooks', own], { command: hookLine('cursor', own, request, launch) }))
       return [
-        jsonFile(join(at, 'mcp.json'), [server(['mcpServers', 'credence'], request, launch, {})]),
-        jsonFile(join(at, 'hooks.json'), hooks, [{ kind: 'value', path: ['version'], value: 1 }]),
+        jsonFile(join(at, 'mcp.json'), 'jsonc', [server(['mcpServers', 'credence'], request, launch, {})]),
+        jsonFile(join(at, 'hooks.json'), 'jsonc', hooks, { shared: [{ kind: 'value', path: ['version'], value: 1 }] }),
       ]
     },
   },
@@ -145,7 +199,7 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
         level === 'project'
           ? join(directory, '.vscode', 'mcp.json')
           : join(appData(request.machine), 'Code', 'User', 'mcp.json')
-      return [jsonFile(path, [server(['servers', 'credence'], request, launch, { type: 'stdio' })])]
+      return [jsonFile(path, 'jsonc', [server(['servers', 'credence'], request, launch, { type: 'stdio' })])]
     },
   },
   'claude-desktop': {
@@ -153,42 +207,87 @@ const hosts: Readonly<Record<ConnectHost, Host>> = {
     next: 'Quit Claude Desktop and start it again.',
     files: (request, launch) => {
       const path = join(appData(request.machine), 'Claude', 'claude_desktop_config.json')
-      return [jsonFile(path, [server(['mcpServers', 'credence'], request, launch, {})])]
+      return [jsonFile(path, 'json', [server(['mcpServers', 'credence'], request, launch, {})])]
     },
   },
   openclaw: {
     levels: ['user'],
-    next: 'Restart the gateway; `openclaw plugins inspect credence` shows the plugin.',
-    files: ({ machine, options }) => {
-      const state = machine.env.OPENCLAW_STATE_DIR || join(machine.home, '.openclaw')
+    next: 'Restart the gateway. Current versions warn that the plugin is not from ClawHub; `openclaw plugins doctor` shows problems.',
+    program: 'openclaw',
+    // `plugins doctor` complains of every plugin that does not come from npm or ClawHub.
+    checks: [
+      {
+        args: ['plugins', 'inspect', 'credence', '--runtime'],
+        proof:
+          /^Status: loaded$.*^before_prompt_build$.*^memory_search$.*^allowPromptInjection: true$.*^allowConversationAccess: true$/ms,
+        proves: 'OpenClaw has loaded the plugin, its hook and its tools, and both permissions are given.',
+      },
+      // A command of the plugin: it runs in OpenClaw, with the configuration written here.
+      { args: ['credence'], proof: /^Credence \S+ answers OpenClaw/m },
+    ],
+    files: ({ machine, options }, { command, args }) => {
+      const home = machine.env.OPENCLAW_HOME || machine.home
+      const state = machine.env.OPENCLAW_STATE_DIR || join(home, '.openclaw')
       const path = machine.env.OPENCLAW_CONFIG_PATH || join(state, 'openclaw.json')
-      const plugin = join(dirname(machine.program), '..', 'integrations', 'openclaw')
-      const isOurs = (one: unknown): boolean =>
-        typeof one === 'string' && /credence[\\/].*openclaw$|[\\/]integrations[\\/]openclaw$/.test(one)
-      const config = options.includes('--dir') ? { dir: options[options.indexOf('--dir') + 1] } : {}
-      const entry = { enabled: true, hooks: { allowPromptInjection: true }, config }
+      const given = (name: string): readonly string[] =>
+        options.flatMap((word, at) => (options[at - 1] === name ? [word] : []))
+      const [dir] = given('--dir')
+      const scopes = given('--scope')
+      const config = {
+        command: [command, ...args],
+        ...(dir === undefined ? {} : { dir }),
+        ...(scopes.length === 0 ? {} : { scopes }),
+      }
+      const hooks = { allowPromptInjection: true, allowConversationAccess: true }
       return [
-        jsonFile(path, [
-          { kind: 'element', path: ['plugins', 'load', 'paths'], value: plugin, isOurs },
+        jsonFile(path, 'json5', [
+          {
+            kind: 'element',
+            path: ['plugins', 'load', 'paths'],
+            value: integration('openclaw', machine),
+            isOurs: (one) => isIntegration('openclaw', one),
+          },
           {
             kind: 'value',
             path: ['plugins', 'slots', 'memory'],
             value: 'credence',
             isOurs: (own) => own === 'credence',
           },
-          { kind: 'value', path: ['plugins', 'entries', 'credence'], value: entry },
+          { kind: 'value', path: ['plugins', 'entries', 'credence'], value: { enabled: true, hooks, config } },
         ]),
       ]
     },
   },
 }
 
-/** `shared` entries are not ours alone: they are added and never removed. */
-const jsonFile = (path: string, own: readonly JsonEntry[], shared: readonly JsonEntry[] = []): ConfigFile => ({
-  path,
-  add: (text) => withEntries(text, [...shared, ...own], path),
-  remove: (text, before) => withoutEntries(text, own, { file: path, before }),
-})
+type MoreEntries = {
+  /** Not ours alone: they are added and never removed. */
+  readonly shared?: readonly JsonEntry[]
+  /** Added only with `hasOptional`, and always removed. */
+  readonly optional?: readonly JsonEntry[]
+  readonly hasOptional?: boolean
+}
+
+function jsonFile(
+  file: string,
+  dialect: JsonDialect,
+  own: readonly JsonEntry[],
+  { shared = [], optional = [], hasOptional = false }: MoreEntries = {},
+): ConfigFile {
+  const added = [...shared, ...own, ...(hasOptional ? optional : [])]
+  return {
+    path: file,
+    add: (text) => withEntries(text, added, { file, dialect }),
+    remove: (text, before) => withoutEntries(text, [...own, ...optional], { file, dialect, before }),
+  }
+}
+
+/** A folder of this package for another program. */
+const integration = (name: string, { program }: Machine): string =>
+  resolve(dirname(program), '..', 'integrations', name)
+
+const isIntegration = (name: string, path: unknown): boolean =>
+  typeof path === 'string' && path.split(/[\\/]/).slice(-2).join('/') === `integrations/${name}`
 
 const started = ({ options }: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
   command,
@@ -199,13 +298,31 @@ const server = (path: readonly string[], request: ConnectRequest, launch: Launch
   kind: 'value',
   path,
   value: { ...more, ...started(request, launch, ['mcp']) },
+  isOurs: startsServer,
 })
 
-/** The events of Claude Code and Codex, each with a list of groups of commands. */
-function matcherHooks(host: 'claude-code' | 'codex', request: ConnectRequest, launch: Launch): readonly JsonEntry[] {
-  return ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'].map((own) => {
-    const command = { type: 'command', command: hookLine(host, own, request, launch), timeout: 5 }
-    return element(['hooks', own], { hooks: [command] })
+/** Whether an entry starts the MCP server of Credence. */
+function startsServer(entry: unknown): boolean {
+  const { command, args }: { command?: unknown; args?: unknown } = Object(entry)
+  const words = [command, args].flat().filter((word) => typeof word === 'string')
+  const program = words.findIndex((word) => /(?:^|[\\/])credence(?:\.js|\.cmd)?$/.test(word))
+  return program >= 0 && words[program + 1] === 'mcp'
+}
+
+const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
+const geminiEvents = ['SessionStart', 'BeforeAgent', 'AfterAgent', 'PreCompress']
+
+/** Hooks in the format of Claude Code: for each event a list of groups of commands. */
+function matcherHooks(
+  host: HookHost,
+  events: readonly string[],
+  request: ConnectRequest,
+  launch: Launch,
+  more: object = { timeout: 5 },
+): readonly JsonEntry[] {
+  return events.map((own) => {
+    const command = { type: 'command', command: hookLine(host, own, request, launch), ...more }
+    return { ...element(['hooks', own], command), group: 'hooks' }
   })
 }
 
@@ -214,21 +331,16 @@ function hookLine(host: string, own: string, { machine, options }: ConnectReques
   return shellLine(launch, ['hook', event, '--host', host, ...options], machine.platform)
 }
 
-/** A hook is known by the command it runs. */
-const element = (path: readonly string[], value: object): JsonEntry => ({
-  kind: 'element',
-  path,
-  value,
-  isOurs: (one) => /credence(?:\.js)?["']? hook /.test(commandsIn(one).join('\n')),
-})
+const ownHook = new RegExp(`(?:^|[\\s\\\\/"'])credence(?:\\.js)?["']? hook (?:${hookEvents.join('|')}) --host `)
 
-function commandsIn(value: unknown): readonly string[] {
-  if (value === null || typeof value !== 'object') return []
-  if (Array.isArray(value)) return value.flatMap(commandsIn)
-  return Object.entries(value).flatMap(([key, inner]) =>
-    key === 'command' && typeof inner === 'string' ? [inner] : commandsIn(inner),
-  )
-}
+/** A hook is known by the command it runs. */
+const element = (path: readonly string[], value: object) =>
+  ({
+    kind: 'element',
+    path,
+    value,
+    isOurs: (one) => ownHook.test(String(Object(one).command)),
+  }) satisfies JsonEntry
 
 /** The directory for the settings of desktop programs. */
 function appData({ platform, home, env }: Machine): string {

@@ -1,5 +1,5 @@
+import { evaluate, parse as parseTree } from '@humanwhocodes/momoa'
 import fc from 'fast-check'
-import { parse } from 'jsonc-parser'
 import { describe, expect, it } from 'vitest'
 import { MemoryError } from '../../errors.ts'
 import { type JsonEntry, withEntries, withoutEntries } from './json-edit.ts'
@@ -9,33 +9,68 @@ const entries: readonly JsonEntry[] = [
   { kind: 'value', path: ['servers', 'ours'], value: { command: 'ours' } },
   { kind: 'element', path: ['hooks', 'stop'], value: { command: 'ours' }, isOurs },
 ]
+const file = { file: 'f', dialect: 'jsonc' } as const
+const json5 = { file: 'f', dialect: 'json5' } as const
+const parse = (text: string) => evaluate(parseTree(text, { mode: 'json5' }))
 
 describe('entries in a JSON file', () => {
   it('go in without touching comments, and come out again', () => {
     const before =
       '{\n  // why\n  "a": 1, /* here */\n  "hooks": {\n    "stop": [\n      { "command": "mine" } // first\n    ]\n  }\n}\n'
 
-    const added = withEntries(before, entries, 'f')
-    const removed = withoutEntries(added, entries, { file: 'f', before })
+    const added = withEntries(before, entries, file)
+    const removed = withoutEntries(added, entries, { ...file, before })
 
     expect(added).toContain('// why')
-    expect(added).toContain('// first')
     expect(parse(added)).toEqual({
       a: 1,
       hooks: { stop: [{ command: 'mine' }, { command: 'ours' }] },
       servers: { ours: { command: 'ours' } },
     })
-    expect(parse(removed)).toEqual(parse(before))
-    expect(removed).toContain('// first')
+    expect(removed).toBe(before)
   })
 
-  it('leave the value as it was, whatever else is in the file', () => {
+  it.each([
+    ['neighbours on one line', '{\n  "a": { "b": 1, "c": [1, 2] },\n  "hooks": { "stop": [{ "command": "x" }] }\n}\n'],
+    ['all on one line', '{"a": 1, "servers": {"x": {}}}'],
+    ['an empty object', '{}\n'],
+    ['empty containers', '{\n\t"servers": {},\n\t"hooks": {\n\t\t"stop": []\n\t}\n}'],
+    ['trailing commas', '{\n  "servers": {\n    "x": {},\n  },\n  "hooks": { "stop": [{ "command": "x" },], },\n}\n'],
+    ['a comment at the end', '{ "a": 1 // last\n}\n'],
+    ['the line ends of Windows', '{\r\n    "a": 1\r\n}\r\n'],
+  ])('change nothing around them: %s', (_case, before) => {
+    const added = withEntries(before, entries, file)
+
+    expect(parse(added)).toMatchObject({ servers: { ours: { command: 'ours' } } })
+    expect(withoutEntries(added, entries, { ...file, before })).toBe(before)
+    for (const line of before.split('\n').filter((one) => /^\s*"a"/.test(one))) expect(added).toContain(line.trimEnd())
+  })
+
+  it('go into JSON5 with bare keys and single quotes, and come out again', () => {
+    const before = "{\n  // mine\n  agents: { list: ['a', 'b'], },\n  hooks: {\n    stop: [],\n  },\n}\n"
+
+    const added = withEntries(before, entries, json5)
+
+    expect(added).toContain("agents: { list: ['a', 'b'], },")
+    expect(parse(added)).toMatchObject({ hooks: { stop: [{ command: 'ours' }] }, agents: { list: ['a', 'b'] } })
+    expect(withoutEntries(added, entries, { ...json5, before })).toBe(before)
+  })
+
+  it('do not go where the program would not read them', () => {
+    const strict = { file: 'f', dialect: 'json' } as const
+
+    expect(() => withEntries('{\n  // mine\n  "a": 1\n}', entries, strict)).toThrow(/comments or trailing commas/)
+    expect(() => withEntries('{"a": 1,}', entries, strict)).toThrow(/comments or trailing commas/)
+    expect(() => withEntries('{"a": ', entries, strict)).toThrow(/cannot be edited/)
+  })
+
+  it('leave every byte as it was, whatever else is in the file', () => {
     const key = fc.constantFrom('servers', 'hooks', 'a', 'b', 'stop', 'ours')
     const inner = fc.dictionary(
       fc.constantFrom('stop', 'x'),
       fc.array(fc.record({ command: fc.constantFrom('p', 'q') })),
     )
-    const file = fc.oneof(
+    const content = fc.oneof(
       fc.record({ servers: fc.dictionary(fc.constantFrom('x', 'y'), fc.jsonValue()), hooks: inner }),
       fc.dictionary(
         key.filter((name) => name !== 'servers' && name !== 'hooks'),
@@ -43,16 +78,16 @@ describe('entries in a JSON file', () => {
       ),
     )
     fc.assert(
-      fc.property(file, fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
+      fc.property(content, fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
         const before = JSON.stringify(value, null, indent)
 
-        const added = withEntries(before, entries, 'f')
-        const again = withEntries(added, entries, 'f')
-        const removed = withoutEntries(added, entries, { file: 'f', before })
+        const added = withEntries(before, entries, file)
+        const again = withEntries(added, entries, file)
+        const removed = withoutEntries(added, entries, { ...file, before })
 
         expect(again).toBe(added)
-        expect(parse(added).servers.ours).toEqual({ command: 'ours' })
-        expect(JSON.parse(removed)).toEqual(JSON.parse(before))
+        expect(JSON.parse(added).servers.ours).toEqual({ command: 'ours' })
+        expect(removed).toBe(before)
       }),
     )
   })
@@ -66,18 +101,18 @@ describe('entries in a JSON file', () => {
       isOurs: (one) => one === 'ours',
     }
 
-    const added = withEntries(before, [taking], 'f')
+    const added = withEntries(before, [taking], file)
 
-    expect(parse(withoutEntries(added, [taking], { file: 'f', before }))).toEqual(JSON.parse(before))
-    expect(parse(withoutEntries(added, [taking], { file: 'f', before: null }))).toEqual({})
-    expect(withoutEntries(before, [taking], { file: 'f', before: null })).toBe(before)
+    expect(withoutEntries(added, [taking], { ...file, before })).toBe(before)
+    expect(parse(withoutEntries(added, [taking], { ...file, before: null }))).toEqual({})
+    expect(withoutEntries(before, [taking], { ...file, before: null })).toBe(before)
   })
 
   it('are not put into what is not sure to be JSON', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
-          expect(parse(withEntries(text, entries, 'f')).servers.ours).toEqual({ command: 'ours' })
+          expect(parse(withEntries(text, entries, file))).toMatchObject({ servers: { ours: { command: 'ours' } } })
         } catch (error) {
           expect(error).toBeInstanceOf(MemoryError)
         }

@@ -1,13 +1,24 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
-import { MemoryError } from '../../errors.ts'
+import { conflict, MemoryError, unavailable } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { codeOf } from '../../files/leftovers.ts'
 import { readTextFile } from '../../files/read-text.ts'
-import { xdgDirectory } from '../memory-location.ts'
 import type { Machine } from '../session.ts'
 import type { ConfigFile } from './hosts.ts'
+import { stateDirectory } from './seen.ts'
 
 /** The text of a file before Credence changed it, and the hash after it, so that the change can be undone. */
 export type ConnectionRecord = {
@@ -16,15 +27,12 @@ export type ConnectionRecord = {
   readonly before: string | null
   /** Hash of what was written. */
   readonly after: string
+  /** The directories that were made for it, the innermost first. */
+  readonly made?: readonly string[]
 }
 
 const recordFile = (machine: Machine, path: string): string =>
-  join(
-    xdgDirectory(machine.env.XDG_STATE_HOME, join(machine.home, '.local', 'state')),
-    'credence',
-    'connections',
-    `${hashOf(path).slice(0, 32)}.json`,
-  )
+  join(stateDirectory(machine), 'connections', `${hashOf(path).slice(0, 32)}.json`)
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -100,7 +108,7 @@ function originOf(before: string | null, record: ConnectionRecord | null, remove
   return hashOf(before) === record.after ? record.before : remove(before, record.before)
 }
 
-/** The changes that removing makes: the exact text before, if nobody else has changed the file; else without our entries. */
+/** The changes that removing makes: the exact text before, if the file has not been changed since; else the text without our entries. */
 export function planRemoval(files: readonly ConfigFile[], machine: Machine): readonly PlannedChange[] {
   return files
     .map((file): PlannedChange => {
@@ -110,10 +118,14 @@ export function planRemoval(files: readonly ConfigFile[], machine: Machine): rea
       if (before === null) return { path, before, after: null, origin: null }
       const isAsWeLeftIt = record !== null && hashOf(before) === record.after
       const after = isAsWeLeftIt ? record.before : remove(before, record?.before ?? null)
-      return { path, before, after, origin: null }
+      return { path, before, after: isOurFile(record, after) ? null : after, origin: null }
     })
     .filter(({ before, after }) => before !== after)
 }
+
+/** A file that we made and in which nothing is left. */
+const isOurFile = (record: ConnectionRecord | null, after: string | null): boolean =>
+  record?.before === null && /^\s*(?:\{\s*\})?\s*$/.test(after ?? '')
 
 /** A unified diff. */
 export function diffOf({ path, before, after }: PlannedChange): string {
@@ -122,13 +134,27 @@ export function diffOf({ path, before, after }: PlannedChange): string {
   return patch.slice(patch.indexOf('--- '))
 }
 
-/** Writes each file, after its record. */
+/** Writes each file, after its record. If one cannot be written, all are left as they were. */
 export async function connectFiles(changes: readonly PlannedChange[], machine: Machine): Promise<void> {
-  for (const change of changes) {
-    requireUnchanged(change)
-    const after = change.after ?? ''
-    await writeRecord(machine, { path: change.path, before: change.origin, after: hashOf(after) })
-    await writeKeepingMode(change.path, after)
+  const undoing: (() => Promise<void>)[] = []
+  try {
+    for (const change of changes) {
+      requireUnchanged(change)
+      const { path, origin: before } = change
+      const after = change.after ?? ''
+      const earlier = readRecord(machine, path)
+      const made = earlier?.made ?? missingDirectories(behindLinks(path))
+      undoing.unshift(async () => {
+        if (textOf(path) !== change.before) await put(path, change.before, made)
+        if (earlier === null) dropRecord(machine, path)
+        else await writeRecord(machine, earlier)
+      })
+      await writeRecord(machine, { path, before, after: hashOf(after), made })
+      await put(path, after, made)
+    }
+  } catch (error) {
+    for (const undo of undoing) await undo()
+    throw error
   }
 }
 
@@ -139,28 +165,68 @@ export async function disconnectFiles(
 ): Promise<void> {
   for (const change of changes) {
     requireUnchanged(change)
-    if (change.after === null) rmSync(change.path, { force: true })
-    else await writeKeepingMode(change.path, change.after)
+    await put(change.path, change.after, readRecord(machine, change.path)?.made ?? [])
   }
   for (const { path } of files) dropRecord(machine, path)
+}
+
+function missingDirectories(path: string): readonly string[] {
+  const missing: string[] = []
+  for (let at = dirname(path); !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.push(at)
+  return missing
+}
+
+function removeEmpty(directory: string): void {
+  if (existsSync(directory) && readdirSync(directory).length === 0) rmdirSync(directory)
 }
 
 /** The person agreed to a change of the text that was shown, not of a later one. */
 function requireUnchanged({ path, before }: PlannedChange): void {
   if (textOf(path) === before) return
-  throw new MemoryError('conflict', `${path} was changed while you were asked.`, { hint: 'Run the command again.' })
+  throw conflict(`${path} was changed before you confirmed.`, 'Run the command again.')
 }
 
-/** Writes through a symbolic link, and keeps the permissions. */
-async function writeKeepingMode(path: string, text: string): Promise<void> {
-  const target = existsSync(path) ? realpathSync(path) : path
-  const mode = statSync(target, { throwIfNoEntry: false })?.mode
-  await writeAtomically(target, text, { existing: 'replace' })
-  if (mode !== undefined) chmodSync(target, mode & 0o777)
+/**
+ * Writes a file through symbolic links, and keeps its permissions; null removes it, and the directories that were made for
+ * it.
+ */
+async function put(path: string, text: string | null, made: readonly string[]): Promise<void> {
+  const target = behindLinks(path)
+  try {
+    if (text === null) {
+      rmSync(target, { force: true })
+      for (const directory of made) removeEmpty(directory)
+      return
+    }
+    const mode = statSync(target, { throwIfNoEntry: false })?.mode
+    await writeAtomically(target, text, { existing: 'replace' })
+    if (mode !== undefined) chmodSync(target, mode & 0o777)
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (code === undefined) throw cause
+    const reason = code === 'ENOTDIR' || code === 'EEXIST' ? 'a file is in the place of a directory' : code
+    throw unavailable(
+      `${path} cannot be written: ${reason}.`,
+      'Check the permissions, or see with --print what to add by hand.',
+      cause,
+    )
+  }
+}
+
+/** The file that symbolic links lead to, which need not exist. */
+function behindLinks(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  try {
+    return resolve(realpathSync(dirname(path)), readlinkSync(path))
+  } catch {
+    // It is no link.
+    return path
+  }
 }
 
 function textOf(path: string): string | null {
   if (!existsSync(path)) return null
-  const isMarked = readFileSync(path).subarray(0, 3).equals(Buffer.from(mark))
-  return isMarked ? mark + readTextFile(path) : readTextFile(path)
+  // Without the mark.
+  const text = readTextFile(path)
+  return readFileSync(path).subarray(0, 3).equals(Buffer.from(mark)) ? mark + text : text
 }

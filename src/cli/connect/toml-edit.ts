@@ -1,34 +1,124 @@
-import { parse, stringify, type TomlTable } from 'smol-toml'
-import { MemoryError } from '../../errors.ts'
+import { parse, stringify, TomlError, type TomlTable } from 'smol-toml'
+import { conflict, invalid } from '../../errors.ts'
 
-const begin = '# credence: begin (written by `credence connect`; `--remove` takes it out)'
-const end = '# credence: end'
+/** One table in a TOML file. */
+export type TomlEntry = {
+  readonly path: readonly string[]
+  readonly table: TomlTable
+  /** Whether the table at the path was written by Credence. */
+  readonly isOurs: (table: unknown) => boolean
+}
 
 /** A text with our table at its end, everything else as it was. */
-export function withTable(text: string | null, path: readonly string[], table: TomlTable, file: string): string {
-  const bare = withoutTable(text ?? '')
+export function withTable(text: string | null, entry: TomlEntry, file: string): string {
+  const { path, table, isOurs } = entry
+  const given = text ?? ''
+  const found = tableAt(parsed(given, file), path)
+  if (found !== undefined && stringify(found) === stringify(table)) return given
+  if (found !== undefined && !isOurs(found))
+    throw conflict(
+      `${file} has a [${path.join('.')}] that Credence did not write.`,
+      'Remove it, or see with --print what to write by hand.',
+    )
+  const bare = withoutTable(given, entry, file)
   const eol = bare.includes('\r\n') ? '\r\n' : '\n'
-  const known = parsed(bare, file)
-  if (tableAt(known, path) !== undefined)
-    throw new MemoryError('conflict', `${file} has a [${path.join('.')}] that Credence did not write.`, {
-      hint: 'Remove it, or see with --print what to write by hand.',
-    })
-  const block = [begin, `[${path.join('.')}]`, stringify(table).trim(), end, ''].join('\n').replaceAll('\n', eol)
+  const block = `[${path.join('.')}]\n${stringify(table).trim()}\n`.replaceAll('\n', eol)
   const gap = bare === '' ? '' : bare.endsWith('\n') ? eol : eol + eol
   const edited = bare + gap + block
-  // A table that was written in another way elsewhere in the file shows only now.
-  parsed(edited, file)
+  if (!hasTable(edited, path))
+    throw invalid(
+      `${file} cannot be edited: ${path.slice(0, -1).join('.')} is an inline table, or no table.`,
+      'Write it as a table with a header, or see with --print what to add by hand.',
+    )
   return edited
 }
 
-/** A text without our table. */
-export function withoutTable(text: string): string {
-  const from = text.indexOf(begin)
-  const last = text.indexOf(end, from)
-  if (from < 0 || last < 0) return text
-  const before = text.slice(0, from).replace(/(\r?\n)\r?\n$/, '$1')
-  return before + text.slice(last + end.length).replace(/^\r?\n/, '')
+function hasTable(text: string, path: readonly string[]): boolean {
+  try {
+    return tableAt(parse(text, whole), path) !== undefined
+  } catch (error) {
+    if (error instanceof TomlError) return false
+    throw error
+  }
 }
+
+/**
+ * A text without our table and the tables in it, found by their headers, wherever the host has moved them. What the host
+ * has written between or behind them stays.
+ */
+export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: string): string {
+  const value = parsed(text, file)
+  const found = tableAt(value, path)
+  if (found === undefined || !isOurs(found)) return text
+  let edited = text
+  for (const { start, end } of sectionsOf(text)
+    .filter((one) => isWithin(one.path, path))
+    .reverse())
+    edited = joined(edited.slice(0, start), edited.slice(end))
+  const wanted = without(value, path)
+  const left = stringify(parsed(edited, file))
+  if (left === stringify(wanted) || left === stringify(pruned(wanted, path))) return edited
+  throw conflict(`${file} holds [${path.join('.')}] in a form that Credence does not edit.`, 'Remove it by hand.')
+}
+
+/** Without the blank line that stood before the table. */
+function joined(before: string, after: string): string {
+  if (before === '') return after.replace(/^(?:\r?\n)+/, '')
+  return before.replace(/(\r?\n)\r?\n$/, '$1') + after
+}
+
+type Section = { readonly path: readonly string[]; readonly start: number; readonly end: number }
+
+/** The tables of a valid text. Each ends behind its last line that is neither blank nor a comment. */
+function sectionsOf(text: string): readonly Section[] {
+  const sections: Section[] = []
+  for (const { start, end, isHeader } of statementsOf(text)) {
+    const open = sections.at(-1)
+    if (isHeader) sections.push({ path: pathIn(text.slice(start, end)), start, end })
+    else if (open !== undefined) sections[sections.length - 1] = { ...open, end }
+  }
+  return sections
+}
+
+/** The headers and assignments of a valid text, each with its line break. Blank lines and comments are left out. */
+function* statementsOf(text: string): Generator<{ start: number; end: number; isHeader: boolean }> {
+  // A whole string, a comment, a bracket, or a line break; whatever lies between them does not matter here.
+  const token = /"""[\s\S]*?"{3,5}(?!")|'''[\s\S]*?'{3,5}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n/g
+  let start = 0
+  let depth = 0
+  const statement = (end: number) => {
+    const line = text.slice(start, end)
+    const isEmpty = /^\s*(?:#.*)?$/.test(line)
+    return isEmpty ? null : { start, end, isHeader: /^\s*\[/.test(line) }
+  }
+  for (const { 0: found, index } of text.matchAll(token)) {
+    if (found === '[' || found === '{') depth += 1
+    else if (found === ']' || found === '}') depth -= 1
+    else if (found === '\n' && depth === 0) {
+      const ended = statement(index + 1)
+      if (ended !== null) yield ended
+      start = index + 1
+    }
+  }
+  const last = statement(text.length)
+  if (last !== null) yield last
+}
+
+/** The path of a header, read by the parser of the format. */
+function pathIn(header: string): readonly string[] {
+  const path: string[] = []
+  let at: unknown = parse(header)
+  for (;;) {
+    if (Array.isArray(at)) at = at[0]
+    const [key] = at !== null && typeof at === 'object' ? Object.keys(at) : []
+    if (key === undefined) return path
+    path.push(key)
+    at = Reflect.get(at as object, key)
+  }
+}
+
+const isWithin = (path: readonly string[], outer: readonly string[]): boolean =>
+  outer.every((key, place) => path[place] === key)
 
 function tableAt(table: TomlTable, path: readonly string[]): unknown {
   let at: unknown = table
@@ -39,14 +129,32 @@ function tableAt(table: TomlTable, path: readonly string[]): unknown {
   return at
 }
 
+/** A copy of a table without what is at the path. */
+function without(value: TomlTable, [key = '', ...rest]: readonly string[]): TomlTable {
+  const { [key]: inner, ...others } = value
+  if (rest.length === 0) return others
+  return { ...value, [key]: without(inner as TomlTable, rest) }
+}
+
+/** The same without a parent that only our table had made. */
+function pruned(value: TomlTable, path: readonly string[]): TomlTable {
+  const parent = path.slice(0, -1)
+  const left = tableAt(value, parent)
+  return left !== undefined && Object.keys(left as object).length === 0 ? without(value, parent) : value
+}
+
+/** Integers of 64 bits are valid. */
+const whole = { integersAsBigInt: 'asNeeded' } as const
+
 function parsed(text: string, file: string): TomlTable {
   try {
-    return parse(text)
+    return parse(text, whole)
   } catch (cause) {
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw new MemoryError('invalid', `${file} cannot be edited: ${reason}.`, {
-      hint: 'Mend it, or see with --print what to write into it by hand.',
+    throw invalid(
+      `${file} cannot be edited: ${reason}.`,
+      'Correct the file, or see with --print what to add by hand.',
       cause,
-    })
+    )
   }
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { DamagedStore, MemoryError } from '../../errors.ts'
 import { takeLock } from '../../files/lock.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Session } from '../session.ts'
 import { dequeue, type QueuedTurn, queuedNames, queueIn, readQueued, setAside, sweepMarks } from './hook-queue.ts'
-import { findInTranscript } from './transcript.ts'
+import { findInTranscript, stepsBefore } from './transcript.ts'
 
 /** The result of hearing the queue. */
 export type HeardQueue = {
@@ -58,9 +58,10 @@ async function takeQueue(lock: string): Promise<(() => void) | null> {
   }
 }
 
-/** Another process is writing, or the disk is full. */
+/** Another process is writing, the disk is full, or the store waits for a repair. */
 const isBusy = (error: unknown): boolean =>
-  error instanceof MemoryError && (error.code === 'unavailable' || error.code === 'conflict')
+  error instanceof DamagedStore ||
+  (error instanceof MemoryError && (error.code === 'unavailable' || error.code === 'conflict'))
 
 class Listener {
   readonly #session: Session
@@ -100,15 +101,17 @@ class Listener {
     if (text === undefined) return nothing
     const { maxTurnCharacters } = this.#session.settings({ dir: this.#dir })
     const memory = await this.#memory(turn)
+    const said = { at, host, ...(session === null ? {} : { session: session.slice(0, longestSession) }) }
+    const isAnswer = role === 'assistant' && recorded !== null && transcript !== null
+    const steps = (isAnswer ? stepsBefore(transcript, recorded) : []).map((step) => ({
+      ...said,
+      text: step.text,
+      role: step.role,
+      messageId: step.uuid,
+      ...(step.at === null ? {} : { at: new Date(step.at).toISOString() }),
+    }))
     const { turns, taken } = await memory.hear(
-      {
-        text,
-        role,
-        at,
-        host,
-        ...(session === null ? {} : { session: session.slice(0, longestSession) }),
-        ...(recorded === null ? {} : { messageId: recorded.uuid }),
-      },
+      [...steps, { ...said, text, role, ...(recorded === null ? {} : { messageId: recorded.uuid }) }],
       { scopes: homeScopes, maxTurnCharacters },
     )
     const count = (outcome: string): number => turns.filter((one) => one.outcome === outcome).length

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
@@ -106,13 +106,43 @@ export function markUnkept(dir: string, session: string, isUnkept: boolean): voi
 export const isUnkept = (dir: string, session: string): boolean =>
   statSync(markFor(dir, session), { throwIfNoEntry: false }) !== undefined
 
+const eventPrefix = 'event-'
+/** Hosts start the hooks of one event together. Nobody sends the same prompt again so soon. */
+const longestEventMs = 2_000
+
+/**
+ * Whether this process is the first to answer an event of a host. There is another one if hooks are configured both for the
+ * user and for the project: the host gives both the same input.
+ */
+export function isFirstToAnswer(dir: string, event: string): boolean {
+  const mark = join(queueIn(dir), `${eventPrefix}${event}`)
+  try {
+    mkdirSync(queueIn(dir), { recursive: true, mode: 0o700 })
+  } catch {
+    // Then no hook can keep anything, but all can answer.
+    return true
+  }
+  try {
+    writeFileSync(mark, '', { mode: 0o600, flag: 'wx' })
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') return true
+  }
+  const { mtimeMs = 0 } = statSync(mark, { throwIfNoEntry: false }) ?? {}
+  if (Date.now() - mtimeMs < longestEventMs) return false
+  utimesSync(mark, new Date(), new Date())
+  return true
+}
+
 const longestMarkMs = 30 * 86_400_000
 
-/** Removes the marks of old conversations. */
+/** Removes the marks of old events and conversations. */
 export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
-  for (const name of readdirSync(queue).filter((one) => one.startsWith('unkept-'))) {
+  for (const name of readdirSync(queue)) {
+    const longestMs = name.startsWith(eventPrefix) ? longestEventMs : longestMarkMs
+    if (!name.startsWith(eventPrefix) && !name.startsWith('unkept-')) continue
     const mark = join(queue, name)
-    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMarkMs) rmSync(mark, { force: true })
+    if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMs) rmSync(mark, { force: true })
   }
 }

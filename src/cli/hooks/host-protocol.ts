@@ -1,20 +1,21 @@
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { MemoryError } from '../../errors.ts'
 
 /** The programs whose hooks are understood. */
-export const hookHosts = ['claude-code', 'codex', 'cursor'] as const
+export const hookHosts = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor'] as const
 export type HookHost = (typeof hookHosts)[number]
 
 /** Events of hosts, and `hear`, which the others start when a message waits in the queue. */
 export const hookEvents = ['session-start', 'prompt-submit', 'stop', 'pre-compact', 'hear'] as const
 export type HookEvent = (typeof hookEvents)[number]
 
-/** The hosts' own names of the events. Claude Code and Codex share theirs. */
+/** The hosts' own names of the events; the first is that of Claude Code and Codex. */
 const hostNames: Readonly<Record<HookEvent, readonly string[]>> = {
   'session-start': ['SessionStart', 'sessionStart'],
-  'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt'],
-  stop: ['Stop'],
-  'pre-compact': ['PreCompact', 'preCompact'],
+  'prompt-submit': ['UserPromptSubmit', 'beforeSubmitPrompt', 'BeforeAgent'],
+  stop: ['Stop', 'AfterAgent'],
+  'pre-compact': ['PreCompact', 'preCompact', 'PreCompress'],
   hear: [],
 }
 
@@ -34,12 +35,15 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
   }
   const additionalContext = `${notice}${context}`
   if (additionalContext === '') return ''
-  const [hookEventName] = hostNames[event]
+  const [usual] = hostNames[event]
+  const hookEventName = host === 'gemini' && event === 'prompt-submit' ? 'BeforeAgent' : usual
   return line({ hookSpecificOutput: { hookEventName, additionalContext } })
 }
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
+  /** Of the input as it came: two hooks of one event get the same. Too short to guess a message by it. */
+  readonly digest: string
   readonly directory: string | null
   readonly prompt: string
   readonly session: string | null
@@ -88,12 +92,16 @@ function parsePayload(text: string): HookPayload {
   const field = (name: string): string | null => textIn(given.get(name))
   const roots = given.get('workspace_roots')
   return {
+    digest: createHash('sha256').update(text).digest('hex').slice(0, 4),
     directory: field('cwd') ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
-    prompt: field('prompt') ?? '',
+    prompt: withoutHookContext(field('prompt') ?? ''),
     session: field('session_id') ?? field('conversation_id'),
-    answer: field('last_assistant_message'),
+    answer: field('last_assistant_message') ?? field('prompt_response'),
     transcript: field('transcript_path'),
   }
 }
+
+/** Gemini CLI puts what a hook said at the start of the session before the first prompt, escaped, in a tag of its own. */
+const withoutHookContext = (prompt: string): string => prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

@@ -1,11 +1,12 @@
 import { MemoryError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
+import { isSaidByPerson } from '../../memory/conversation/said-by-person.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { write } from '../text/output.ts'
-import { enqueue, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
+import { enqueue, isFirstToAnswer, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
 import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
 /** From the start of the process to the host's answer. */
@@ -59,13 +60,16 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const notice = event === 'prompt-submit' ? forgettingAskedIn(payload.prompt) : ''
   // Before anything that may fail, so that the message is not lost.
   const isKept = notKept === null && notice === ''
-  const { queued, problem } = place.hooksEnabled ? await keepSaid(payload, { host, event, place, isKept }) : nothingSaid
+  const isDoubled =
+    place.hooksEnabled && ((await isAlsoConnected(here)) || !isFirstToAnswer(dir, `${event}-${payload.digest}`))
+  const isHeeded = place.hooksEnabled && !isDoubled
+  const { queued, problem } = isHeeded ? await keepSaid(payload, { host, event, place, isKept }) : nothingSaid
   const done = { dir, queued: Number(queued) }
   try {
     if (inTime === null) return { ...done, outcome: 'late' }
-    if (!place.hooksEnabled) {
+    if (!isHeeded) {
       await write(stdout, hookAnswer(host, event, ''))
-      return { ...done, outcome: 'switched off' }
+      return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
     const isThere = await here.hasMemory(options)
     // Waiting for a writer longer than the host waits for the hook is useless.
@@ -81,8 +85,15 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
     if (queued || (event === 'session-start' && queuedNames(dir).length > 0))
-      await session.startDetached(['hook', 'hear', '--host', host, '--dir', dir])
+      await here.startDetached(['hook', 'hear', '--host', host, '--dir', dir])
   }
+}
+
+/** Whether this hook belongs to the plugin of Claude Code while `connect` has put the same hooks into its settings. */
+async function isAlsoConnected({ machine, workingDirectory }: Session): Promise<boolean> {
+  if (!machine.env.CLAUDE_PLUGIN_ROOT) return false
+  const { hasHooks } = await import('../connect/status.ts')
+  return hasHooks('claude-code', machine, workingDirectory())
 }
 
 /** The value, or null when it takes longer. */
@@ -124,23 +135,27 @@ const nothingSaid: Queueing = { queued: false, problem: null }
 async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Queueing> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
-  // Only the transcripts of Claude Code have a known format.
-  const transcript = host === 'claude-code' ? payload.transcript : null
-  const turn = (role: QueuedTurn['role'], text: string | null): QueuedTurn => {
+  // Only the transcripts of these two have a known format. Codex writes a prompt down without an id of its own.
+  const isKnown = host === 'claude-code' || (host === 'codex' && event !== 'prompt-submit')
+  const transcript = isKnown ? payload.transcript : null
+  const turn = async (role: QueuedTurn['role'], said: string | null): Promise<QueuedTurn> => {
     const at = new Date().toISOString()
-    return { role, text, at, host, session, user, scopes, homeScopes, transcript }
+    const kept = await withoutSecrets({ text: said, session })
+    return { role, at, host, ...kept, user, scopes, homeScopes, transcript }
   }
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
       const { offTheRecord } = await import('../../memory/learn/rules.ts')
       const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
       if (session !== null && (!isSaid || isUnkept(dir, session))) markUnkept(dir, session, !isSaid)
-      if (isSaid) enqueue(dir, turn('user', await maskedText(prompt)))
+      if (isSaid) enqueue(dir, await turn('user', prompt))
       return { queued: isSaid, problem: null }
     }
-    if (event !== 'stop' || !isKept || (answer ?? transcript) === null) return nothingSaid
+    // Before a compaction the answer so far, and the steps that led to it, are in the transcript alone.
+    const isAnswer = event === 'stop' || event === 'pre-compact'
+    if (!isAnswer || !isKept || (answer ?? transcript) === null) return nothingSaid
     if (session !== null && isUnkept(dir, session)) return nothingSaid
-    enqueue(dir, turn('assistant', answer === null ? null : await maskedText(answer)))
+    enqueue(dir, await turn('assistant', answer))
     return { queued: true, problem: null }
   } catch (error) {
     // The queue cannot be written, but recall still works.
@@ -151,8 +166,13 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 }
 
 /** Secrets are masked before anything reaches the disk. */
-const maskedText = async (text: string): Promise<string> =>
-  (await import('../../memory/learn/secrets.ts')).masked(text.toWellFormed())
+async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
+  const { masked, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
+  return {
+    text: text === null ? null : masked(text.toWellFormed()),
+    session: session === null ? null : idWithoutSecret(session),
+  }
+}
 
 const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
   event === 'session-start' || (event === 'prompt-submit' && prompt !== '')
@@ -172,10 +192,6 @@ const rendered = async (context: Context): Promise<string> =>
 
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
   (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length
-
-/** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
-const isSaidByPerson = (prompt: string): boolean =>
-  !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(prompt) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(prompt)
 
 /** "Forget what I said about …", "delete everything you know about …". */
 const forgetAbout =

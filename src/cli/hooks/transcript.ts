@@ -1,12 +1,15 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { TurnRole } from '../../beliefs/turn.ts'
+import { isObject, parseJson } from '../../files/json.ts'
 import { masked } from '../../memory/learn/secrets.ts'
+import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
-/** One message of a transcript of Claude Code. */
+/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and what it answered. */
 export type TranscriptMessage = {
   readonly uuid: string
-  readonly role: 'user' | 'assistant'
+  readonly role: TurnRole
   readonly text: string
   /** When it was written; null where the line does not say. */
   readonly at: number | null
@@ -39,52 +42,65 @@ export async function findInTranscript(
   }
 }
 
-/** The messages at the end of a transcript, oldest first; none when there is no such file. */
-export function messagesAtEnd(file: string): readonly TranscriptMessage[] {
+/** The steps of tools between an answer and the prompt before it, oldest first; those of Credence itself left out. */
+export function stepsBefore(file: string, answer: TranscriptMessage): readonly TranscriptMessage[] {
+  const messages = messagesAtEnd(file)
+  const end = messages.findLastIndex(({ uuid }) => uuid === answer.uuid)
+  const before = messages.slice(0, Math.max(0, end))
+  const start = before.findLastIndex(({ role }) => role === 'user')
+  return before
+    .slice(start + 1)
+    .filter(({ role }) => role === 'tool')
+    .slice(-mostSteps)
+}
+
+/** Longer answers of tools lose their middle: they are files and logs, which lie elsewhere. */
+const longestStep = 4_000
+const mostSteps = 50
+
+/** The messages and steps at the end of a transcript, oldest first; none when there is no such file. */
+function messagesAtEnd(file: string): readonly TranscriptMessage[] {
+  const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
+  const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
+  const messages = new Map<string, TranscriptMessage>()
+  for (const { turn } of lines.flatMap(read)) {
+    const { messageId = '', role = 'user', text } = turn
+    const at = turn.at === undefined ? null : Date.parse(turn.at)
+    const [, step, part] = /^(.*)-(call|output|tool_use|tool_result)$/.exec(messageId) ?? []
+    if (role !== 'tool' || step === undefined) {
+      if (role !== 'tool' && messageId !== '') messages.set(messageId, { uuid: messageId, role, text, at })
+    } else if (part === 'call' || part === 'tool_use') {
+      // What the memory said is not said once more.
+      const isOwn = /(?:^|_)credence(?:_|\.|$)/.test(text.split(' ', 1)[0] ?? '')
+      if (!isOwn) messages.set(step, { uuid: step, role, text: shortened(text), at })
+    } else {
+      const call = messages.get(step)
+      if (call !== undefined) messages.set(step, { ...call, text: shortened(`${call.text}\n${text}`), at })
+    }
+  }
+  return [...messages.values()]
+}
+
+/** The last part of a file; empty when there is no such file. */
+function tailOf(file: string): string {
   let descriptor: number
   try {
     descriptor = openSync(file, 'r')
   } catch {
     // The host makes the file with its first message.
-    return []
+    return ''
   }
   try {
     const { size } = fstatSync(descriptor)
     const bytes = Buffer.alloc(Math.min(size, tailBytes))
     const read = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length)
-    return bytes.subarray(0, read).toString('utf8').split('\n').flatMap(messageIn)
+    return bytes.toString('utf8', 0, read)
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** A line of the transcript, when it is a message of the conversation: no tool's result, and nothing of a subagent. */
-function messageIn(line: string): readonly TranscriptMessage[] {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    // The end of a line that began before the part that was read, or one that is still being written.
-    return []
-  }
-  if (!isRecord(value) || value.isSidechain === true || value.isMeta === true || !isRecord(value.message)) return []
-  const { type, uuid, timestamp } = value
-  if ((type !== 'user' && type !== 'assistant') || typeof uuid !== 'string') return []
-  const text = textOf(value.message.content)
-  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN
-  return text === '' ? [] : [{ uuid, role: type, text, at: Number.isNaN(at) ? null : at }]
-}
-
-/** A content is a text, or a list of blocks, of which only the text blocks count. */
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content
-    .flatMap((block) =>
-      isRecord(block) && block.type === 'text' && typeof block.text === 'string' ? [block.text] : [],
-    )
-    .join('\n\n')
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
+const shortened = (text: string): string =>
+  text.length <= longestStep
+    ? text
+    : `${text.slice(0, (longestStep * 3) / 4)}\n[… ${text.length - longestStep} characters …]\n${text.slice(-longestStep / 4)}`.toWellFormed()

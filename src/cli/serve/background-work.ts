@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { z } from 'zod'
-import { MemoryError } from '../../errors.ts'
+import { conflict, unavailable } from '../../errors.ts'
 import { newRunId } from '../../eval/run/run.ts'
+import { parseJson } from '../../files/json.ts'
 import type { BackgroundWork } from '../../http/api/server-deps.ts'
 import { exitCodes } from '../command/command.ts'
 import type { Session } from '../session.ts'
+import type { Progress } from '../text/progress-bar.ts'
 
 type Ended = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
 
@@ -15,18 +17,30 @@ const mostCharacters = 4_000_000
 function runProgram(
   { machine, workingDirectory }: Session,
   argv: readonly string[],
-  { env = {}, signal }: { readonly env?: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+  {
+    env = {},
+    signal,
+    onProgress = () => {},
+  }: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly signal: AbortSignal
+    readonly onProgress?: (progress: Progress) => void
+  },
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(machine.node, [machine.program, ...argv], {
       cwd: workingDirectory(),
       env: { ...machine.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       signal,
+    })
+    child.on('message', (message) => {
+      const told = Told.safeParse(message)
+      if (told.success) onProgress(told.data.progress)
     })
     const gathered = { stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream].setEncoding('utf8').on('data', (chunk: string) => {
+      child[stream]?.setEncoding('utf8').on('data', (chunk: string) => {
         if (gathered[stream].length < mostCharacters) gathered[stream] += chunk
       })
     }
@@ -34,6 +48,8 @@ function runProgram(
     child.on('close', (exitCode) => resolve({ exitCode, ...gathered }))
   })
 }
+
+const Told = z.object({ progress: z.object({ label: z.string(), done: z.int(), total: z.int() }) })
 
 const Examined = z.object({
   ok: z.boolean(),
@@ -54,11 +70,12 @@ export function backgroundWork(
   onProblem: (line: string) => void,
 ): StoppableWork {
   const stopping = new AbortController()
+  let checking: Progress | null = null
   let running: { readonly pack: string; readonly ended: Promise<void> } | null = null
 
   const begin = (pack: string): { readonly runId: string; readonly ended: Promise<void> } => {
     if (running !== null) {
-      throw new MemoryError('conflict', `The pack ${running.pack} is being run.`, { hint: 'Wait until it is done.' })
+      throw conflict(`The pack ${running.pack} is already running.`, 'Wait until it is done.')
     }
     const runId = newRunId(pack, '', new Date())
     const argv = ['benchmark', 'run', pack, '--run-id', runId, '--explain', '--store', evalRoot, '--dir', dir]
@@ -81,13 +98,19 @@ export function backgroundWork(
   return {
     doctor: async () => {
       const argv = ['doctor', '--json', '--dir', dir, '--user', user]
-      const { stdout, stderr } = await runProgram(session, argv, { signal: stopping.signal })
-      const examined = Examined.safeParse(parsed(stdout))
+      const onProgress = (progress: Progress): void => {
+        checking = progress
+      }
+      const { stdout, stderr } = await runProgram(session, argv, { signal: stopping.signal, onProgress }).finally(
+        () => {
+          checking = null
+        },
+      )
+      const examined = Examined.safeParse(parseJson(stdout))
       if (examined.success) return examined.data
-      throw new MemoryError('unavailable', 'The memory could not be checked.', {
-        hint: stderr.trim().slice(0, 500) || 'Run `credence doctor`.',
-      })
+      throw unavailable('The memory could not be checked.', stderr.trim().slice(0, 500) || 'Run `credence doctor`.')
     },
+    checking: () => checking,
     startRun: async (pack) => ({ runId: begin(pack).runId }),
     running: () => running?.pack ?? null,
     runAll: async (packs) => {
@@ -101,14 +124,5 @@ export function backgroundWork(
       stopping.abort()
       await running?.ended
     },
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The caller reports what was printed instead.
-    return null
   }
 }

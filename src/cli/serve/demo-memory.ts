@@ -1,26 +1,83 @@
 import { join } from 'node:path'
 import { withShadow } from '../../eval/shadow/shadow.ts'
-import { memoryFrom } from '../../memory/memory.ts'
+import type { HeardTurn } from '../../memory/conversation/hear.ts'
+import { type HearOptions, type Memory, memoryFrom } from '../../memory/memory.ts'
 import { syncMirror } from '../../memory/mirror/sync.ts'
-import type { Ports } from '../../memory/ports.ts'
+import type { Author, Ports } from '../../memory/ports.ts'
 import { defaultUser } from '../../open-memory.ts'
 import { defaultAuthor } from '../command/options.ts'
 import { playTour, tourScopes } from '../commands/connect/tour.ts'
+import conversations from './demo-conversations.json' with { type: 'json' }
+
+const ledger = 'project:ledger'
+
+const memoryAs = (ports: Ports, author: Author): Memory =>
+  memoryFrom(ports, { user: defaultUser, scopes: tourScopes, agent: null, author })
+
+/** The memory of the demo's person. Its recalls count as live ones, so `close` writes their shadow records. */
+const watchedMemory = (ports: Ports, dir: string, author: Author = defaultAuthor): Memory =>
+  // Closing must not close the store.
+  withShadow(
+    { ...memoryAs(ports, author), close: async () => {} },
+    { root: join(dir, 'state', 'evals'), now: ports.now, clock: () => performance.now(), onProblem: () => {} },
+  )
 
 /** Fills an empty memory with the beliefs and recalls of the tour, and a proposal of an agent. */
 export async function fillDemo(ports: Ports, dir: string): Promise<void> {
-  const standpoint = { user: defaultUser, scopes: tourScopes, agent: null, author: defaultAuthor }
-  const records = {
-    root: join(dir, 'state', 'evals'),
-    now: () => new Date(),
-    clock: () => performance.now(),
-    onProblem: () => {},
-  }
-  // `close` writes the shadow records, and must not close the store.
-  const memory = withShadow({ ...memoryFrom(ports, standpoint), close: async () => {} }, records)
+  const memory = watchedMemory(ports, dir)
   for await (const _scene of playTour(memory));
   await memory.close()
-  const agent = memoryFrom(ports, { ...standpoint, author: { actor: 'agent', origin: 'claude-code' } })
-  await agent.remember({ name: 'Postgres', content: 'The ledger is kept in Postgres 18.', type: 'decision' })
+  const agent = memoryAs(ports, { actor: 'agent', origin: 'claude-code' })
+  const content = 'The ledger is kept in Postgres 18.'
+  await agent.remember({ name: 'Postgres', content, type: 'decision', scopes: [ledger] })
+  await syncMirror(ports, { dir, user: defaultUser })
+}
+
+/** What the person of the demo said to agents about the ledger, oldest first. */
+type DemoConversation = {
+  readonly daysAgo: number
+  readonly session: string
+  readonly host: string
+  readonly learn: NonNullable<HearOptions['learn']>
+  readonly turns: readonly (HeardTurn & Required<Pick<HeardTurn, 'role'>>)[]
+}
+
+const [minuteMs, dayMs] = [60_000, 86_400_000]
+
+/** A relation between two beliefs, and a question with the decision that settled it. */
+async function connectSome(ports: Ports): Promise<void> {
+  const memory = memoryAs(ports, defaultAuthor)
+  const scopes = [ledger]
+  await memory.remember({
+    name: 'release sign-off',
+    content: 'Ada signs off every release on the morning of release day.',
+    type: 'relation',
+    relation: 'signs off',
+    participants: ['Ada Okafor', 'release day'],
+    scopes,
+  })
+  const question = 'Do invoice numbers restart every year?'
+  await memory.remember({ name: 'invoice numbers', content: question, type: 'open_question', scopes })
+  await memory.resolve('invoice numbers', { name: 'invoice numbering', content: 'Invoice numbers never restart.' })
+}
+
+/** The same two weeks ago, and conversations since then in which things were remembered and recalled. */
+export async function fillDemoWithPast(ports: Ports, dir: string): Promise<void> {
+  const start = ports.now().getTime()
+  const at = (ms: number): Ports => ({ ...ports, now: () => new Date(ms) })
+  await fillDemo(at(start - 14 * dayMs), dir)
+  await connectSome(at(start - 13 * dayMs))
+  for (const { daysAgo, session, host, learn, turns } of conversations as readonly DemoConversation[]) {
+    const end = start - daysAgo * dayMs
+    const memory = watchedMemory(at(end), dir, { actor: 'person', origin: host })
+    for (const { role, text } of turns) if (role === 'user') await memory.recall(text)
+    const saidAt = (index: number): string => new Date(end - (turns.length - index) * 2 * minuteMs).toISOString()
+    await memory.hear(
+      turns.map((turn, index) => ({ ...turn, session, host, at: saidAt(index) })),
+      { learn, scopes: [ledger] },
+    )
+    await memory.close()
+  }
+  await ports.counter?.flush()
   await syncMirror(ports, { dir, user: defaultUser })
 }

@@ -1,28 +1,30 @@
+import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { AccessControl } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow.ts'
+import { runFolder } from '../../eval/store/documents.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import type { Answer } from '../../http/api/contract.ts'
-import type { MirrorControl, ServerDeps } from '../../http/api/server-deps.ts'
+import type { MirrorControl, ServerDeps, TaskWork } from '../../http/api/server-deps.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
-import { keepInStep } from '../../memory/mirror/keep-in-step.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
-import { syncMirror } from '../../memory/mirror/sync.ts'
+import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
+import { syncOnCommit } from '../../memory/mirror/sync-on-commit.ts'
 import type { Author, Ports, Store } from '../../memory/ports.ts'
+import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
+import { noMirror, tenantDeps } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
-export function mirrorDesk(
-  ports: Ports,
-  { dir, user }: { readonly dir: string; readonly user: string },
-): MirrorControl {
-  const status = async () => described(await mirrorStatus(ports, dir))
+export function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
+  const status = async () => described(await mirrorStatus(ports, request.dir))
   return {
     status,
     sync: async () => {
-      await syncMirror(ports, { dir, user })
+      await syncMirror(ports, request)
       return status()
     },
   }
@@ -30,21 +32,24 @@ export function mirrorDesk(
 
 function described(status: MirrorStatus): Answer<'mirror'> {
   if (!status.exists) {
-    return { exists: false, file: status.file, isInSync: null, items: null, lastSyncAt: null, problems: [] }
+    return { ...noMirror, file: status.file }
   }
-  const { file, isInStep, items, syncedAt, problem, held, conflicts, refused, editedFiles, pendingEvents } = status
+  const { file, isInSync, items, syncedAt, problem, held, conflicts, refused, editedFiles, pendingEvents } = status
   const counted = (count: number, one: string, many: string): readonly string[] =>
     count === 0 ? [] : [`${count} ${count === 1 ? one : many}`]
   return {
     exists: true,
     file,
-    isInSync: isInStep,
+    isInSync,
     items,
     lastSyncAt: syncedAt,
+    conflicts: conflicts.length,
+    isHeld: held !== null,
     problems: [
       ...(problem === null ? [] : [problem.message]),
       ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
       ...conflicts.map((conflict) => `Changed on both sides; see ${conflict.file}.`),
+      ...counted(status.undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),
       ...counted(refused.length, 'line could not be taken in.', 'lines could not be taken in.'),
       ...editedFiles.map((name) => `${name} was changed since the last sync.`),
       ...counted(pendingEvents, 'change is not in the file yet.', 'changes are not in the file yet.'),
@@ -69,19 +74,28 @@ const mostAuthors = 100
 /** Builds the server's dependencies on an open store. */
 export async function openServerDeps(
   session: Session,
-  opened: Ports & { readonly store: Store & StoreCare },
+  opened: Ports & { readonly store: Store & StoreCare & AccessControl },
   place: ServedMemory,
   onProblem: (line: string) => void,
 ): Promise<ServedStore> {
   const { dir, user, scopes, homeScopes, isDemo } = place
-  const ports = keepInStep(opened, { dir, user, make: false, onProblem: ({ message }) => onProblem(message) })
   const settings = session.settings({ dir })
+  const authority = settings.mirrorAuthority
+  const ports = syncOnCommit(opened, {
+    dir,
+    user,
+    authority,
+    make: false,
+    onProblem: ({ message }) => onProblem(message),
+  })
   const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? join(dir, 'state', 'evals')
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
+  // Trying a message on a page is not a use of the memory.
+  const { counter: _counter, ...uncounted } = ports
   /** By author, since each agent has an origin of its own. */
   const watched = new Map<string, Memory>()
   const plain = (author: Author): Memory => ({
-    ...memoryFrom(ports, { user, scopes, agent: null, author }),
+    ...memoryFrom(author.origin === 'dashboard' ? uncounted : ports, { user, scopes, agent: null, author }),
     // All of them share one store, which is closed once.
     close: async () => {},
   })
@@ -108,6 +122,7 @@ export async function openServerDeps(
   const evaluation = await session.evaluation()
   const storeFile = await session.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
+  let access: ReturnType<ServerDeps['access']> | null = null
   const deps: ServerDeps = {
     version: session.machine.version(),
     dir,
@@ -115,14 +130,27 @@ export async function openServerDeps(
     scopes,
     homeScopes,
     isDemo,
+    hasFixedScopes: false,
+    isInstallation: true,
+    access: () => {
+      access ??= opened.store.access().then((store) => ({ ...ports, access: store, random: randomBytes }))
+      access.catch(() => {
+        access = null
+      })
+      return access
+    },
+    forPrincipal: (principal, team) => tenantDeps(deps, ports, principal, team),
     memories: {
       // Trying a message on a page is not a live recall.
       dashboard: plain({ actor: 'person', origin: 'dashboard' }),
       http: memoryAs({ actor: 'person', origin: 'http' }),
+      agent: memoryAs({ actor: 'agent', origin: 'http' }),
     },
     store: ports.store,
+    ports,
+    hosts: () => hostsOf(session),
     storeFile: () => ({ file: storeFile, bytes: sizeOf(storeFile), logBytes: sizeOf(`${storeFile}-wal`) }),
-    mirror: mirrorDesk(opened, place),
+    mirror: mirrorControl(opened, { dir, user, authority }),
     catchUp: ports.catchUp,
     evalRoot,
     shippedPacks: evaluation.packsDirectory,
@@ -130,6 +158,7 @@ export async function openServerDeps(
     openSubject: () =>
       evaluation.backends({ packsDirectory: evaluation.packsDirectory, embedder: defaultEmbedder }).open('bm25'),
     background: work,
+    taskWork: (runId, taskId, repeat) => taskWorkOf(runFolder(evalRoot, runId), taskId, repeat + 1),
     now: () => new Date(),
     clock: () => performance.now(),
   }
@@ -142,6 +171,31 @@ export async function openServerDeps(
       for (const memory of watched.values()) await memory.close()
       await ports.store.close()
     },
+  }
+}
+
+const hostsOf = (session: Session): Answer<'hosts'>['items'] =>
+  hostStatuses(session.machine, session.workingDirectory()).map(({ files, ...status }) => ({
+    ...status,
+    levels: [...status.levels],
+    files: files.map(({ path, connected, problem }) => ({ path, connected, problem })),
+  }))
+
+/** The evidence and the grade of a task, as far as they were kept. */
+async function taskWorkOf(folder: string, taskId: string, repeat: number): Promise<TaskWork | null> {
+  const { readEvidence } = await import('../../tasks/run/evidence-folder.ts')
+  const { evidencePath, readGrade } = await import('../../tasks/task-outcomes.ts')
+  const evidence = await readEvidence(evidencePath(folder, taskId, repeat)).catch(() => null)
+  if (evidence === null) return null
+  const grade = await readGrade(folder, taskId, repeat)
+  return {
+    repeat,
+    sessions: evidence.sessions.map(({ id, prompt, answer, isFresh, outcome, toolCalls }) => {
+      return { id, prompt, answer, isFresh, outcome, toolCalls }
+    }),
+    checks: (grade?.checks ?? []).map(({ session, id, passed, expected, found }) => {
+      return { session, id, passed, expected, found }
+    }),
   }
 }
 

@@ -77,7 +77,7 @@ export const chainText = (chain: readonly Belief[], id: string, style: Style): s
       one.id === id ? '>' : ' ',
       minuteOf(one.createdAt),
       harmless(one.id),
-      one.supersededBy === null ? 'holds' : 'superseded',
+      one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
       short(one.content),
     ]),
     { width: style.width },

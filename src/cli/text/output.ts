@@ -59,7 +59,7 @@ export const write = (stream: Writable, text: string): Promise<void> =>
 
 const cannotPrint = (cause: Error): MemoryError =>
   new MemoryError('unavailable', `The output could not be written: ${cause.message}.`, {
-    hint: 'Make room, or send it somewhere else. What the command did to the memory is done.',
+    hint: 'Free some space, or redirect the output. The changes that the command made to the memory are kept.',
     cause,
   })
 

@@ -13,7 +13,7 @@ function aTerminal(env: Readonly<Record<string, string>> = {}) {
     },
   })
   return {
-    bar: new ProgressBar(Object.assign(stream, { isTTY: true, columns: 100 }), env, () => time),
+    bar: new ProgressBar(Object.assign(stream, { isTTY: true, columns: 100 }), env, { clock: () => time }),
     pass: (ms: number) => {
       time += ms
     },

@@ -4,28 +4,45 @@ const barWidth = 28
 /** The time left is shown after this. */
 const patienceMs = 2_000
 
-/** One line that is drawn over itself. On anything but a terminal it draws nothing. */
+export type Progress = { readonly label: string; readonly done: number; readonly total: number }
+
+/** One line that is drawn over itself. On anything but a terminal it draws nothing. `report` hears of every step. */
 export class ProgressBar {
   readonly #stream: OutputStream
   readonly #isShown: boolean
   readonly #clock: () => number
+  readonly #report: (progress: Progress) => void
   #drawn = ''
   /** Where the work under way began; null when there is none. */
   #began: { readonly at: number; readonly done: number; readonly total: number } | null = null
 
-  constructor(stream: OutputStream, env: EnvironmentVariables, clock: () => number = () => performance.now()) {
+  constructor(
+    stream: OutputStream,
+    env: EnvironmentVariables,
+    {
+      isShown = true,
+      clock = () => performance.now(),
+      report = () => {},
+    }: {
+      readonly isShown?: boolean
+      readonly clock?: () => number
+      readonly report?: (progress: Progress) => void
+    } = {},
+  ) {
     this.#stream = stream
     this.#clock = clock
-    this.#isShown = stream.isTTY === true && env.TERM !== 'dumb' && (env.CI ?? '') === ''
+    this.#report = report
+    this.#isShown = isShown && stream.isTTY === true && env.TERM !== 'dumb' && (env.CI ?? '') === ''
   }
 
   show(label: string, done: number, total: number): void {
+    this.#report({ label, done, total })
     if (!this.#isShown) return
     // Another total is other work, whose speed says nothing about this.
     if (this.#began?.total !== total || done < this.#began.done) this.#began = { at: this.#clock(), done, total }
     const filled = total === 0 ? 0 : Math.round((done / total) * barWidth)
     const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
-    const line = `${bar} ${done}/${total}${this.#timeLeft(done)} ${label}`.slice(0, (this.#stream.columns ?? 80) - 1)
+    const line = `${bar} ${done}/${total}${this.#timeLeft(done)} ${label}`.slice(0, (this.#stream.columns || 80) - 1)
     if (line === this.#drawn) return
     this.#drawn = line
     this.#stream.write(`\r${line}\u001b[K`)

@@ -8,6 +8,8 @@ const match = (form: string, text: string, typo: { written: string; meant: strin
   field: 'alias',
   form,
   words: [{ text, start: 0, end: text.length, typo }],
+  holders: 1,
+  population: 3,
   explanation: leaf('alias', 1),
 })
 
@@ -56,7 +58,6 @@ describe('reasonText', () => {
     { kind: 'superseded', by: 'b-2' },
     { kind: 'superseded', by: null },
     { kind: 'resolved', at: '2026-03-01T12:00:00.000Z' },
-    { kind: 'pinned-already' },
     { kind: 'open-question' },
     { kind: 'expertise' },
     { kind: 'over-budget', limit: 'maxBeliefs' },
@@ -69,10 +70,10 @@ describe('reasonText', () => {
     const texts = reasons.map(reasonText)
 
     expect(new Set(texts).size).toBe(reasons.length)
-    expect(texts[0]).toBe('it lives in project:a and project:b, which is not in view here')
+    expect(texts[0]).toBe('it belongs to project:a and project:b, which is not in view here')
     expect(texts[1]).toBe('it was superseded by b-2')
     expect(texts[3]).toBe('it was settled on 2026-03-01')
-    expect(texts[7]).toContain('--max-beliefs')
+    expect(texts[6]).toContain('--max-beliefs')
   })
 
   it('takes the power of a name over the terminal', () => {

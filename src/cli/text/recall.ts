@@ -1,5 +1,6 @@
+import { preludeTitle } from '../../memory/recall/budget.ts'
 import type {
-  Budget,
+  BudgetLimit,
   Context,
   MatchedForm,
   MatchedWords,
@@ -46,8 +47,7 @@ export const explanationTree = (explanation: Explanation, depth = 0): readonly s
 
 /** How a relevant belief was found and how it was scored, line by line. */
 export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
-  if (matches.length === 0)
-    return [`${harmless(explanation.label)}, which is why it comes after everything that was named`]
+  if (matches.length === 0) return [`${harmless(explanation.label)}, so it comes after the beliefs that were named`]
   const clauses = matches.flatMap((match) => [`${matchText(match)}:`, `  ${arithmetic(match.explanation)}`])
   return matches.length === 1 ? clauses : [...clauses, `together: ${arithmetic(explanation)}`]
 }
@@ -56,21 +56,19 @@ export function explanationLines({ matches, explanation }: RelevantBelief): read
 export function reasonText(reason: NearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
-      return `it lives in ${harmless(reason.scopes.join(' and '))}, which is not in view here`
+      return `it belongs to ${harmless(reason.scopes.join(' and '))}, which is not in view here`
     case 'superseded':
       return reason.by === null ? 'it was superseded' : `it was superseded by ${harmless(reason.by)}`
     case 'resolved':
       return `it was settled on ${dayOf(reason.at)}`
-    case 'pinned-already':
-      return 'it is pinned, so it is there whatever the message says'
     case 'open-question':
       return 'it is an open question; those are shown only while they are pinned'
     case 'expertise':
       return 'it says what the person knows, which belongs to the prelude'
     case 'over-budget':
-      return `there was no room: ${budgetText[reason.limit]} (--${kebab(reason.limit)})`
+      return `the budget was full: ${budgetText[reason.limit]} (--${kebab(reason.limit)})`
     case 'other-agent':
-      return `it belongs to the agent ${harmless(reason.agent)} alone`
+      return `it is visible only to the agent ${harmless(reason.agent)}`
     case 'proposed':
       return `it is only proposed, to replace ${harmless(reason.for)}`
     case 'candidate':
@@ -78,11 +76,12 @@ export function reasonText(reason: NearMissReason): string {
   }
 }
 
-const budgetText: Readonly<Record<Exclude<keyof Budget, 'maxPrelude' | 'maxQuotes'>, string>> = {
-  maxBeliefs: 'as many beliefs as allowed were taken already',
-  maxPinned: 'as many pinned beliefs as allowed were taken already',
-  maxQuestions: 'as many questions as allowed were taken already',
-  maxCharacters: 'it would have been too many characters',
+const budgetText: Readonly<Record<BudgetLimit, string>> = {
+  maxBeliefs: 'the limit of beliefs was reached',
+  maxPinned: 'the limit of pinned beliefs was reached',
+  maxFromAgents: 'the limit of beliefs from agents was reached',
+  maxQuestions: 'the limit of questions was reached',
+  maxCharacters: 'the belief has too many characters for the remaining budget',
 }
 
 /** A context for people: the same tiers as an agent gets, in the same order. */
@@ -90,7 +89,7 @@ export function contextText(context: Context, { explain }: { readonly explain: b
   const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    ['About the person', prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
+    [preludeTitle, prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
     ['Always holds here', pinned.map((belief) => beliefBlock(belief, style))],
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, explain, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
@@ -136,20 +135,20 @@ export const speakerOf = ({ speaker, role }: Pick<Quote, 'speaker' | 'role'>): s
 /** "You asked with 4 telling words; this sentence holds 3 of them: …" */
 export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
   const beside = nearby.length === 0 ? '' : `; right beside it: ${quoted(nearby)}`
-  const held = shared.length === 0 ? 'it holds none of them itself' : `this holds ${quoted(shared)}`
+  const held = shared.length === 0 ? 'it contains none of them itself' : `this contains ${quoted(shared)}`
   return asked.length === 0
     ? `It shares ${quoted([...shared, ...nearby])} with the message.`
-    : `You asked with ${asked.length} telling words (${quoted(asked)}); ${held}${beside}.`
+    : `You asked with ${asked.length} distinctive words (${quoted(asked)}); ${held}${beside}.`
 }
 
 /** With `--explain`: the best quote that was not shown, and its distance to the threshold. */
 function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
   const { best, threshold, asked } = decision
-  const scores = `${rounded(best.score)} of the ${rounded(threshold)} that it takes`
+  const scores = `${rounded(best.score)}, below the threshold of ${rounded(threshold)}`
   return [
     indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}): ${scores}.`, 2, style.width),
     dimmed(sharedText(best, asked), style),
-    style.dim(indented('`credence search` shows what was said all the same.', 4)),
+    style.dim(indented('`credence search` shows it anyway.', 4)),
   ]
 }

@@ -13,6 +13,7 @@ function side(fields: Partial<Figures> = {}): Figures {
     passRate: 0.75,
     totalCases: 12,
     errorCases: null,
+    judgedCases: null,
     metrics: {},
     packHash: hash('a'),
     system: { name: 'bm25', version: '1' },
@@ -282,13 +283,32 @@ describe('comparing where results vary', () => {
         ['c1', { id: 'c1', verdict: 'pass' as const }],
       ])
 
-    expect(
-      compareBenchmark({ base: side({ cases: cases('fail') }), candidate: side({ cases: cases('skipped') }) }).unjudged,
-    ).toEqual(['c0'])
-    expect(
-      compareBenchmark({ base: side({ cases: cases('skipped') }), candidate: side({ cases: cases('unjudged') }) })
-        .unjudged,
-    ).toEqual([])
+    const unjudged = (base: Partial<Figures>, candidate: Partial<Figures>) =>
+      compareBenchmark({ base: side(base), candidate: side(candidate) }).unjudged
+
+    expect(unjudged({ cases: cases('fail') }, { cases: cases('skipped') })).toBe(
+      '1 case that the base judged was skipped or not judged: c0.',
+    )
+    expect(unjudged({ cases: cases('skipped') }, { cases: cases('unjudged') })).toBeNull()
+  })
+
+  it('counts them where a side kept no case results', () => {
+    const unjudged = (base: number, candidate: number | null, isNoisy = false) =>
+      compareBenchmark({ base: side({ judgedCases: base, isNoisy }), candidate: side({ judgedCases: candidate }) })
+        .unjudged
+
+    expect(unjudged(12, 11)).toBe('The base judged 12 cases, the candidate only 11.')
+    expect([unjudged(12, 12), unjudged(11, 12), unjudged(12, null)]).toEqual([null, null, null])
+    expect([unjudged(100, 96, true), unjudged(100, 94, true) === null]).toEqual([null, false])
+  })
+
+  it('says when only one side kept case results', () => {
+    const note = 'Only one side kept case results, so totals were compared and not cases.'
+
+    expect(compareBenchmark({ base: sideOf('..'), candidate: side({ totalCases: 2, passRate: 1 }) }).notes).toEqual([
+      note,
+    ])
+    expect(compareBenchmark({ base: side(), candidate: side() }).notes).toEqual([])
   })
 })
 
@@ -297,6 +317,10 @@ describe('what is not comparable', () => {
     expect(obstacles(side(), side({ packHash: hash('b') }))).toEqual([
       'The pack changed: sha256:aaaaaaaaaaaa became sha256:bbbbbbbbbbbb.',
     ])
+    expect(obstacles(side(), side({ packHash: null }))).toEqual([
+      'The base was run on sha256:aaaaaaaaaaaa; the candidate does not say which content of the pack it was run on.',
+    ])
+    expect(obstacles(side({ packHash: null }), side())).toEqual([])
     expect(obstacles(side(), side({ system: { name: 'vector', version: '1' } }))).toHaveLength(1)
     expect(obstacles(side(), side({ totalCases: 1 }))).toEqual(['The number of cases shrank from 12 to 1.'])
     expect(obstacles(side(), side({ totalCases: 13 }))).toEqual(['The number of cases grew from 12 to 13.'])
@@ -307,6 +331,15 @@ describe('what is not comparable', () => {
   it('is another seed only where results vary, and never another version', () => {
     expect(obstacles(side(), side({ seed: 2, system: { name: 'bm25', version: '2' } }))).toEqual([])
     expect(obstacles(side({ isNoisy: true }), side({ seed: 2 }))).toEqual(['Different seeds: 1 and 2.'])
+  })
+
+  it('comes with a remedy that removes the obstacle', () => {
+    const remedy = (base: Figures, candidate: Figures) => compareBenchmark({ base, candidate }).remedy
+
+    expect(remedy(side({ isNoisy: true }), side({ seed: 2 }))).toBe('Run both sides with the same system and seed.')
+    expect(remedy(sideOf('..'), sideOf('...'))).toContain('--accept-changed "pack: reason"')
+    expect(remedy(side(), side({ totalCases: 3 }))).toBe('Run the base on the same pack.')
+    expect(remedy(side({ judgedCases: 0 }), side())).toContain('Repeat the run of the base')
   })
 
   it('is a metric whose direction the candidate turned round', () => {

@@ -1,4 +1,4 @@
-import type { Figures } from '../score/figures.ts'
+import { type Figures, isJudged } from '../score/figures.ts'
 import { type MetricSense, metricSense } from '../score/metric-direction.ts'
 import {
   alpha,
@@ -73,12 +73,16 @@ export function compareBenchmark({
   readonly candidate: Figures
   readonly acceptedChange?: string | null
 }) {
-  const { obstacles, notes } = comparability(base, candidate, acceptedChange)
+  const { obstacles, notes, remedy } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
   const isWhole = acceptedChange === null || shared === null
-  const [ours, theirs] = isWhole ? [base, candidate] : [restricted(base, shared), restricted(candidate, shared)]
-  const nothingLeft = !isWhole && shared.length === 0 ? ['No case is left that both sides have.'] : []
-  const blocked = [...obstacles, ...nothingLeft]
+  const [ours, theirs] = isWhole ? [base, candidate] : [restrictTo(base, shared), restrictTo(candidate, shared)]
+  const isEmpty = !isWhole && shared.length === 0
+  const blocked = [
+    ...obstacles,
+    ...(isEmpty ? ['No case is left that both sides have.'] : []),
+    ...(isEmpty || isMeasured(ours) ? [] : ['No case of the base passed or failed.']),
+  ]
   const figures = blocked.length > 0 ? [] : compareFigures(ours, theirs)
   const cases = shared === null ? null : caseChanges(shared, passes)
   return {
@@ -90,13 +94,19 @@ export function compareBenchmark({
     candidatePassRate: theirs.passRate,
     /** Why the two sides cannot be compared; no figure was compared unless it is empty. */
     obstacles: blocked,
-    /** Cases that were judged in the base and not in the candidate, where they are too many to be left out. */
-    unjudged: shared === null ? [] : lostJudgements(shared, base.isNoisy),
+    /** What to do about the obstacles. */
+    remedy: remedy ?? (isEmpty ? `${samePack}.` : 'Repeat the run of the base so that its cases pass or fail.'),
+    /** Which cases were judged in the base and not in the candidate, in a sentence; null unless they are too many to be left out. */
+    unjudged: lostJudgements(ours, theirs, shared),
     notes: [...notes, ...comparisonNotes(figures, cases, base.isNoisy && shared === null)],
     figures,
     cases,
   }
 }
+
+/** Whether a case passed or failed, or has a score. A side that did not count its cases is taken at its word. */
+const isMeasured = ({ judgedCases, errorCases, metrics }: Figures): boolean =>
+  judgedCases === null || judgedCases > (errorCases ?? 0) || Object.keys(metrics).length > 0
 
 const mostNamed = 5
 
@@ -113,13 +123,14 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
   const ofPack = packDifferences(base, candidate)
   const obstacles: string[] = []
   const notes: string[] = []
+  const hasCases = base.cases !== null && candidate.cases !== null
   if (acceptedChange === null || ofPack.length === 0) obstacles.push(...ofPack)
-  else if (base.cases !== null && candidate.cases !== null)
-    notes.push(...ofPack.map((difference) => `${difference} Accepted: ${acceptedChange}`))
+  else if (hasCases) notes.push(...ofPack.map((difference) => `${difference} Accepted: ${acceptedChange}`))
   else {
     const impossible = 'but without case results the cases of both sides are unknown.'
     obstacles.push(...ofPack, `The change of the pack was accepted, ${impossible}`)
   }
+  const isPackObstacle = obstacles.length > 0
   if (base.system !== null && candidate.system !== null) {
     const [ours, theirs] = [base.system, candidate.system]
     if (ours.name !== theirs.name) obstacles.push(`Different systems: ${ours.name} and ${theirs.name}.`)
@@ -131,17 +142,30 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
     const list = base.isNoisy || candidate.isNoisy ? obstacles : notes
     list.push(`Different seeds: ${base.seed} and ${candidate.seed}.`)
   }
-  if (base.packHash === null || candidate.packHash === null)
-    notes.push('At least one side does not say which content of the pack it was run on.')
-  return { obstacles, notes }
+  if (base.packHash === null) notes.push('The base does not say which content of the pack it was run on.')
+  if (!hasCases && base.cases !== candidate.cases)
+    notes.push('Only one side kept case results, so totals were compared and not cases.')
+  return { obstacles, notes, remedy: obstacles.length === 0 ? null : remedyOf(base, isPackObstacle, hasCases) }
+}
+
+const samePack = 'Run the base on the same pack'
+
+function remedyOf({ benchmarkId }: Figures, isPackObstacle: boolean, hasCases: boolean): string {
+  if (!isPackObstacle) return 'Run both sides with the same system and seed.'
+  return hasCases
+    ? `${samePack}, or compare the cases of both with --accept-changed "${benchmarkId}: reason".`
+    : `${samePack}.`
 }
 
 function packDifferences(base: Figures, candidate: Figures): readonly string[] {
   const short = (hash: string): string => hash.slice(0, 'sha256:'.length + 12)
   const differences: string[] = []
-  if (base.packHash !== null && candidate.packHash !== null && base.packHash !== candidate.packHash) {
-    differences.push(`The pack changed: ${short(base.packHash)} became ${short(candidate.packHash)}.`)
-  }
+  if (base.packHash !== null && base.packHash !== candidate.packHash)
+    differences.push(
+      candidate.packHash === null
+        ? `The base was run on ${short(base.packHash)}; the candidate does not say which content of the pack it was run on.`
+        : `The pack changed: ${short(base.packHash)} became ${short(candidate.packHash)}.`,
+    )
   if (base.cases !== null && candidate.cases !== null) {
     const [ours, theirs] = [base.cases, candidate.cases]
     const removed = [...ours.keys()].filter((id) => !theirs.has(id))
@@ -172,7 +196,7 @@ function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): read
 }
 
 /** The figures of one side over the cases that both have. */
-function restricted(side: Figures, shared: readonly SharedCase[]): Figures {
+function restrictTo(side: Figures, shared: readonly SharedCase[]): Figures {
   const results = shared.flatMap(({ id }) => side.cases?.get(id) ?? [])
   const metrics = Object.keys(side.metrics).flatMap((name) => {
     const score = mean(results.map(({ scores = {} }) => scores[name] ?? null))
@@ -183,19 +207,22 @@ function restricted(side: Figures, shared: readonly SharedCase[]): Figures {
     passRate: results.length === 0 ? 0 : results.filter(passes).length / results.length,
     totalCases: results.length,
     errorCases: results.filter(isError).length,
+    judgedCases: results.filter(isJudged).length,
     metrics: Object.fromEntries(metrics),
     cases: new Map(results.map((result) => [result.id, result])),
   }
 }
 
 function compareFigures(base: Figures, candidate: Figures): readonly FigureComparison[] {
-  const passRate = exactly('passRate', base.passRate, candidate.passRate, base)
+  const passRate = compareExactly('passRate', base.passRate, candidate.passRate, base)
   const errors =
     base.errorCases === null || candidate.errorCases === null
       ? []
-      : [exactly('errorCases', base.errorCases, candidate.errorCases, base)]
+      : [compareExactly('errorCases', base.errorCases, candidate.errorCases, base)]
   const names = [...new Set([...Object.keys(base.metrics), ...Object.keys(candidate.metrics)])].sort()
-  const metrics = names.map((name) => exactly(name, base.metrics[name] ?? null, candidate.metrics[name] ?? null, base))
+  const metrics = names.map((name) =>
+    compareExactly(name, base.metrics[name] ?? null, candidate.metrics[name] ?? null, base),
+  )
   if (!base.isNoisy) return [passRate, ...errors, ...metrics]
   const shared = sharedCases(base, candidate) ?? []
   const tested = [
@@ -203,11 +230,11 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
     ...errors.map((figure) => ({ ...figure, test: flipTest(shared, isError) })),
     ...metrics.map((figure) => ({ ...figure, test: figure.delta === null ? null : shiftTest(figure, shared) })),
   ]
-  return corrected(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
+  return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
 /** Corrects every probability for the number of figures of this benchmark; other benchmarks do not change the verdict. */
-function corrected(figures: readonly FigureComparison[]): readonly FigureComparison[] {
+function adjustForMultipleTests(figures: readonly FigureComparison[]): readonly FigureComparison[] {
   const tests = figures.flatMap(({ test }) => (test === null ? [] : [test]))
   const adjusted = holm(tests.map(({ p }) => p))
   return figures.map((figure) => {
@@ -217,7 +244,12 @@ function corrected(figures: readonly FigureComparison[]): readonly FigureCompari
 }
 
 /** The base's declarations decide: a candidate must not choose the rule it is judged by. */
-function exactly(figure: string, base: number | null, candidate: number | null, side: Figures): FigureComparison {
+function compareExactly(
+  figure: string,
+  base: number | null,
+  candidate: number | null,
+  side: Figures,
+): FigureComparison {
   const sense = metricSense(figure, side.declarations)
   const delta = base === null || candidate === null ? null : candidate - base
   const verdict = base === null ? 'new' : delta === null ? 'dropped' : exactVerdict(sense, delta)
@@ -295,12 +327,20 @@ const widthOf = ({ range }: MetricSense, base: number | null, candidate: number 
 
 const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
 const isError = ({ verdict }: CaseResult): boolean => verdict === 'error'
-const isJudged = ({ verdict }: CaseResult): boolean => verdict !== 'skipped' && verdict !== 'unjudged'
 
 /** A candidate must not look better by leaving cases out. Where results vary, a share below the default effect may be missing. */
-function lostJudgements(shared: readonly SharedCase[], isNoisy: boolean): readonly string[] {
-  const lost = shared.filter(({ base, candidate }) => isJudged(base) && !isJudged(candidate)).map(({ id }) => id)
-  return isNoisy && lost.length < shared.length * defaultEffect ? [] : lost
+function lostJudgements(base: Figures, candidate: Figures, shared: readonly SharedCase[] | null): string | null {
+  const mayLose = (lost: number, of: number): boolean => lost <= 0 || (base.isNoisy && lost < of * defaultEffect)
+  if (shared === null) {
+    const [ours, theirs] = [base.judgedCases, candidate.judgedCases]
+    if (ours === null || theirs === null || mayLose(ours - theirs, ours)) return null
+    return `The base judged ${ours} cases, the candidate only ${theirs}.`
+  }
+  const lost = shared.filter((one) => isJudged(one.base) && !isJudged(one.candidate)).map(({ id }) => id)
+  if (mayLose(lost.length, shared.length)) return null
+  const subject =
+    lost.length === 1 ? '1 case that the base judged was' : `${lost.length} cases that the base judged were`
+  return `${subject} skipped or not judged: ${named(lost)}.`
 }
 
 const caseChanges = (shared: readonly SharedCase[], holds: (result: CaseResult) => boolean) => ({

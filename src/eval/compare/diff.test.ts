@@ -23,12 +23,12 @@ const record = (caseId: string, fields: object = {}) => ({
 })
 const failed = { verdict: 'fail', failures: ['b-1 is missing.'] }
 
-async function diffed(base: readonly object[], candidate: readonly object[]) {
+async function diffed(base: readonly object[], candidate: readonly object[], ofCandidate: object = {}) {
   using store = temporaryDirectory()
   const lines = (records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join('')
   plant(store.path, {
     'runs/a.json': aRun({ runId: 'a' }),
-    'runs/b.json': aRun({ runId: 'b' }),
+    'runs/b.json': aRun({ runId: 'b', ...ofCandidate }),
     'runs/a/cases.jsonl': lines(base),
     'runs/b/cases.jsonl': lines(candidate),
   })
@@ -127,6 +127,13 @@ describe('the difference of two runs', () => {
     )
 
     expect(diff).toMatchObject({ flaky: ['x'], broken: [{ id: 'x' }] })
+  })
+
+  it('pairs no case of another benchmark, whatever its id', async () => {
+    const diff = await diffed([record('x')], [record('x', failed)], { benchmarkId: 'other' })
+
+    expect(diff).toMatchObject({ broken: [], unchanged: 0, newCases: ['x'], removedCases: ['x'] })
+    expect(diff.notes[0]).toBe('Different benchmarks: ama-memory and other.')
   })
 
   it('says when a run kept no cases, and does not find what is not there', async () => {

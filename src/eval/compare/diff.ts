@@ -4,45 +4,40 @@ import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
-import type { CaseRecord, Verdict } from '../store/schemas/run.ts'
+import { type CaseRecord, Verdict } from '../store/schemas/run.ts'
 import { comparability, dust } from './compare.ts'
 
 /** The stages of an answer in their order; a diff names the first that differs. */
-export const stages = [
-  'answered',
-  'query',
-  'match',
-  'score',
-  'rank',
-  'pinned',
-  'questions',
-  'prelude',
-  'judged',
-] as const
+const stages = ['answered', 'query', 'match', 'score', 'rank', 'pinned', 'questions', 'prelude', 'judged'] as const
 type Stage = (typeof stages)[number]
 
+const rank = z.number().nullable()
+
 /** One case in both runs. */
-export type CaseDiff = {
-  readonly id: string
-  readonly base: Verdict
-  readonly candidate: Verdict
-  /** The first thing that is not the same; null when nothing differs. */
-  readonly firstStage: Stage | null
+export const CaseDiff = z.object({
+  id: z.string(),
+  base: Verdict,
+  candidate: Verdict,
+  /** The first stage that is not the same; null when nothing differs. */
+  firstStage: z.enum(stages).nullable(),
   /** Returned ids that came, went or moved, with their ranks. */
-  readonly returned: ReturnType<typeof idChanges>
+  returned: z.array(z.object({ id: z.string(), tier: z.string(), from: rank, to: rank })),
   /** The failures of the candidate. */
-  readonly failures: readonly string[]
-}
+  failures: z.array(z.string()),
+})
+export type CaseDiff = z.infer<typeof CaseDiff>
 
 export type RunDiff = Awaited<ReturnType<typeof diffRuns>>
 
 /** Compares two runs case by case. */
 export async function diffRuns(root: string, baseId: string, candidateId: string) {
-  const [base, candidate] = [await loaded(root, baseId), await loaded(root, candidateId)]
+  const [base, candidate] = [await loadRun(root, baseId), await loadRun(root, candidateId)]
   const [before, after] = [byId(base.records), byId(candidate.records)]
   const verdictsOf = ({ results }: CaseFigures) => new Map(results.map(({ id, verdict }) => [id, verdict]))
   const verdicts = { base: verdictsOf(base.figures), candidate: verdictsOf(candidate.figures) }
-  const shared = [...before.keys()].filter((id) => after.has(id)).sort()
+  const isSameBenchmark = base.run.benchmarkId === candidate.run.benchmarkId
+  const isShared = (id: string): boolean => isSameBenchmark && before.has(id) && after.has(id)
+  const shared = [...before.keys()].filter(isShared).sort()
   const cases = shared.map((id): CaseDiff => {
     const [one, other] = [before.get(id), after.get(id)] as [CaseRecord, CaseRecord]
     return {
@@ -60,16 +55,19 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
     figuresOfRun(base.run, base.figures.results),
     figuresOfRun(candidate.run, candidate.figures.results),
   )
+  const unlike = isSameBenchmark
+    ? []
+    : [`Different benchmarks: ${base.run.benchmarkId} and ${candidate.run.benchmarkId}.`]
   return {
     base: base.run,
     candidate: candidate.run,
     /** Differences between the runs that make the rest less certain. */
-    notes: [...obstacles, ...notes, ...base.problems, ...candidate.problems],
+    notes: [...unlike, ...obstacles, ...notes, ...base.problems, ...candidate.problems],
     fixed: cases.filter((one) => !passes(one.base) && passes(one.candidate)),
     broken: cases.filter((one) => passes(one.base) && !passes(one.candidate)),
     stillFailing: cases.filter((one) => !passes(one.base) && !passes(one.candidate)),
-    newCases: [...after.keys()].filter((id) => !before.has(id)).sort(),
-    removedCases: [...before.keys()].filter((id) => !after.has(id)).sort(),
+    newCases: [...after.keys()].filter((id) => !isShared(id)).sort(),
+    removedCases: [...before.keys()].filter((id) => !isShared(id)).sort(),
     /** Passed in some repeats and failed in others, in either run. */
     flaky: [...new Set([...base.figures.flaky, ...candidate.figures.flaky])].sort(),
     /** Passed in both, with another answer. */
@@ -78,7 +76,7 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
   }
 }
 
-async function loaded(root: string, runId: string) {
+async function loadRun(root: string, runId: string) {
   const run = requireRun(root, runId)
   const { records, problems } = await casesOf(root, runId)
   const unreadable = problems.map((problem) => `${problemText(problem)}.`)

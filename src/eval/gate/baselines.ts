@@ -1,6 +1,7 @@
 import { MemoryError } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { dust } from '../compare/compare.ts'
+import { judgedCasesOf } from '../score/figures.ts'
 import { metricSense } from '../score/metric-direction.ts'
 import { baselinePath, type Found, readBaseline, safeId, writeBaseline } from '../store/documents.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
@@ -68,7 +69,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
   const hint = 'Add --force to replace it.'
   const exists = new MemoryError('conflict', `A baseline "${snapshotId}" exists already.`, { hint })
   if (existing !== null && !force) throw exists
-  const acceptedLower = lowered(existing, benchmarks, request)
+  const acceptedLower = acceptFalls(existing, benchmarks, request)
   const snapshot: BaselineSnapshot = {
     schemaVersion: 1,
     snapshotId,
@@ -89,9 +90,10 @@ function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): Bas
   const { packHash, system, seed, repeats, deterministic, metricDeclarations } = run
   const optional = { completedAt, gitRef, metrics, errorCases, packHash, system, seed, repeats, deterministic }
   const caseResults = results?.map(withoutNulls)
+  const judgedCases = results === null ? judgedCasesOf(run) : undefined
   return {
     ...{ benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases },
-    ...omitUndefined({ ...optional, metricDeclarations, caseResults }),
+    ...omitUndefined({ ...optional, judgedCases, metricDeclarations, caseResults }),
   }
 }
 
@@ -104,7 +106,7 @@ function withoutNulls({ id, verdict, scores = {} }: CaseResult): CaseResult {
 function refuseUnusable([first, ...rest]: readonly Problem[], benchmarks: readonly BaselineBenchmark[]): void {
   if (first !== undefined) {
     const more = rest.length === 0 ? '' : ` and ${rest.length} more`
-    throw new MemoryError('invalid', `The runs are not fit to be a baseline. ${problemText(first)}${more}.`, {
+    throw new MemoryError('invalid', `The runs cannot be used as a baseline. ${problemText(first)}${more}.`, {
       hint: 'Repeat the run, or remove the file.',
     })
   }
@@ -115,7 +117,7 @@ function refuseUnusable([first, ...rest]: readonly Problem[], benchmarks: readon
 }
 
 /** The figures that would get worse, with the reason given for it; throws when there is none. */
-function lowered(
+function acceptFalls(
   existing: Found<BaselineSnapshot>,
   benchmarks: readonly BaselineBenchmark[],
   { acceptLower, snapshotId }: SnapshotRequest,
@@ -135,7 +137,7 @@ function lowered(
       return to === null ? `${name} loses ${figure}` : `${name} ${figure} goes from ${shown(from)} to ${shown(to)}`
     })
     throw new MemoryError('conflict', `The baseline "${snapshotId}" would get worse: ${lines.join('; ')}.`, {
-      hint: 'If that is meant, say why with --accept-lower "reason".',
+      hint: 'If this is intended, give the reason with --accept-lower "reason".',
     })
   }
   return falls.map((fall) => ({ ...fall, reason }))

@@ -10,7 +10,7 @@ import {
   type StoreTree,
   scan,
 } from '../store/documents.ts'
-import { type Problem, problemText, refused } from '../store/parse-artifact.ts'
+import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunSummary } from '../store/schemas/run.ts'
 import {
   baselineSide,
@@ -46,9 +46,10 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false } = request
   const about = { baseRootDir: base, candidateRootDir: candidate }
   if (!isDirectory(candidate)) {
-    const { sides, reference } = unreadable(refused(candidate, 'does not exist', '(directory)').problems, 'candidate')
-    const judgements = sides.map((side) => judge(side, nothing))
-    return deltaReport(judgements, { ...about, reference, invalid: { candidate: noneInvalid } })
+    const next = 'Check the path; `credence benchmark run PACK --store DIRECTORY` creates a store.'
+    const absent = storeReason('invalid', `The candidate has no eval store at ${candidate}.`, next)
+    const judgement = judge({ standings: [], reasons: [absent] }, nothing)
+    return deltaReport([judgement], { ...about, reference: noReference, invalid: { candidate: noneInvalid } })
   }
   const { sides, reference, invalid } = await resolveBase(request)
   const theirs = await storeSide(candidate, 'candidate', requireCleanTree)
@@ -141,7 +142,7 @@ async function storeSide(
   name: string,
   requireCleanTree = false,
 ): Promise<Side & { readonly invalid: InvalidCounts }> {
-  const { groups, invalid: runs } = await runGroups(root)
+  const { groups, leftOut, invalid: runs } = await runGroups(root)
   const standings: Standing[] = []
   for (const group of groups) standings.push(await standingOf(root, chosenOf(group), { name, requireCleanTree }))
   const benchmarks = await invalidIn(root, 'benchmarks')
@@ -149,7 +150,7 @@ async function storeSide(
   const baselines = await invalidIn(root, 'baselines')
   const counts = { benchmarks: benchmarks.count, runs: runs.count, shadows: shadows.count, baselines: baselines.count }
   const reasons = [benchmarks, runs, shadows, baselines].flatMap((files) => invalidReasons(files, name))
-  return { standings, reasons, invalid: counts }
+  return { standings, leftOut, reasons, invalid: counts }
 }
 
 async function standingOf(

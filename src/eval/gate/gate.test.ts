@@ -26,6 +26,7 @@ function figuresOf(ends: readonly CaseEnd[], fields: Partial<Figures> = {}): Fig
     passRate: count('pass') / ends.length,
     totalCases: ends.length,
     errorCases: count('error'),
+    judgedCases: ends.length,
     metrics: scores.length === 0 ? {} : { f1: scores.reduce((sum, score) => sum + score, 0) / scores.length },
     packHash: null,
     system: { name: 'bm25', version: '1' },
@@ -243,6 +244,30 @@ describe('a verdict', () => {
     expect(judge(sideOf(good, named(good, 'b')), sideOf(bad, fewer)).verdict).toBe('regression')
   })
 
+  it('says that a case was left out where that is why the pass rate fell', () => {
+    const base = figuresOf(all(2, 'pass'))
+    const cases = new Map(base.cases).set('c1', { id: 'c1', verdict: 'skipped' })
+
+    expect(judge(sideOf(base), sideOf({ ...base, passRate: 0.5, cases }))).toMatchObject({
+      verdict: 'regression',
+      verdicts: [
+        {
+          reason: 'pack, bm25: passRate fell from 1 to 0.5. 1 case that the base judged was skipped or not judged: c1.',
+          next: expect.stringContaining('snapshot --snapshot-id ID --force --accept-lower "reason"'),
+        },
+      ],
+    })
+  })
+
+  it('names a few of many problems', () => {
+    const problems = Array.from({ length: 400 }, (_, index) => `invalid in the candidate: line ${index}`)
+    const ours = standing(figuresOf(all(2, 'pass')))
+    const { verdicts } = judge({ standings: [ours], reasons: [] }, { standings: [{ ...ours, problems }], reasons: [] })
+
+    expect(verdicts[0]?.verdict).toBe('invalid')
+    expect(verdicts[0]?.reason).toMatch(/line 4; and 395 more\.$/u)
+  })
+
   it('is never better for cases that were left out', () => {
     const base = figuresOf([
       { verdict: 'pass', f1: 1 },
@@ -254,7 +279,7 @@ describe('a verdict', () => {
 
     expect(judge(sideOf(base), sideOf({ ...base, metrics: { f1: 1 }, cases: skipped }))).toMatchObject({
       verdict: 'cannot tell',
-      verdicts: [{ reason: 'pack, bm25: 1 cases that the base judged were skipped or not judged: c1.' }],
+      verdicts: [{ reason: 'pack, bm25: 1 case that the base judged was skipped or not judged: c1.' }],
     })
   })
 })

@@ -1,8 +1,9 @@
-import { type BenchmarkComparison, compareBenchmark, type FigureComparison, named } from '../compare/compare.ts'
+import { type BenchmarkComparison, compareBenchmark, dust, type FigureComparison, named } from '../compare/compare.ts'
 import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
 import { isControlName } from '../system/system.ts'
+import type { LeftOut } from './latest-runs.ts'
 
 /** The exit code of each verdict, the worst verdict first. Only `pass` lets a change through. */
 export const gateExitCodes = { invalid: 3, regression: 1, 'cannot tell': 4, pass: 0 } as const
@@ -40,7 +41,12 @@ export type Standing = {
 }
 
 /** One side of a gate: every benchmark and system once, and reasons that concern the side as a whole. */
-export type Side = { readonly standings: readonly Standing[]; readonly reasons: readonly GateReason[] }
+export type Side = {
+  readonly standings: readonly Standing[]
+  /** Runs that were not whole and stand for nothing. */
+  readonly leftOut?: readonly LeftOut[]
+  readonly reasons: readonly GateReason[]
+}
 
 export type BenchmarkVerdict = ReturnType<typeof judgeBenchmark>
 export type Judgement = ReturnType<typeof judge>
@@ -54,7 +60,7 @@ export type JudgeOptions = {
 export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: JudgeOptions = {}) {
   const verdicts = base.standings
     .toSorted(byName)
-    .map((ours) => judgeBenchmark(ours, counterpartOf(ours, candidate), acceptedChanges[ours.benchmarkId] ?? null))
+    .map((ours) => judgeBenchmark(ours, candidate, acceptedChanges[ours.benchmarkId] ?? null))
   const compared = verdicts.filter(({ comparison }) => comparison !== null && comparison.figures.length > 0)
   const reasons = [...base.reasons, ...candidate.reasons, ...verdicts.flatMap(reasonOf)]
   if (compared.length === 0 && reasons.length === 0) {
@@ -101,9 +107,13 @@ function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): 
   return same ?? own.find((one) => one.system === null || system === null) ?? null
 }
 
-function judgeBenchmark(ours: Standing, theirs: Standing | null, acceptedChange: string | null) {
+function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | null) {
+  const theirs = counterpartOf(ours, side)
   const about = { benchmarkId: ours.benchmarkId, system: ours.system ?? theirs?.system ?? null }
-  const { verdict, reason, next, comparison } = decide(ours, theirs, acceptedChange)
+  const parts = (side.leftOut ?? []).filter(
+    ({ run }) => run.benchmarkId === ours.benchmarkId && (run.system?.name ?? ours.system) === ours.system,
+  )
+  const { verdict, reason, next, comparison } = decide(ours, theirs, { acceptedChange, parts })
   return {
     ...about,
     verdict,
@@ -121,17 +131,26 @@ type Decision = { readonly verdict: GateVerdict; readonly reason: string; readon
 function decide(
   ours: Standing,
   theirs: Standing | null,
-  acceptedChange: string | null,
+  { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly LeftOut[] },
 ): Decision & { readonly comparison: BenchmarkComparison | null } {
   const unseen = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
   const again = `Run it again: \`credence benchmark run ${ours.benchmarkId}${ours.system === null ? '' : ` --system ${ours.system}`}\`.`
   const problems = [...ours.problems, ...(theirs?.problems ?? [])]
-  if (problems.length > 0) return unseen('invalid', `${problems.join('; ')}.`, again)
+  if (problems.length > 0) {
+    const more = problems.length > mostProblems ? [`and ${problems.length - mostProblems} more`] : []
+    return unseen('invalid', `${[...problems.slice(0, mostProblems), ...more].join('; ')}.`, again)
+  }
   if (ours.figures === null) {
     const reason = `the base has no completed run to compare with; ${ours.taken.runId} is ${ours.taken.status}.`
     return unseen('cannot tell', reason, 'Complete a run of the base first.')
   }
-  if (theirs === null) return unseen('regression', 'gone; the candidate has no run of it.', again)
+  if (theirs === null) {
+    const only = named(parts.map(({ run, why }) => `${run.runId} (${why})`))
+    const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
+    const isSharded = parts.some(({ run }) => run.shard !== undefined)
+    const next = isSharded ? 'Join all shards first: `credence benchmark merge DIRECTORIES --store STORE`.' : again
+    return unseen('regression', `missing; the candidate has ${none}.`, next)
+  }
   const { taken, figures, outdated } = theirs
   const resume = `\`credence benchmark run --resume ${taken.runId}\`.`
   if (taken.status === 'running') {
@@ -144,17 +163,29 @@ function decide(
   }
   const stale = ours.outdated ?? outdated
   if (stale !== null) return unseen('cannot tell', stale, again)
+  const impossible = [ours.figures, figures].flatMap((side) => outOfRange(side, ours.figures?.declarations ?? []))
+  if (impossible.length > 0) return unseen('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
   const comparison = compareBenchmark({ base: ours.figures, candidate: figures, acceptedChange })
   return { ...verdictOf(comparison), comparison }
 }
 
+const mostProblems = 5
+
+/** The metrics that have a value which the pack declares impossible. */
+const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarations']): readonly string[] =>
+  declarations.flatMap(({ name, range }) => {
+    const value = metrics[name]
+    if (value === undefined || range === undefined) return []
+    const [low, high] = range
+    if (value >= low - dust && value <= high + dust) return []
+    return [`${name} of the run ${runId} is ${shown(value)}, but the pack declares a range from ${low} to ${high}.`]
+  })
+
 /** The verdict that follows from a comparison. */
 export function verdictOf(comparison: BenchmarkComparison): Decision {
-  const { benchmarkId, obstacles, unjudged, figures, candidateRunId, cases } = comparison
-  if (obstacles.length > 0) {
-    const next = `Run the base on the same pack, or compare the cases of both with --accept-changed "${benchmarkId}: reason".`
-    return { verdict: 'cannot tell', reason: `not comparable. ${obstacles.join(' ')}`, next }
-  }
+  const { obstacles, remedy, unjudged, figures, candidateRunId, cases } = comparison
+  if (obstacles.length > 0)
+    return { verdict: 'cannot tell', reason: `not comparable. ${obstacles.join(' ')}`, next: remedy }
   const sentences = (...verdicts: readonly FigureComparison['verdict'][]): string =>
     figures
       .filter(({ verdict }) => verdicts.includes(verdict))
@@ -163,11 +194,11 @@ export function verdictOf(comparison: BenchmarkComparison): Decision {
   const worse = sentences('worse', 'dropped')
   if (worse !== '') {
     const broken = cases === null || cases.broken.length === 0 ? `the run ${candidateRunId}` : named(cases.broken)
-    const accept = '`credence benchmark snapshot --force --accept-lower "reason"`.'
+    const accept = '`credence benchmark snapshot --snapshot-id ID --force --accept-lower "reason"`.'
     return {
       verdict: 'regression',
-      reason: worse,
-      next: `Look at ${broken}; if the fall is meant, accept it: ${accept}`,
+      reason: unjudged === null ? worse : `${worse} ${unjudged}`,
+      next: `Look at ${broken}; if this is intended, accept it: ${accept}`,
     }
   }
   const unclear = sentences('cannot tell')
@@ -175,10 +206,8 @@ export function verdictOf(comparison: BenchmarkComparison): Decision {
     const next = 'Add cases until a fall of this size would be beyond chance, and run both sides again.'
     return { verdict: 'cannot tell', reason: `${unclear} The sample cannot tell that from chance.`, next }
   }
-  if (unjudged.length > 0) {
-    const reason = `${unjudged.length} cases that the base judged were skipped or not judged: ${named(unjudged)}.`
-    return { verdict: 'cannot tell', reason, next: 'Run the candidate with what these cases need.' }
-  }
+  if (unjudged !== null)
+    return { verdict: 'cannot tell', reason: unjudged, next: 'Run the candidate with what these cases need.' }
   return { verdict: 'pass', reason: sentences('better') || 'nothing got worse.', next: null }
 }
 

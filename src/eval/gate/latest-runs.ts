@@ -5,26 +5,42 @@ import { casesOf } from '../store/case-log.ts'
 import { invalidFiles, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
 import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
+import { sealProblem } from '../store/seal.ts'
 import { isControlName } from '../system/system.ts'
 
 /** The run that stands for a benchmark and a system, and why this one was chosen. */
 export type ChosenRun = { readonly run: RunSummary; readonly why: string }
 
-/** Whether a run counts at all: whole ones, of systems under test. */
-export const counts = ({ filter, shard, role, system }: RunSummary): boolean =>
-  filter === undefined && shard === undefined && role === undefined && !isControlName(system?.name ?? '')
+/** A run that stands for nothing, and why. */
+export type LeftOut = { readonly run: RunSummary; readonly why: string }
 
-/** The runs of a store that count, grouped by benchmark and system, and the files that are invalid. */
+/** Whether a run counts at all: whole ones whose records are as they were made, of systems under test. */
+export const counts = (run: RunSummary): boolean => whyPart(run) === null && isUnderTest(run)
+
+const isUnderTest = ({ role, system }: RunSummary): boolean => role === undefined && !isControlName(system?.name ?? '')
+
+/** Why a run is not whole, in a few words; null for a whole one. */
+function whyPart({ filter, shard, editedAt }: RunSummary): string | null {
+  if (shard !== undefined) return `shard ${shard.index}/${shard.count}`
+  if (filter !== undefined) return 'filtered'
+  return editedAt === undefined ? null : 'forgotten texts were erased from it'
+}
+
+/** The runs of a store that count, grouped by benchmark and system; the parts of runs; and the files that are invalid. */
 export async function runGroups(root: string) {
   const runs: RunSummary[] = []
+  const leftOut: LeftOut[] = []
   const invalid = invalidFiles()
   await scan(root, 'runs', ({ checked }) => {
     invalid.see(checked)
-    if (checked.ok && counts(checked.value)) runs.push(checked.value)
+    if (!checked.ok || !isUnderTest(checked.value)) return
+    const why = whyPart(checked.value)
+    if (why === null) runs.push(checked.value)
+    else leftOut.push({ run: checked.value, why })
   })
   const keyOf = ({ benchmarkId, system }: RunSummary): string => JSON.stringify([benchmarkId, system?.name ?? null])
   const groups = [...Map.groupBy(runs, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
-  return { groups: groups.map(([, group]) => group), invalid: invalid.found() }
+  return { groups: groups.map(([, group]) => group), leftOut, invalid: invalid.found() }
 }
 
 /**
@@ -62,8 +78,11 @@ export async function auditRun(root: string, run: RunSummary) {
   const figures = records.length > 0 || problems.length > 0 ? summariseCases(records) : null
   const results: readonly CaseResult[] | null = figures?.results ?? null
   const mismatches = figures === null ? [] : countMismatches(run, figures)
+  const environment = readEnvironment(root, run.runId)
+  const seal = sealProblem(root, run, environment?.ok ? environment.value : null)
   const pack = await checkedAgainstPack(root, run, results)
-  return { results, problems: [...problems, ...mismatches, ...pack.problems], outdated: pack.outdated }
+  const found = [...problems, ...mismatches, ...(seal === null ? [] : [seal]), ...pack.problems]
+  return { results, problems: found, outdated: pack.outdated }
 }
 
 function countMismatches(run: RunSummary, figures: CaseFigures): readonly Problem[] {

@@ -84,7 +84,7 @@ describe('capturing a recall', () => {
       root: store.path,
       now: () => new Date('2026-03-06T10:00:00Z'),
       signal: new AbortController().signal,
-      surroundings: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
+      environment: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
     }
     const directory = join(store.path, 'benchmarks', ownPack)
     const run = await runBenchmark(

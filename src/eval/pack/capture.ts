@@ -7,8 +7,10 @@ import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { asJson } from '../../files/atomic-write.ts'
+import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import type { KeptCase } from '../../memory/explain/trials.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Context } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
@@ -49,7 +51,7 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const [expected, rejected] = [await found(memory, request.expect), await found(memory, request.reject)]
+  const [expected, rejected] = [await findAll(memory, request.expect), await findAll(memory, request.reject)]
   const judged = request.asIs
     ? { expected: shownIn(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
@@ -57,16 +59,20 @@ export async function captureCase(
   const { caseId } = captured
   const beliefs = await neededBeliefs(memory, context, [...judged.expected, ...judged.rejected])
 
-  const packDir = packPath(root, ownPack)
-  const packs = treePath(root, 'benchmarks')
-  await mkdir(packs, { recursive: true, mode: 0o700 })
-  const release = await takeLock(join(packs, `.${ownPack}.lock`), `The pack ${ownPack}`)
-  const staged = join(packs, leftoverName('staged', ownPack))
-  try {
-    await mkdir(staged, { mode: 0o700 })
-    await writeExtended(packDir, staged, captured, copiedBeliefs(beliefs, caseId))
-    const { pack } = loadPack(staged, { strict: false })
-    const [record] = (await runPack(pack, subject, { isWanted: (id) => id === caseId })).records
+  return withOwnPack(root, {}, async (pack, write) => {
+    if (pack.cases.some((one) => one.caseId === caseId)) {
+      throw new MemoryError('conflict', `The case ${caseId} was captured before.`, {
+        hint: `See it in ${join(pack.directory, 'cases.json')}.`,
+      })
+    }
+    const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
+    const staged = await write({
+      manifest: { ...pack.manifest, cases: [...pack.manifest.cases, listed] },
+      cases: [...pack.cases, captured],
+      beliefs: [...pack.beliefs, ...copiedBeliefs(beliefs, caseId)],
+    })
+    const ready = loadPack(staged, { strict: false }).pack
+    const [record] = (await runPack(ready, subject, { isWanted: (id) => id === caseId })).records
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     // Ids of copies mean nothing to the person who named the beliefs.
@@ -74,7 +80,7 @@ export async function captureCase(
       beliefs.reduce((text, { id, name }) => text.replaceAll(copiedId(caseId, id), `"${name}"`), failure)
     return {
       caseId,
-      packDir,
+      packDir: pack.directory,
       case: captured,
       beliefsCopied: beliefs.length,
       /** Whether recall passes the case today. */
@@ -83,10 +89,24 @@ export async function captureCase(
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
       isFaithful: JSON.stringify(record?.answer?.relevant.map(({ id }) => id)) === JSON.stringify(live),
     }
-  } finally {
-    await rm(staged, { recursive: true, force: true })
-    release()
-  }
+  })
+}
+
+/** What the captured cases say about beliefs of the memory itself, by their own ids. */
+export function keptCases(root: string): readonly KeptCase[] {
+  const packDir = packPath(root, ownPack)
+  if (!existsSync(packDir)) return []
+  const Expected = z.record(z.string(), z.record(z.string(), z.array(z.string())))
+  const shape = z.array(
+    z.looseObject({ caseId: z.string(), query: z.string(), scope: z.array(z.string()), expect: Expected }),
+  )
+  return readShaped(shape, join(packDir, 'cases.json')).map(({ caseId, query: message, scope: scopes, expect }) => {
+    const ids = (isRejection: boolean): readonly string[] =>
+      Object.values(expect)
+        .flatMap((tier) => Object.entries(tier).filter(([check]) => (check === 'mustExclude') === isRejection))
+        .flatMap(([, copies]) => copies.map((copy) => copy.slice(caseId.length + 1)))
+    return { id: caseId, message, scopes, expect: ids(false), reject: ids(true) }
+  })
 }
 
 const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] => [
@@ -95,9 +115,10 @@ const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] =>
   ...questions,
 ]
 
-/** The parts of the files that are added to; everything else in them stays as it is. */
-const PackManifest = z.looseObject({ cases: z.array(z.unknown()) })
-const PackCases = z.array(z.looseObject({ caseId: z.string() }))
+/** The fields of the files that are read; everything else in them stays as it is. */
+const PackManifest = z.looseObject({ cases: z.array(z.looseObject({ id: z.string() })) })
+const PackCases = z.array(z.looseObject({ caseId: z.string(), expect: z.unknown() }))
+const PackBeliefs = z.array(z.looseObject({ id: z.string(), user: z.string() }))
 
 const newManifest = {
   schemaVersion: 1,
@@ -110,29 +131,88 @@ const newManifest = {
   cases: [],
 }
 
-async function writeExtended(
-  packDir: string,
-  staged: string,
-  captured: CapturedCase,
-  beliefs: readonly object[],
-): Promise<void> {
-  const isNew = !existsSync(packDir)
-  if (!isNew) await cp(packDir, staged, { recursive: true })
-  const manifest = isNew ? newManifest : readShaped(PackManifest, join(packDir, manifestName))
-  const cases = isNew ? [] : readShaped(PackCases, join(packDir, 'cases.json'))
-  const known = isNew ? [] : readShaped(z.array(z.unknown()), join(packDir, 'beliefs.json'))
-  if (cases.some(({ caseId }) => caseId === captured.caseId)) {
-    throw new MemoryError('conflict', `The case ${captured.caseId} was captured before.`, {
-      hint: `See it in ${join(packDir, 'cases.json')}.`,
-    })
-  }
-  const listed = { id: captured.caseId, prompt: captured.query, expectedSignals: [captured.category] }
-  const write = (name: string, document: object): Promise<void> =>
-    writeFile(join(staged, name), asJson(document), { mode: 0o600 })
-  await write(manifestName, { ...manifest, cases: [...manifest.cases, listed] })
-  await write('cases.json', [...cases, captured])
-  await write('beliefs.json', [...known, ...beliefs])
+type OwnPack = {
+  readonly directory: string
+  readonly manifest: z.infer<typeof PackManifest>
+  readonly cases: z.infer<typeof PackCases>
+  readonly beliefs: z.infer<typeof PackBeliefs>
 }
+type PackDocuments = { readonly manifest: object; readonly cases: object; readonly beliefs: object }
+
+/** Reads the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
+async function withOwnPack<Result>(
+  root: string,
+  { waitMs }: { readonly waitMs?: number },
+  work: (pack: OwnPack, write: (documents: PackDocuments) => Promise<string>) => Promise<Result>,
+): Promise<Result> {
+  const directory = packPath(root, ownPack)
+  const packs = treePath(root, 'benchmarks')
+  await mkdir(packs, { recursive: true, mode: 0o700 })
+  const release = await takeLock(join(packs, `.${ownPack}.lock`), `The pack ${ownPack}`, waitMs)
+  const staged = join(packs, leftoverName('staged', ownPack))
+  try {
+    const isNew = !existsSync(directory)
+    const pack: OwnPack = {
+      directory,
+      manifest: isNew ? newManifest : readShaped(PackManifest, join(directory, manifestName)),
+      cases: isNew ? [] : readShaped(PackCases, join(directory, 'cases.json')),
+      beliefs: isNew ? [] : readShaped(PackBeliefs, join(directory, 'beliefs.json')),
+    }
+    return await work(pack, async ({ manifest, cases, beliefs }) => {
+      if (isNew) await mkdir(staged, { mode: 0o700 })
+      else await cp(directory, staged, { recursive: true })
+      for (const [name, document] of [
+        [manifestName, manifest],
+        ['cases.json', cases],
+        ['beliefs.json', beliefs],
+      ] as const)
+        await writeFile(join(staged, name), asJson(document), { mode: 0o600 })
+      return staged
+    })
+  } finally {
+    await rm(staged, { recursive: true, force: true })
+    release()
+  }
+}
+
+/**
+ * Removes the captured cases that expect or reject a forgotten belief, with their beliefs: they can no longer be asked.
+ * Erases forgotten texts in the others. Returns the files that changed.
+ */
+export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
+  if (!existsSync(packPath(root, ownPack))) return []
+  return withOwnPack(root, { waitMs: longestWaitMs }, async ({ directory, manifest, cases, beliefs }, write) => {
+    const isLost = ({ expect }: (typeof cases)[number]): boolean => idsIn(expect).some((id) => eraser.namesBelief(id))
+    const lost = new Set(cases.filter(isLost).map(({ caseId }) => caseId))
+    const listed = manifest.cases.filter(({ id }) => !lost.has(id))
+    const kept = beliefs.filter(({ user }) => !lost.has(user))
+    const erased = {
+      manifest: eraser.inValue({ ...manifest, cases: listed }),
+      cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.inValue(one)),
+      beliefs: kept.map((belief) => eraser.inValue(eraser.namesBelief(belief.id) ? blanked(belief) : belief)),
+    }
+    if (JSON.stringify(erased) === JSON.stringify({ manifest, cases, beliefs })) return []
+    if (lost.size === cases.length) await rm(directory, { recursive: true })
+    else await importPack(root, await write(erased as PackDocuments), { force: true })
+    return [manifestName, 'cases.json', 'beliefs.json'].map((name) => join(directory, name))
+  })
+}
+
+const longestWaitMs = 10_000
+
+const idsIn = (expectations: unknown): readonly string[] =>
+  typeof expectations === 'string'
+    ? [expectations]
+    : Object.values((expectations ?? {}) as Readonly<Record<string, unknown>>).flatMap(idsIn)
+
+/** A bystander of a case that was forgotten: it can be found by nothing any more, and its name stays its own. */
+const blanked = (belief: { readonly id: string }): object => ({
+  ...belief,
+  name: `${forgottenMark} ${belief.id.slice(belief.id.lastIndexOf('.') + 1)}`,
+  aliases: [],
+  content: forgottenMark,
+  why: '',
+})
 
 function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
   const json = readJson(path, path)
@@ -157,7 +237,7 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
     ...named,
     ...shownIn(context),
     ...(context.nearMisses ?? []).map(({ belief }) => belief),
-    ...(await linked(memory, context.prelude?.beliefIds ?? [])),
+    ...(await findLinked(memory, context.prelude?.beliefIds ?? [])),
   ]
   for (let belief = waiting.pop(); belief !== undefined; belief = waiting.pop()) {
     if (needed.has(belief.id)) continue
@@ -168,19 +248,19 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
       })
     }
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
-    waiting.push(...(await linked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
+    waiting.push(...(await findLinked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
   }
   return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-async function found(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
+async function findAll(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
   const beliefs: Belief[] = []
   for (const reference of references) beliefs.push(await memory.get(reference))
   return beliefs
 }
 
 /** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
-async function linked(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
+async function findLinked(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
   const beliefs: Belief[] = []
   for (const reference of references) {
     try {
@@ -206,8 +286,6 @@ type Judgement = {
 }
 
 /** A case in the format of the retrieval packs. */
-type CapturedCase = ReturnType<typeof capturedCase>
-
 function capturedCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note } = judgement
   for (const belief of expected) refuseImpossible(belief, scopes)

@@ -7,7 +7,11 @@ import { redTeamExample } from '../../../test/harness/example-documents.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { importPack, packLimits, validatePack } from './import-pack.ts'
 
-const tree = (root: string): string[] => readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()
+/** Every file and folder but the lock, which stays. */
+const tree = (root: string): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name !== '.import.lock')
+    .sort()
 
 describe('importing a pack', () => {
   it('takes a manifest by itself under any file name', async () => {
@@ -136,7 +140,9 @@ describe('importing a pack', () => {
     await expect(validatePack(join(place.path, 'lacking'))).rejects.toThrow('files.cases is "cases.json"')
     await expect(validatePack(join(place.path, 'changed'))).rejects.toThrow('contentHash is sha256:000')
     await expect(validatePack(join(place.path, 'nowhere'))).rejects.toMatchObject({ code: 'not_found' })
-    await expect(validatePack(place.path)).rejects.toThrow('has no manifest.json at its root')
+    // Whatever else the folder holds.
+    symlinkSync(place.path, join(place.path, 'link'))
+    await expect(validatePack(place.path)).rejects.toThrow('has no manifest.json')
     await expect(validatePack(' ')).rejects.toThrow('is empty')
   })
 })

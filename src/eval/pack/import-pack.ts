@@ -1,9 +1,10 @@
-import { constants, lstatSync, readdirSync } from 'node:fs'
+import { constants, existsSync, lstatSync, readdirSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
-import { codeOf, leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
+import { leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
+import { takeLock } from '../../files/lock.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
@@ -18,52 +19,50 @@ type PackSource = ReturnType<typeof packSource>
 
 /** The files to import from a path: one manifest, or a folder with a manifest.json and whatever else is in it. */
 function packSource(path: string) {
-  if (path.trim() === '') throw refused('The path of the pack is empty.')
+  if (path.trim() === '') throw invalid('The path of the pack is empty.')
   const directory = resolve(path)
   const stats = lstatSync(directory, { throwIfNoEntry: false })
-  if (stats === undefined) throw new MemoryError('not_found', `There is no file or folder ${path}.`)
-  if (stats.isSymbolicLink()) throw refused(`${path} is a symbolic link.`, 'Give the path it points to.')
+  if (stats === undefined)
+    throw notFound(`There is no file or folder ${path}.`, 'Give a folder with a manifest.json, or a manifest.')
+  if (stats.isSymbolicLink()) throw invalid(`${path} is a symbolic link.`, 'Give the path it points to.')
   if (stats.isFile()) {
     const name = basename(directory)
     checkSize(name, stats.size)
     return { directory: dirname(directory), manifest: name, files: [{ path: name, bytes: stats.size }] }
   }
-  if (!stats.isDirectory()) throw refused(`${path} is neither a file nor a folder.`)
+  if (!stats.isDirectory()) throw invalid(`${path} is neither a file nor a folder.`)
+  // First, so that a folder that is no pack is not searched.
+  if (!existsSync(join(directory, manifestName)))
+    throw invalid(`${path} has no ${manifestName}.`, 'A pack is a folder with a manifest.json.')
   const files = [...filesBelow(directory, '', 1)]
-  if (!files.some((file) => file.path === manifestName)) {
-    throw refused(`${path} has no ${manifestName} at its root.`, 'A pack is a folder with a manifest.json.')
-  }
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (files.length > packLimits.files) throw refused(`${path} has more than ${packLimits.files} files.`)
+  if (files.length > packLimits.files) throw invalid(`${path} has more than ${packLimits.files} files.`)
   if (total > packLimits.totalBytes)
-    throw refused(`${path} has ${total} bytes; a pack has at most ${packLimits.totalBytes}.`)
+    throw invalid(`${path} has ${total} bytes; a pack has at most ${packLimits.totalBytes}.`)
   return { directory, manifest: manifestName, files }
 }
 
 function* filesBelow(root: string, folder: string, depth: number): Generator<PackFile> {
-  if (depth > packLimits.depth) throw refused(`${folder} is nested deeper than ${packLimits.depth} folders.`)
+  if (depth > packLimits.depth) throw invalid(`${folder} is nested deeper than ${packLimits.depth} folders.`)
   for (const name of readdirSync(join(root, folder))) {
     if (name === '.git') continue
     const path = folder === '' ? name : `${folder}/${name}`
     if (!PackPath.safeParse(path).success)
-      throw refused(`${JSON.stringify(path)} is not a name that every system can keep.`)
+      throw invalid(`${JSON.stringify(path)} is not a valid file name on every operating system.`)
     const stats = lstatSync(join(root, path))
-    if (stats.isSymbolicLink()) throw refused(`${path} is a symbolic link.`, 'Put the file itself into the pack.')
+    if (stats.isSymbolicLink()) throw invalid(`${path} is a symbolic link.`, 'Put the file itself into the pack.')
     if (stats.isDirectory()) yield* filesBelow(root, path, depth + 1)
     else if (stats.isFile()) {
       checkSize(path, stats.size)
       yield { path, bytes: stats.size }
-    } else throw refused(`${path} is not a plain file.`)
+    } else throw invalid(`${path} is not a plain file.`)
   }
 }
 
 function checkSize(path: string, bytes: number): void {
   if (bytes <= packLimits.fileBytes) return
-  throw refused(`${path} has ${bytes} bytes; a file of a pack has at most ${packLimits.fileBytes}.`)
+  throw invalid(`${path} has ${bytes} bytes; a file of a pack has at most ${packLimits.fileBytes}.`)
 }
-
-const refused = (message: string, hint?: string): MemoryError =>
-  new MemoryError('invalid', message, omitUndefined({ hint }))
 
 export type PackSummary = Awaited<ReturnType<typeof summaryOf>>
 
@@ -106,13 +105,13 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
   for (const [field, path] of Object.entries(manifest.files ?? {})) {
     if (present.has(path)) continue
     const hint = 'Give the folder of the pack, with the files its manifest names.'
-    throw refused(`${name}: files.${field} is "${path}", which is not in the pack.`, hint)
+    throw invalid(`${name}: files.${field} is "${path}", which is not in the pack.`, hint)
   }
   const { packHash } = await packHashOf(directory, manifest)
   const { contentHash, benchmarkId, benchmarkType, title, tags = [], sourceLinks = [] } = manifest
   if (contentHash !== undefined && contentHash !== packHash) {
     const hint = 'The pack was changed after it was sealed. Correct contentHash if that was meant.'
-    throw refused(`${name}: contentHash is ${contentHash}, but the content has ${packHash}.`, hint)
+    throw invalid(`${name}: contentHash is ${contentHash}, but the content has ${packHash}.`, hint)
   }
   const { attackClass, targetSurface, runner } = manifest
   const manifestPath = join(source.directory, source.manifest)
@@ -131,8 +130,7 @@ async function copyFile(from: string, to: string, name: string): Promise<void> {
   try {
     const stats = await input.stat()
     if (!stats.isFile() || stats.size > packLimits.fileBytes) {
-      const message = `${name} was changed while the pack was being imported.`
-      throw new MemoryError('conflict', message, { hint: 'Try again.' })
+      throw conflict(`${name} was changed while the pack was being imported.`, 'Try again.')
     }
     const output = await open(to, 'wx', 0o600)
     try {
@@ -146,36 +144,22 @@ async function copyFile(from: string, to: string, name: string): Promise<void> {
   }
 }
 
-const mostAttempts = 100
+const longestWaitMs = 10_000
 
-/** Whether an earlier pack was replaced. Two processes that import the same pack at once both succeed; the later one stays. */
+/** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
-  const id = basename(target)
-  let aside: string | null = null
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    try {
-      await rename(staged, target)
-      if (aside !== null) await rm(aside, { recursive: true, force: true })
-      return aside !== null
-    } catch (error) {
-      // A directory with content cannot be renamed over; each system has its own code for that.
-      if (!['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error
-    }
-    if (!force) {
-      throw new MemoryError('conflict', `The pack "${id}" is in the store already, at ${target}.`, {
-        hint: 'Add --force to replace it.',
-      })
-    }
-    const next: string = join(dirname(target), leftoverName('replaced', id))
-    try {
-      await rename(target, next)
-      if (aside !== null) await rm(aside, { recursive: true, force: true })
-      aside = next
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error
-    }
+  const [packs, id] = [dirname(target), basename(target)]
+  const release = await takeLock(join(packs, '.import.lock'), 'The folder of packs', longestWaitMs)
+  try {
+    const isReplaced = existsSync(target)
+    if (isReplaced && !force)
+      throw conflict(`The pack "${id}" is in the store already, at ${target}.`, 'Add --force to replace it.')
+    const aside = join(packs, leftoverName('replaced', id))
+    if (isReplaced) await rename(target, aside)
+    await rename(staged, target)
+    await rm(aside, { recursive: true, force: true })
+    return isReplaced
+  } finally {
+    release()
   }
-  throw new MemoryError('conflict', `The pack "${id}" could not be put in place at ${target}.`, {
-    hint: 'Check who may write there, and try again when no other process is importing it.',
-  })
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { MemoryError } from '../../errors.ts'
+import type { z } from 'zod'
+import { invalid, MemoryError } from '../../errors.ts'
 import { manifestName } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
@@ -44,8 +45,6 @@ export function refuseUnlike(
   }
 }
 
-export const invalid = (message: string, hint: string): MemoryError => new MemoryError('invalid', message, { hint })
-
 /** The JSON value of a file's text. The parser's message says where a syntax error is. */
 export function parseJsonFile(file: string, text: string): unknown {
   try {
@@ -54,6 +53,31 @@ export function parseJsonFile(file: string, text: string): unknown {
     const message = `${file}: not JSON (${(cause as Error).message}).`
     throw new MemoryError('invalid', message, { hint: 'Correct the file and try again.', cause })
   }
+}
+
+/** The value of a JSON text in the form of a schema. The error names every field that is wrong. */
+export function parseJsonAs<Schema extends z.ZodType>(
+  place: string,
+  text: string,
+  schema: Schema,
+  hint: string,
+): z.output<Schema> {
+  const { data, error } = schema.safeParse(parseJsonFile(place, text))
+  if (error === undefined) return data
+  const wrong = error.issues.map(({ path, message }) => `${place}: ${path.join('.') || 'value'}: ${message}.`)
+  throw invalid(wrong.join('\n'), hint)
+}
+
+/** The file of a pack that its manifest names as `files.cases`. */
+export function caseFileOf({
+  directory,
+  manifest,
+}: {
+  readonly directory: string
+  readonly manifest: Manifest
+}): string {
+  if (manifest.files?.cases !== undefined) return join(directory, manifest.files.cases)
+  throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/harness.md for the format.')
 }
 
 /** Fields of a manifest that change neither the questions nor the expectations. */

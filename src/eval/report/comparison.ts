@@ -1,6 +1,5 @@
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
-import { invalid } from '../pack/manifest.ts'
-import type { Provenance } from '../store/schemas/manifest.ts'
+import { saturated } from '../score/figures.ts'
 import { type Summary, summarise } from './retrieval-report.ts'
 
 /** One backend with all its runs, or the reason why it did not run. */
@@ -35,14 +34,11 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   }
 }
 
-/** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
-export const saturated = 'regression suite (saturated)'
-
 /** Only the default system decides: a control is meant to fail, or to pass everything. */
 const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boolean =>
   backend === 'bm25' && totalPassed === totalCases
 
-type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
+export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
 /** A row per backend: passes with the uncertainty that a pass count leaves out. */
 export function overallTable(rows: readonly ComparisonRow[]): Table {
@@ -79,11 +75,6 @@ export function packTable(rows: readonly ComparisonRow[]): Table {
   return { titles: ['Backend', ...ids], rows: isPlain ? results : [...results, ['evidence', ...evidence]] }
 }
 
-export const tableMarkdown = ({ titles, rows }: Table): string =>
-  [titles, titles.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
-    .map((line) => `| ${line.join(' | ')} |`)
-    .join('\n')
-
 const tallyText = (tally: Tally | null): string => {
   if (tally === null) return '–'
   const errors = tally.errors === 0 ? '' : ` (${tally.errors} ${tally.errors === 1 ? 'error' : 'errors'})`
@@ -96,50 +87,3 @@ const intervalText = (interval: Summary['passRateInterval95']): string =>
 /** Two decimals; a value below 1 is not rounded up to it. */
 const decimal = (value: number | null): string =>
   value === null ? '–' : value < 1 && value >= 0.995 ? '0.99' : value.toFixed(2)
-
-const start = '<!-- measured: start -->'
-const end = '<!-- measured: end -->'
-
-type PackProvenance = { readonly id: string; readonly provenance: Provenance | undefined }
-
-/** The measured part of the documentation: nothing in it depends on the machine. */
-export function measuredMarkdown(
-  rows: readonly ComparisonRow[],
-  notes: readonly string[],
-  packs: readonly PackProvenance[] = [],
-): string {
-  return [
-    tableMarkdown(overallTable(rows)),
-    '',
-    'By pack:',
-    '',
-    tableMarkdown(packTable(rows)),
-    '',
-    ...provenanceLines(rows, packs),
-    ...rows.map(({ backend, description }) => `- \`${backend}\`: ${description}.`),
-    ...notes.map((note) => `- ${note}`),
-  ].join('\n')
-}
-
-/** The figure of each pack when it was first run, beside today's. */
-function provenanceLines(rows: readonly ComparisonRow[], packs: readonly PackProvenance[]): readonly string[] {
-  const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
-  const lines = packs.map(({ id, provenance: { casesWritten, by, firstSight } = {} }) => {
-    const now = today.find((pack) => pack.id === id)
-    const { passed, total, date, commit } = firstSight ?? {}
-    const first = firstSight ? `${passed}/${total} (${date}, ${commit})` : 'not measured'
-    const current = now === undefined ? '–' : `${now.totalPassed}/${now.totalCases}`
-    return [id, casesWritten ?? 'unknown', by ?? 'unknown', first, current]
-  })
-  if (lines.length === 0) return []
-  const titles = ['Pack', 'Cases written', 'By', 'First sight', 'Today']
-  return ['Where the cases come from:', '', tableMarkdown({ titles, rows: lines }), '']
-}
-
-/** The document with the text between its markers replaced. */
-export function withMeasured(document: string, file: string, measured: string): string {
-  const [from, to] = [document.indexOf(start), document.indexOf(end)]
-  if (from < 0 || to < from)
-    throw invalid(`${file}: has no ${start} with ${end} after it.`, 'Put the two markers where the table belongs.')
-  return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
-}

@@ -8,6 +8,7 @@ const none = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 function figures(benchmarkId: string, passRate: number): Figures {
   const shared = {
     errorCases: null,
+    judgedCases: null,
     packHash: null,
     system: null,
     seed: null,
@@ -65,7 +66,7 @@ describe('a comparison in Markdown', () => {
 
 ## Reasons
 
-- a: passRate fell from 0.75 to 0.5. Look at the run run-of-a; if the fall is meant, accept it: \\\`credence benchmark snapshot --force --accept-lower "reason"\\\`.
+- a: passRate fell from 0.75 to 0.5. Look at the run run-of-a; if this is intended, accept it: \\\`credence benchmark snapshot --snapshot-id ID --force --accept-lower "reason"\\\`.
 
 ## Improvements
 
@@ -73,8 +74,8 @@ describe('a comparison in Markdown', () => {
 
 ## Notes
 
-- a: At least one side does not say which content of the pack it was run on.
-- b: At least one side does not say which content of the pack it was run on.
+- a: The base does not say which content of the pack it was run on.
+- b: The base does not say which content of the pack it was run on.
 
 ## Runs
 

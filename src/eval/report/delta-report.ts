@@ -63,7 +63,7 @@ const unique = (names: readonly string[]): readonly string[] => [...new Set(name
 
 type BenchmarkDelta = ReturnType<typeof deltaOf>
 
-function deltaOf({ unjudged: _, ...comparison }: BenchmarkComparison) {
+function deltaOf({ unjudged: _, remedy: _remedy, ...comparison }: BenchmarkComparison) {
   const { basePassRate, candidatePassRate, figures, notes } = comparison
   const sentences = (...verdicts: readonly FigureComparison['verdict'][]): readonly string[] =>
     figures.filter(({ verdict }) => verdicts.includes(verdict)).map(changeSentence)

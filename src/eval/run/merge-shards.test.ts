@@ -14,6 +14,8 @@ import {
   type Shard,
 } from './run.ts'
 
+type Git = RunContext['environment']['git']
+
 const ids = Array.from({ length: 11 }, (_, index) => `case-${index}`)
 
 /** Every third case fails, and the second repeat of one of them does not. */
@@ -42,21 +44,21 @@ function aBenchmark(fields: Partial<RunnableBenchmark> = {}): RunnableBenchmark 
   }
 }
 
-const context = (root: string): RunContext => ({
+const context = (root: string, git: Git = null): RunContext => ({
   root,
   now: () => new Date('2026-03-06T10:00:00Z'),
   signal: new AbortController().signal,
-  surroundings: {
+  environment: {
     given: {},
     settings: {},
-    git: null,
+    git,
     node: 'v24',
     os: { platform: 'linux', release: '6', arch: 'x64' },
   },
 })
 
-const run = (root: string, shard?: Shard, benchmark = aBenchmark(), repeats = 1) =>
-  runBenchmark(benchmark, 'nightly', { repeats, seed: 7, shard }, context(root))
+const run = (root: string, shard?: Shard, benchmark = aBenchmark(), repeats = 1, git: Git = null) =>
+  runBenchmark(benchmark, 'nightly', { repeats, seed: 7, shard }, context(root, git))
 
 const merged = (directories: readonly string[], root: string) =>
   mergeShards(directories, { root, runId: (_, first) => first.runId })
@@ -156,6 +158,15 @@ describe('merging shards', () => {
       },
       'is failed, not completed.',
     ],
+    [
+      'was edited',
+      async (at) => {
+        const file = join(at('two'), 'runs/nightly/cases.jsonl')
+        plant(at('two'), { 'runs/nightly/cases.jsonl': readFileSync(file, 'utf8').replace('"f1":1', '"f1":0.5') })
+        return [at('one'), at('two')]
+      },
+      '(2/2) was changed after the run: its seal does not fit.',
+    ],
   ])('refuses a shard that %s, and writes nothing', async (_what, prepare, problem) => {
     using place = temporaryDirectory()
     const at = (name: string): string => join(place.path, name)
@@ -167,6 +178,21 @@ describe('merging shards', () => {
     expect(result.ok).toBe(false)
     expect(result.ok ? '' : result.problems.join('\n')).toContain(problem)
     expect(() => filesOf(at('merged'))).toThrow('ENOENT')
+  })
+
+  it('refuses shards of different commits, and is as unclean as any of its shards', async () => {
+    using place = temporaryDirectory()
+    const at = (name: string): string => join(place.path, name)
+    const [clean, dirty] = [false, true].map((isDirty) => ({ commit: 'a1', dirty: isDirty }))
+    await run(at('one'), { index: 1, count: 2 }, aBenchmark(), 1, clean)
+    await run(at('two'), { index: 2, count: 2 }, aBenchmark(), 1, dirty)
+    await run(at('other'), { index: 2, count: 2 }, aBenchmark(), 1, { commit: 'b2', dirty: false })
+
+    const foreign = await merged([at('one'), at('other')], at('refused'))
+    await merged([at('one'), at('two')], at('merged'))
+
+    expect(foreign.ok ? '' : foreign.problems.join()).toContain('its commit is b2, not a1')
+    expect(JSON.parse(filesOf(at('merged'))[2] ?? '')).toMatchObject({ git: { commit: 'a1', dirty: true } })
   })
 
   it('needs a shard at all', async () => {

@@ -2,6 +2,7 @@ import { summaryOf } from '../score/figures.ts'
 import { casesOf, openCaseLog } from '../store/case-log.ts'
 import { createRun, readEnvironment, scan, writeEnvironment, writeRun } from '../store/documents.ts'
 import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
+import { sealOf, sealProblem } from '../store/seal.ts'
 import { caseOrder } from './run.ts'
 
 /** A shard, and the store it was found in. */
@@ -27,13 +28,13 @@ export async function mergeShards(
   { root, runId }: { readonly root: string; readonly runId: (runIds: readonly string[], first: RunSummary) => string },
 ): Promise<Merged> {
   const { shards, problems: unreadable } = await shardsIn(directories)
-  const problems = [...unreadable, ...wrongWith(shards)]
+  const problems = [...unreadable, ...problemsOf(shards)]
   const [first] = shards
   if (first === undefined || problems.length > 0) {
     return { ok: false, problems: problems.length > 0 ? problems : ['There are no shards to merge.'] }
   }
   const runIds = shards.map(({ run }) => run.runId)
-  return { ok: true, run: await written(shards, root, runId(runIds, first.run)), shards: shards.length }
+  return { ok: true, run: await writeMerged(shards, root, runId(runIds, first.run)), shards: shards.length }
 }
 
 async function shardsIn(directories: readonly string[]) {
@@ -59,7 +60,7 @@ async function shardsIn(directories: readonly string[]) {
 }
 
 /** The properties that all shards of a run share. */
-const identityOf = ({ run, shard }: FoundShard): Readonly<Record<string, unknown>> => ({
+const identityOf = ({ run, shard, environment }: FoundShard): Readonly<Record<string, unknown>> => ({
   benchmark: run.benchmarkId,
   'pack hash': run.packHash,
   system: run.system?.name,
@@ -67,10 +68,11 @@ const identityOf = ({ run, shard }: FoundShard): Readonly<Record<string, unknown
   seed: run.seed,
   repeats: run.repeats,
   filter: run.filter,
+  commit: environment.git?.commit,
   'number of shards': shard.count,
 })
 
-function wrongWith(shards: readonly FoundShard[]): readonly string[] {
+function problemsOf(shards: readonly FoundShard[]): readonly string[] {
   const [first] = shards
   if (first === undefined) return []
   const nameOf = ({ root, run, shard }: FoundShard): string => `${run.runId} in ${root} (${shard.index}/${shard.count})`
@@ -96,10 +98,16 @@ function wrongWith(shards: readonly FoundShard[]): readonly string[] {
     ...shards
       .filter(({ records, shard, run }) => records.length !== shard.caseIds.length * (run.repeats ?? 1))
       .map((shard) => `${nameOf(shard)} has lost records of its cases.`),
+    // The merged run gets a seal of its own, which must not cover up a broken one.
+    ...shards
+      .filter(
+        ({ root, run, environment }) => run.status === 'completed' && sealProblem(root, run, environment) !== null,
+      )
+      .map((shard) => `${nameOf(shard)} was changed after the run: its seal does not fit.`),
   ]
 }
 
-async function written(shards: readonly FoundShard[], root: string, runId: string): Promise<RunSummary> {
+async function writeMerged(shards: readonly FoundShard[], root: string, runId: string): Promise<RunSummary> {
   const [first] = shards as [FoundShard]
   const { shard: _shard, ...begun } = first.run
   const startedAt = shards.map(({ run }) => run.startedAt).sort()[0] ?? begun.startedAt
@@ -112,7 +120,7 @@ async function written(shards: readonly FoundShard[], root: string, runId: strin
   const run: RunSummary = { ...begun, runId, startedAt, totalCases, passedCases: 0, failedCases: 0 }
   for (const count of ['errorCases', 'skippedCases', 'unjudgedCases', 'flakyCases'] as const) delete run[count]
   await createRun(root, { ...run, status: 'running', pendingCases: totalCases })
-  await writeEnvironment(root, environmentOf(first.environment, runId, startedAt))
+  await writeEnvironment(root, { ...environmentOf(shards), runId, recordedAt: startedAt })
   const log = await openCaseLog(root, runId)
   const records = inRunOrder(shards)
   for (const record of records) log.append(record)
@@ -124,16 +132,19 @@ async function written(shards: readonly FoundShard[], root: string, runId: strin
     failure: null,
     ingestMs: ingested.length === 0 ? null : Math.max(...ingested),
   })
-  await writeRun(root, summary)
-  return summary
+  const sealed = { ...summary, seal: sealOf(root, summary) }
+  await writeRun(root, sealed)
+  return sealed
 }
 
-/** The environment of the unsharded run. */
-function environmentOf(environment: Environment, runId: string, recordedAt: string): Environment {
-  const { shard: _shard, given, settings, ...rest } = environment
+/** The environment of the unsharded run, unclean where that of any shard is. */
+function environmentOf(shards: readonly FoundShard[]): Environment {
+  const [{ environment }] = shards as [FoundShard]
+  const { shard: _shard, given, settings, git, ...rest } = environment
   const without = (values: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(values).filter(([name]) => name !== 'shard'))
-  return { ...rest, runId, recordedAt, given: without(given), settings: without(settings) }
+  const dirty = shards.some((one) => one.environment.git?.dirty === true)
+  return { ...rest, given: without(given), settings: without(settings), git: git && { ...git, dirty } }
 }
 
 /** A shard has every nth case of the pack, so the position of each case in the whole run is known. */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { auditRun } from '../gate/latest-runs.ts'
 import { casesOf } from '../store/case-log.ts'
-import { readEnvironment, readRun } from '../store/documents.ts'
+import { caseLogPath, readEnvironment, readRun } from '../store/documents.ts'
 import {
   type CaseOutcome,
   type ExecutionRequest,
@@ -51,7 +52,7 @@ function context(root: string, fields: Partial<RunContext> = {}): RunContext {
     root,
     now: () => new Date(Date.UTC(2026, 2, 6, 10, minute++)),
     signal: new AbortController().signal,
-    surroundings: {
+    environment: {
       given: { seed: 7 },
       settings: { seed: 7, repeats: 1 },
       git: { commit: 'abc', dirty: false },
@@ -205,6 +206,43 @@ describe('resuming a run', () => {
     })
   })
 
+  it('refuses a run whose records were edited after it was interrupted', async () => {
+    using store = temporaryDirectory()
+    const interrupt = new AbortController()
+    const { benchmark } = aBenchmark((id) => {
+      if (id === 'b') interrupt.abort()
+      return outcome(id, 'fail')
+    })
+    await runBenchmark(benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
+    const log = caseLogPath(store.path, 'run-1')
+    writeFileSync(log, readFileSync(log, 'utf8').replaceAll('"fail"', '"pass"'))
+
+    const second = aBenchmark()
+    const resumed = resumeBenchmark(second.benchmark, 'run-1', context(store.path))
+
+    await expect(resumed).rejects.toThrow(/cannot be resumed: .* was changed after the run/u)
+    expect(second.asked).toEqual([])
+  })
+
+  it('can be interrupted and resumed again and again', async () => {
+    using store = temporaryDirectory()
+    for (const last of ['b', 'c', 'e']) {
+      const interrupt = new AbortController()
+      const { benchmark } = aBenchmark((id) => {
+        if (id === last) interrupt.abort()
+        return outcome(id)
+      })
+      const within = context(store.path, { signal: interrupt.signal })
+      const run =
+        last === 'b'
+          ? await runBenchmark(benchmark, 'run-1', options, within)
+          : await resumeBenchmark(benchmark, 'run-1', within)
+
+      expect(run.pendingCases).toBe({ b: 3, c: 2, e: 0 }[last])
+      expect((await auditRun(store.path, run)).problems.filter(({ field }) => field === 'seal')).toEqual([])
+    }
+  })
+
   it('leaves a completed run as it is', async () => {
     using store = temporaryDirectory()
     const summary = await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))
@@ -259,7 +297,7 @@ describe('resuming a run', () => {
         },
       }, 'run-1', { repeats: 1, seed: 7 }, {
         root: ${JSON.stringify(store.path)}, now: () => new Date(), signal: new AbortController().signal,
-        surroundings: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
+        environment: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
       })`
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -18,6 +18,7 @@ import {
 import { problemText } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
+import { sealOf, sealProblem } from '../store/seal.ts'
 
 /** The result of one case. The runner adds repeat and seed. */
 export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'returned' | 'failures' | 'timings'> & {
@@ -78,7 +79,7 @@ export type RunContext = {
   /** The number of cases in parallel; 1 unless given. */
   readonly jobs?: number
   /** The environment of the run; the runner adds the pack, the system and the seed. */
-  readonly surroundings: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
+  readonly environment: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -92,7 +93,7 @@ export async function runBenchmark(
   options: RunOptions,
   context: RunContext,
 ): Promise<RunSummary> {
-  const { root, now, surroundings } = context
+  const { root, now, environment } = context
   const { manifest, packHash, packFiles, system, isShuffled = false } = benchmark
   const { benchmarkId, deterministic, metrics: metricDeclarations } = manifest
   const { repeats, seed, ...rest } = options
@@ -111,7 +112,7 @@ export async function runBenchmark(
   const shard = options.shard === undefined ? {} : { shard: { ...options.shard, caseIds: [...wanted], isShuffled } }
   await writeEnvironment(root, {
     ...{ schemaVersion: 1, runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles } },
-    ...{ system, seed, ...surroundings, ...shard },
+    ...{ system, seed, ...environment, ...shard },
   })
   return carryOn(benchmark, begun, context)
 }
@@ -137,13 +138,14 @@ export function optionsOf(
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }
   const message = `The run "${runId}" cannot be resumed: its environment.json is missing or invalid.`
-  throw new MemoryError('invalid', message, { hint: 'Begin a new run.' })
+  throw new MemoryError('invalid', message, { hint: 'Start a new run.' })
 }
 
 async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
   const { root, now, signal, jobs = 1, onProgress } = context
   const release = await takeLock(`${runFolder(root, run.runId)}/lock`, `The run "${run.runId}"`)
   try {
+    await breakSeal(root, run)
     const cases = wantedCases(benchmark, run)
     const earlier = await casesOf(root, run.runId)
     const known = new Set(earlier.records.map(({ caseId, repeat }) => keyOf(caseId, repeat)))
@@ -182,12 +184,25 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
       failure,
       ingestMs: benchmark.ingestMs?.() ?? null,
     })
-    await writeRun(root, summary)
+    const sealed = { ...summary, seal: sealOf(root, summary) }
+    await writeRun(root, sealed)
     if (failure !== null && !signal.aborted) throw failure
-    return summary
+    return sealed
   } finally {
     release()
   }
+}
+
+/** Takes the seal off an interrupted run that goes on, after a check that nothing was edited meanwhile. */
+async function breakSeal(root: string, run: RunSummary): Promise<void> {
+  const { seal, ...unsealed } = run
+  if (seal === undefined) return
+  const problem = sealProblem(root, run, null)
+  if (problem !== null)
+    throw new MemoryError('invalid', `The run "${run.runId}" cannot be resumed: ${problemText(problem)}.`, {
+      hint: 'Start a new run.',
+    })
+  await writeRun(root, { ...unsealed, status: 'running' })
 }
 
 type Selection = Pick<RunOptions, 'filter' | 'shard'>
@@ -243,7 +258,7 @@ function refuseChanges(run: RunSummary, { manifest, packHash, system }: Runnable
   ].filter((change) => change !== null)
   if (changes.length === 0) return
   throw new MemoryError('conflict', `The run "${run.runId}" cannot be resumed: ${changes.join(', ')}.`, {
-    hint: 'Begin a new run.',
+    hint: 'Start a new run.',
   })
 }
 

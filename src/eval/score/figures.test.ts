@@ -53,6 +53,19 @@ describe('the figures of a run', () => {
     )
   })
 
+  it('give shares an interval that stays within 0 and 1, and is wide for 0 of few', () => {
+    const scored = (caseId: string): CaseRecord => ({
+      ...caseExample,
+      ...{ caseId, repeat: 0, schemaVersion: 1, verdict: 'pass', failures: [], scores: { loss: 0 } },
+    })
+
+    const { loss } = summariseCases(['a', 'b', 'c', 'd'].map(scored)).intervals
+
+    expect(loss?.low).toBe(0)
+    // Wilson, Journal of the American Statistical Association 22 (1927): z²/(n+z²).
+    expect(loss?.high).toBeCloseTo(0.4899, 4)
+  })
+
   it('weigh cases the same, however often each was repeated', () => {
     const scored = (caseId: string, repeat: number, f1: number | null): CaseRecord => ({
       ...caseExample,

@@ -1,7 +1,10 @@
 import type { PackCase } from '../kinds/kind.ts'
 import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 import type { BaselineBenchmark, CaseRecord, CaseResult, RunStatus, RunSummary, Verdict } from '../store/schemas/run.ts'
-import { clusterBootstrap, type Interval, mean, percentile, z95 } from './statistics.ts'
+import { clusterBootstrap, type Interval, mean, percentile, wilsonInterval, z95 } from './statistics.ts'
+
+/** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
+export const saturated = 'regression suite (saturated)'
 
 export type CaseFigures = ReturnType<typeof summariseCases>
 
@@ -56,12 +59,17 @@ function intervalsOf(
       const clusters = [...Map.groupBy(values, ({ cluster }) => cluster).values()]
       const isClustered = clusters.length > 1 && values.every(({ cluster }) => cluster !== undefined)
       const own = clusters.map((cluster) => cluster.map(({ value }) => value))
-      return [[name, isClustered ? clusterBootstrap(own, 1) : normalInterval(values.map(({ value }) => value))]]
+      return [[name, isClustered ? clusterBootstrap(own, 1) : intervalOf(values.map(({ value }) => value))]]
     }),
   )
 }
 
-function normalInterval(values: readonly number[]): Interval {
+/** Of shares the interval is Wilson's, which stays within 0 and 1, and is wider than nothing for 0 of few. */
+function intervalOf(values: readonly number[]): Interval {
+  const wilson = values.every((value) => value === 0 || value === 1)
+    ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
+    : null
+  if (wilson !== null) return wilson
   const centre = values.reduce((sum, value) => sum + value, 0) / values.length
   const variance = values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1)
   const half = z95 * Math.sqrt(variance / values.length)
@@ -144,6 +152,8 @@ export type Figures = {
   readonly passRate: number
   readonly totalCases: number | null
   readonly errorCases: number | null
+  /** All cases but those that were skipped or not judged. */
+  readonly judgedCases: number | null
   readonly metrics: Readonly<Record<string, number>>
   readonly packHash: string | null
   readonly system: { readonly name: string; readonly version: string } | null
@@ -156,20 +166,33 @@ export type Figures = {
 
 /** The figures of a run; `results` are its cases, where it kept them. */
 export const figuresOfRun = (run: RunSummary, results: readonly CaseResult[] | null): Figures =>
-  figuresOf(run, run.passedCases / run.totalCases, results?.length === 0 ? null : results)
+  figuresOf(
+    { ...run, judgedCases: judgedCasesOf(run) },
+    run.passedCases / run.totalCases,
+    results?.length === 0 ? null : results,
+  )
 
-export const figuresOfBaseline = (benchmark: BaselineBenchmark): Figures =>
-  figuresOf(benchmark, benchmark.passRate, benchmark.caseResults ?? null)
+export function figuresOfBaseline(benchmark: BaselineBenchmark): Figures {
+  const { passRate, caseResults: results = null } = benchmark
+  const judgedCases = results?.filter(isJudged).length ?? benchmark.judgedCases
+  return figuresOf({ ...benchmark, judgedCases }, passRate, results)
+}
+
+export const judgedCasesOf = ({ totalCases, skippedCases = 0, unjudgedCases = 0 }: RunSummary): number =>
+  totalCases - skippedCases - unjudgedCases
+
+export const isJudged = ({ verdict }: CaseResult): boolean => verdict !== 'skipped' && verdict !== 'unjudged'
 
 function figuresOf(
-  source: RunSummary | BaselineBenchmark,
+  source: (RunSummary | BaselineBenchmark) & { readonly judgedCases?: number | undefined },
   passRate: number,
   results: readonly CaseResult[] | null,
 ): Figures {
   const { benchmarkId, runId, metrics = {}, packHash = null, system = null, seed = null } = source
-  const { totalCases = null, errorCases = null, deterministic, repeats = 1, metricDeclarations = [] } = source
+  const { totalCases = null, errorCases = null, judgedCases = null } = source
+  const { deterministic, repeats = 1, metricDeclarations = [] } = source
   return {
-    ...{ benchmarkId, runId, passRate, totalCases, errorCases, metrics, packHash, system, seed },
+    ...{ benchmarkId, runId, passRate, totalCases, errorCases, judgedCases, metrics, packHash, system, seed },
     // A run is repeated where results vary, unless its pack declares that they do not.
     isNoisy: deterministic === false || (deterministic === undefined && repeats > 1),
     declarations: metricDeclarations,

@@ -11,6 +11,7 @@ describe('which way a metric is better', () => {
     'errorRate',
     'errors',
     'attackSuccessRate',
+    'benignLoss',
     'driftScore',
     'cross-scope-leaks',
   ])('is down for %s', (name) => {

@@ -15,7 +15,7 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 const lowerWords = setOf(
   'latency duration ms millis seconds cost usd tokens errors violation violations leak leaks leakage drift noise',
 )
-const lowerPairs = setOf('error-rate error-cases error-count attack-success token-count')
+const lowerPairs = setOf('error-rate error-cases error-count attack-success benign-loss token-count')
 /** More of what is spared is better. */
 const sparingWords = setOf('saved savings avoided recovery reduction resistance')
 const knownHigher = setOf(

@@ -109,12 +109,17 @@ export function pairedBootstrap(differences: readonly number[], seed: number): I
   const count = differences.length
   if (count === 0) return null
   const random = randomFrom(seed)
-  const means = Float64Array.from({ length: resamples }, () => {
+  return percentileInterval(resamples, () => {
     let total = 0
     for (let draw = 0; draw < count; draw += 1) total += differences[Math.floor(random() * count)] ?? 0
     return total / count
-  }).sort()
-  const at = (share: number): number => means[Math.round(share * (resamples - 1))] ?? 0
+  })
+}
+
+/** Where 95 % of the drawn values lie. */
+function percentileInterval(count: number, draw: () => number): Interval {
+  const drawn = Float64Array.from({ length: count }, draw).sort()
+  const at = (share: number): number => drawn[Math.round(share * (count - 1))] ?? 0
   return { low: at(alpha / 2), high: at(1 - alpha / 2) }
 }
 
@@ -177,7 +182,7 @@ const at = (values: readonly number[], index: number): number => values[index] ?
 export function clusterBootstrap(clusters: readonly (readonly number[])[], seed: number): Interval {
   const random = randomFrom(seed)
   const sums = clusters.map((values) => ({ total: sumOf(values), count: values.length }))
-  const means = Float64Array.from({ length: clusterResamples }, () => {
+  return percentileInterval(clusterResamples, () => {
     let [total, count] = [0, 0]
     for (let draw = 0; draw < sums.length; draw += 1) {
       const drawn = sums[Math.floor(random() * sums.length)]
@@ -185,9 +190,7 @@ export function clusterBootstrap(clusters: readonly (readonly number[])[], seed:
       count += drawn?.count ?? 0
     }
     return total / count
-  }).sort()
-  const at = (share: number): number => means[Math.round(share * (clusterResamples - 1))] ?? 0
-  return { low: at(alpha / 2), high: at(1 - alpha / 2) }
+  })
 }
 
 const clusterResamples = 2_000

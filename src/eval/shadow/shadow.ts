@@ -14,8 +14,6 @@ import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schem
 /** One live recall. Its texts are hashed and never kept. */
 export type Observation = {
   readonly message: string
-  /** The text that was really searched for, when it is not the message. */
-  readonly query?: string
   readonly context: Context
   /** The most beliefs that could have been recalled. */
   readonly limit: number
@@ -61,7 +59,7 @@ async function orIfAbsent<Value, Absent>(work: Promise<Value>, absent: Absent): 
 
 /** The record of a recall: ids, counts, lengths, durations, and hashes of texts. */
 export function shadowRecordOf(observation: Observation, key: Uint8Array, traceId: string): ShadowRecord {
-  const { message, query = message, context, limit, source, sessionKey, recordedAt, durationMs } = observation
+  const { message, context, limit, source, sessionKey, recordedAt, durationMs } = observation
   const hash = (purpose: string, text: string): string =>
     `hmac-sha256:${createHmac('sha256', key).update(`${purpose}\0${text}`).digest('hex')}`
   const { pinned, relevant, questions, prelude } = context
@@ -74,8 +72,8 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
     sessionKey: sessionKey === null ? 'none' : hash('session', sessionKey),
     promptHash: hash('text', message),
     promptLength: message.length,
-    retrievalQueryHash: hash('text', query),
-    retrievalQueryLength: query.length,
+    retrievalQueryHash: hash('text', message),
+    retrievalQueryLength: message.length,
     recallMode: 'full',
     recallResultLimit: limit,
     source: ids.length === 0 ? 'none' : source,
@@ -88,6 +86,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
     pinnedCount: pinned.length,
     relevantCount: relevant.length,
     questionCount: questions.length,
+    quoteCount: context.quotes.length,
     preludeChars: prelude?.text.length ?? 0,
   }
 }
@@ -168,6 +167,8 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
     recall: async (message, request = {}) => {
       const start = clock()
       const context = await memory.recall(message, request)
+      // Asking why, or what was known once, is no use of the memory; such recalls are not counted either.
+      if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs
       await queue.add({ message, context, limit, source, sessionKey, recordedAt: now(), durationMs })

@@ -48,7 +48,7 @@ export const packPath = (root: string, benchmarkId: string): string =>
 export const runFolder = (root: string, runId: string): string => join(root, 'runs', safeId(runId, 'runId'))
 export const runPath = (root: string, runId: string): string => `${runFolder(root, runId)}.json`
 export const caseLogPath = (root: string, runId: string): string => join(runFolder(root, runId), 'cases.jsonl')
-const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
+export const environmentPath = (root: string, runId: string): string => join(runFolder(root, runId), 'environment.json')
 export const baselinePath = (root: string, snapshotId: string): string =>
   join(root, 'baselines', `${safeId(snapshotId, 'snapshotId')}.json`)
 /** The day of a timestamp, which is the name of its record's folder. */
@@ -233,7 +233,7 @@ export async function createRun(root: string, run: RunSummary): Promise<void> {
 }
 
 export const writeEnvironment = (root: string, environment: Environment): Promise<boolean> =>
-  writeDocument('environment', environment, environmentPath(root, environment.runId), 'replace')
+  writeDocument('environment', { ...environment, sealed: true }, environmentPath(root, environment.runId), 'replace')
 
 /** Whether the snapshot was written: without `replace` an existing one stays. */
 export const writeBaseline = (root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { manifestExample, runExample } from '../../../test/harness/example-documents.ts'
+import { caseExample, manifestExample, runExample } from '../../../test/harness/example-documents.ts'
 import { parseArtifact, required } from './parse-artifact.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -55,6 +55,36 @@ describe('reading a document', () => {
     })
   })
 
+  it('calls a field missing, and shows its own value, where a rule concerns several fields', () => {
+    const error = { class: 'timeout', message: 'No answer within 5 s.' }
+    const messages = (record: object) =>
+      parseArtifact('case-record', bytes(JSON.stringify({ ...caseExample, ...record })), 'c.json')
+
+    expect(messages({ verdict: 'error' })).toMatchObject({
+      problems: [{ field: 'error', message: 'is missing; it must be there when the verdict is error' }],
+    })
+    expect(messages({ verdict: 'pass', error })).toMatchObject({
+      problems: [{ field: 'error', message: 'is an object; it must not be there unless the verdict is error' }],
+    })
+    expect(messages({ failures: ['b-2 is missing.'] })).toMatchObject({
+      problems: [{ field: 'failures', message: 'is a list of 1; it must be empty when the verdict is pass' }],
+    })
+    expect(parse(JSON.stringify({ ...runExample, completedAt: undefined }))).toMatchObject({
+      problems: [{ field: 'completedAt', message: 'is missing; it must be there in a completed run' }],
+    })
+  })
+
+  it('shows a number that is too large as it was read, and a syntax error on one line', () => {
+    const huge = JSON.stringify({ ...runExample, metrics: { f1: 7 } }).replace('"f1":7', '"f1":1e999')
+
+    expect(parse(huge)).toMatchObject({
+      problems: [{ field: 'metrics.f1', message: 'is Infinity; it must be a number' }],
+    })
+    expect(parse('{\n "metrics": {\n  "f1": NaN\n }\n}')).toMatchObject({
+      problems: [{ message: expect.not.stringContaining('\n') }],
+    })
+  })
+
   it('becomes one error for a caller who needs the document', () => {
     const checked = parseArtifact(
       'manifest',
@@ -66,7 +96,7 @@ describe('reading a document', () => {
       expect.objectContaining({
         code: 'invalid',
         message: 'The benchmark manifest is not valid. m.json: title is 7; it must be text. 1 more: cases.',
-        hint: 'The format is described in docs/schemas/manifest.schema.json.',
+        hint: 'The format is described in docs/reference/schemas/manifest.schema.json.',
       }),
     )
   })

@@ -7,7 +7,7 @@ import { Manifest } from './schemas/manifest.ts'
 import { BaselineSnapshot, CaseRecord, Environment, RunSummary } from './schemas/run.ts'
 import { isPlainShadowRecord, ShadowRecord } from './schemas/shadow-record.ts'
 
-/** Every kind of document in an eval store. The schemas are published under these names in docs/schemas. */
+/** Every kind of document in an eval store. The schemas are published under these names in docs/reference/schemas. */
 export const artifactSchemas = {
   manifest: Manifest,
   'run-summary': RunSummary,
@@ -135,7 +135,7 @@ export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
     // Some editors put a byte order mark before the text.
     value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch (error) {
-    if (error instanceof SyntaxError) return refused(file, `is not JSON: ${error.message}`)
+    if (error instanceof SyntaxError) return refused(file, `is not JSON: ${error.message.replace(/\s+/gu, ' ')}`)
     throw error
   }
   const unsafe = unsafeIn(value, deepestNesting)
@@ -186,7 +186,7 @@ export function checkArtifact<Kind extends ArtifactKind>(
   const showsValues = kind !== 'shadow-record'
   const [first, ...rest] = result.error.issues
     .slice(0, mostProblems)
-    .map((issue) => ({ file, field: fieldAt(issue.path), message: messageOf(issue, showsValues) }))
+    .map((issue) => ({ file, field: fieldAt(issue.path), message: messageOf(issue, value, showsValues) }))
   if (first === undefined) throw new Error('A refused document must have an issue.')
   return { ok: false, problems: [first, ...rest] }
 }
@@ -197,7 +197,7 @@ export function required<Value>(checked: Checked<Value>, kind: ArtifactKind): Va
   const [first, ...rest] = checked.problems
   const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
   throw new MemoryError('invalid', `The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, {
-    hint: `The format is described in docs/schemas/${kind}.schema.json.`,
+    hint: `The format is described in docs/reference/schemas/${kind}.schema.json.`,
   })
 }
 
@@ -212,9 +212,15 @@ export function fieldAt(path: readonly PropertyKey[]): string {
   return text === '' ? wholeDocument : text
 }
 
-function messageOf({ message, input, code }: z.core.$ZodIssue, showsValues: boolean): string {
-  if (input === undefined) return code === 'custom' ? message : `is missing; it ${message}`
-  return showsValues ? `is ${shown(input)}; it ${message}` : message
+function messageOf({ message, input, path }: z.core.$ZodIssue, document: unknown, showsValues: boolean): string {
+  const found = path.reduce<unknown>(
+    (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
+    document,
+  )
+  if (found === undefined) return `is missing; it ${message}`
+  // The input of a rule about several fields is all of them.
+  const value = typeof input === 'object' ? found : input
+  return showsValues ? `is ${shown(value)}; it ${message}` : message
 }
 
 const longestShown = 60
@@ -223,7 +229,8 @@ const longestShown = 60
 export function shown(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (value !== null && typeof value === 'object') return object
-  const text = JSON.stringify(value) ?? String(value)
+  // JSON has no word for a number that is too large for one.
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
 }
 

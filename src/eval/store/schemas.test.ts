@@ -78,6 +78,11 @@ describe('a manifest', () => {
       'targetSurface',
     ])
     expect(refused('manifest', { ...redTeamExample, attackClass: 'x-own-word' })).toEqual([])
+    expect(checkArtifact('manifest', { ...redTeamExample, attackClass: 'magic' }, 'f')).toMatchObject({
+      problems: [
+        { message: expect.stringMatching(/^is "magic"; it must be one of provenance-spoofing, .*begins with x-$/u) },
+      ],
+    })
   })
 
   it('declares each metric once, with a range that is one', () => {
@@ -290,7 +295,7 @@ describe('the published JSON Schemas', () => {
   })
 
   it.each(examples)('take %s, and refuse it without its version', (_name, kind, document) => {
-    const file = new URL(`../../../docs/schemas/${kind}.schema.json`, import.meta.url)
+    const file = new URL(`../../../docs/reference/schemas/${kind}.schema.json`, import.meta.url)
     const published = z.fromJSONSchema(JSON.parse(readFileSync(file, 'utf8')))
 
     expect(published.safeParse(document).error?.issues).toBeUndefined()

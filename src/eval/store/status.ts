@@ -16,8 +16,8 @@ export async function storeStatus(root: string) {
     latestOf<ShadowRecord>((record) => [record.recordedAt, record.traceId]),
     latestOf<BaselineSnapshot>((snapshot) => [snapshot.createdAt, snapshot.snapshotId]),
   ]
-  const shadows = await counted(root, 'shadow', shadow.see)
-  const baselines = await counted(root, 'baselines', baseline.see)
+  const shadows = await countDocuments(root, 'shadow', shadow.see)
+  const baselines = await countDocuments(root, 'baselines', baseline.see)
   const [latestShadow, latestBaseline] = [shadow.value(), baseline.value()]
   return {
     rootDir: root,
@@ -65,7 +65,7 @@ async function benchmarkStatus(root: string) {
     tags: new Set<string>(),
     sourceLinks: new Set<string>(),
   }
-  const { figures, invalid } = await counted(root, 'benchmarks', (manifest) => {
+  const { figures, invalid } = await countDocuments(root, 'benchmarks', (manifest) => {
     totalCases += manifest.cases.length
     for (const tag of manifest.tags ?? []) sets.tags.add(tag)
     for (const link of manifest.sourceLinks ?? []) sets.sourceLinks.add(link)
@@ -83,7 +83,7 @@ async function runStatus(root: string) {
   const byStatus: Record<RunStatus, number> = { completed: 0, failed: 0, partial: 0, running: 0 }
   const keyOf = (run: RunSummary) => [run.completedAt ?? run.startedAt, run.runId] as const
   const [latest, completed] = [latestOf(keyOf), latestOf(keyOf)]
-  const { figures, invalid } = await counted(root, 'runs', (run) => {
+  const { figures, invalid } = await countDocuments(root, 'runs', (run) => {
     byStatus[run.status] += 1
     latest.see(run)
     if (run.status === 'completed') completed.see(run)
@@ -93,7 +93,7 @@ async function runStatus(root: string) {
 }
 
 /** Counts the documents of a folder and passes each valid one to `see`. */
-async function counted<Tree extends StoreTree>(root: string, tree: Tree, see: (document: Held<Tree>) => void) {
+async function countDocuments<Tree extends StoreTree>(root: string, tree: Tree, see: (document: Held<Tree>) => void) {
   const figures = { total: 0, valid: 0, invalid: 0 }
   const invalid: { readonly path: string; readonly field: string; readonly error: string }[] = []
   await scan(root, tree, ({ checked }) => {

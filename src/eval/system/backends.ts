@@ -6,7 +6,7 @@ import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
 import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleSubject } from './controls.ts'
 import { type Clock, type Subject, systemSubject } from './subject.ts'
-import { backendNames, type OwnBackend, type System } from './system.ts'
+import { backendNames, type HearingSystem, type OwnBackend, type System } from './system.ts'
 import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
 
 /** The forms of names of systems outside of Credence. */
@@ -16,7 +16,7 @@ export type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 
 /** Opens a system outside of Credence, whose code is loaded only then. Its first reset starts or reaches it. */
-export async function openOutside(name: OutsideName): Promise<System> {
+export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   const [kind, place] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)]
   if (kind !== 'mcp') {
     const { httpSystem } = await import('./outside/http-system.ts')
@@ -35,7 +35,7 @@ export const backendForms: string = [...backendNames, ...outsideForms].join(', '
 
 export function readBackendName(name: string): BackendName {
   if (isBackendName(name)) return name
-  throw new MemoryError('invalid', `"${name}" is not a memory that can be asked.`, {
+  throw new MemoryError('invalid', `Unknown system "${name}".`, {
     hint: `Use one of ${backendForms}.`,
   })
 }
@@ -61,13 +61,13 @@ export class Backends {
   }
 
   async open(name: BackendName): Promise<Subject> {
-    if (isOutsideName(name)) return this.behindScreen(await openOutside(name))
+    if (isOutsideName(name)) return this.subjectOf(await openOutside(name))
     if (name === 'oracle') return oracleSubject(this.ours)
-    return this.behindScreen(await this.#system(name))
+    return this.subjectOf(await this.#system(name))
   }
 
-  /** Puts any system under test, ours or another. */
-  behindScreen(system: System): Subject {
+  /** Any system as a subject that sees no case. */
+  subjectOf(system: System): Subject {
     return systemSubject(system, { ours: this.ours, clock: this.#parts.clock })
   }
 

@@ -23,7 +23,7 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
   const takeIn = (beliefs: readonly BeliefRecord[]) =>
     importRecords(
       ports(),
-      { user: '', author },
+      { user: '', author, trusted: true },
       beliefs.map((record) => ({ place: `belief ${record.id}`, record })),
     )
 
@@ -43,7 +43,7 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
       corpus = new Corpus(beliefs)
       const { added } = await takeIn(beliefs)
       const merged = beliefs.length - added
-      const note = 'say something again or anew under a name already taken in their scope.'
+      const note = 'repeat or replace one of the same name and scope.'
       return merged === 0 ? [] : [`${merged} of ${beliefs.length} beliefs ${note}`]
     },
     update: async (update) => {
@@ -91,5 +91,5 @@ function reasonText({ kind, ...details }: NearMissReason): string {
 }
 
 function refuseNewId(): never {
-  throw new MemoryError('conflict', 'Taking in the corpus would have to make beliefs that are not in it.')
+  throw new MemoryError('conflict', 'Importing the corpus would create beliefs that are not in it.')
 }

@@ -4,7 +4,7 @@ import { Corpus } from './corpus.ts'
 import { type Subject, tierSupplier } from './subject.ts'
 import { emptyAnswer, type System, type SystemQuery } from './system.ts'
 
-/** A system that looks through the whole corpus for every message, to see what so little achieves. */
+/** A system that scans the whole corpus for every message, to show what so simple a method achieves. */
 function controlSystem(
   name: string,
   description: string,

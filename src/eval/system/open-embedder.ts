@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MemoryError } from '../../errors.ts'
 import type { Embedder } from '../../search/embedder.ts'
-import { openMiniLm } from '../../search/minilm.ts'
+import { openMiniLm } from '../../search/minilm/minilm.ts'
 
 /** The model that needs nothing but npm. */
 export const defaultEmbedder = 'minilm'
@@ -32,21 +32,26 @@ const patienceMs = 120_000
 
 /** A model behind any server that speaks OpenAI's `/v1/embeddings`. `name` is the name of the model in results. */
 async function openHttpEmbedder(server: { url: string; model: string; name: string; apiKey: string | undefined }) {
-  const { url, model, name, apiKey } = server
-  const endpoint = endpointOf(url)
-  const headers = apiKey !== undefined && mayCarryKey(endpoint) ? { authorization: `Bearer ${apiKey}` } : {}
+  const { url: base, model, name, apiKey } = server
+  // Few runs need another model, so its client is loaded only then.
+  const { postJson } = await import('../../models/endpoint.ts')
+  const { isLoopback } = await import('../../models/model-spec.ts')
+  const url = endpointOf(base)
+  // A key never leaves this machine unencrypted.
+  const { protocol, hostname } = new URL(url)
+  const key = apiKey !== undefined && (protocol === 'https:' || isLoopback(hostname)) ? apiKey : null
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` }
+  const hint = `Check the address and the model; with Ollama try \`ollama pull ${model}\`. A key is taken from OPENAI_API_KEY.`
 
   const request = async (texts: readonly string[]): Promise<readonly Float32Array[]> => {
-    const { data: answer, error } = Answer.safeParse(
-      await post(endpoint, { model, input: texts, encoding_format: 'float' }, headers),
-    )
-    if (answer === undefined) {
-      const [issue] = error.issues
-      throw wrongAnswer(endpoint, `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`)
-    }
-    if (answer.data.length !== texts.length)
-      throw wrongAnswer(name, `${texts.length} texts were sent and ${answer.data.length} vectors came back`)
-    const inOrder = answer.data.toSorted((one, other) => one.index - other.index)
+    const body = { model, input: texts, encoding_format: 'float' }
+    const signal = AbortSignal.timeout(patienceMs)
+    const { data } = await postJson({ url, headers, body, signal, key, fetch }, Answer).catch((cause: unknown) => {
+      throw cause instanceof MemoryError ? new MemoryError(cause.code, cause.message, { hint, cause }) : cause
+    })
+    if (data.length !== texts.length)
+      throw wrongAnswer(name, `${texts.length} texts were sent and ${data.length} vectors came back`)
+    const inOrder = data.toSorted((one, other) => one.index - other.index)
     return inOrder.map(({ embedding }) => Float32Array.from(embedding))
   }
 
@@ -66,36 +71,9 @@ async function openHttpEmbedder(server: { url: string; model: string; name: stri
   }
 }
 
-async function post(
-  url: string,
-  body: { readonly model: string; readonly input: readonly string[]; readonly encoding_format: string },
-  headers: Record<string, string>,
-): Promise<unknown> {
-  const hint = `Check the address and the model; with Ollama try \`ollama pull ${body.model}\`. A key is taken from OPENAI_API_KEY.`
-  let response: Response
-  try {
-    response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(patienceMs),
-    })
-  } catch (cause) {
-    throw new MemoryError('unavailable', `${url} does not answer.`, { hint, cause })
-  }
-  const text = await response.text()
-  if (!response.ok)
-    throw new MemoryError('unavailable', `${url} answered ${response.status}: ${text.slice(0, 200)}`, { hint })
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new MemoryError('unavailable', `${url} answered with something other than JSON.`, { hint, cause })
-  }
-}
-
 const wrongAnswer = (whose: string, why: string): MemoryError =>
   new MemoryError('unavailable', `The answer of ${whose} cannot be used: ${why}.`, {
-    hint: 'Is it an embedding model?',
+    hint: 'Check that it is an embedding model.',
   })
 
 /** Accepts the base address, with or without its version, or the whole address. */
@@ -103,10 +81,4 @@ function endpointOf(url: string): string {
   const base = url.replace(/\/+$/u, '')
   if (base.endsWith('/embeddings')) return base
   return /\/v\d+$/u.test(base) ? `${base}/embeddings` : `${base}/v1/embeddings`
-}
-
-/** A key never leaves this machine unencrypted. */
-function mayCarryKey(endpoint: string): boolean {
-  const { protocol, hostname } = new URL(endpoint)
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

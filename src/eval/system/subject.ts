@@ -10,7 +10,7 @@ export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/** What a run asks: a `System` behind a screen, or the oracle, the only one that sees expectations. */
+/** What a run asks: a `System` that sees no case, or the oracle, the only one that sees expectations. */
 export type Subject = {
   readonly name: string
   readonly version: string
@@ -30,7 +30,7 @@ export type Subject = {
 }
 
 /**
- * Puts a system behind a screen: ids go in opaque and come back mapped, nothing of a case but its query goes in, and a
+ * Hides a case from a system: ids are replaced by opaque ones and mapped back, only the query of a case is passed, and a
  * system that only finds relevant beliefs gets the other tiers from `ours`, Credence's own recall.
  */
 export function systemSubject(
@@ -48,7 +48,7 @@ export function systemSubject(
       const hidden = beliefs.map(screen.hideBelief)
       await supplier?.begin(hidden)
       await system.reset()
-      return timed(clock, () => system.ingest(hidden))
+      return measureTime(clock, () => system.ingest(hidden))
     },
     change: async (update) => {
       const hidden = screen.hideUpdate(update)
@@ -56,7 +56,7 @@ export function systemSubject(
       await system.update(hidden)
     },
     answer: async (query) => {
-      const { value, ms } = await timed(clock, () => system.recall(query))
+      const { value, ms } = await measureTime(clock, () => system.recall(query))
       const whole = supplier === null ? value : await supplier.complete(query, value)
       return { value: screen.revealAnswer(whole), ms }
     },
@@ -112,7 +112,7 @@ function fitBudget(
   })
 }
 
-async function timed<Value>(clock: Clock, run: () => Promise<Value>): Promise<Timed<Value>> {
+async function measureTime<Value>(clock: Clock, run: () => Promise<Value>): Promise<Timed<Value>> {
   const start = clock()
   const value = await run()
   return { value, ms: clock() - start }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type BeliefRecord, readRecords } from '../../memory/transfer/belief-record.ts'
-import type { Answer, System, SystemQuery } from './system.ts'
+import type { Answer, HearingSystem, System, SystemQuery, SystemTurn } from './system.ts'
 
 const scopes = ['domain:boats']
 const record = (id: string, name: string, fields: object = {}) => ({
@@ -178,6 +178,88 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
             expect(clauses.reduce((total, clause) => total + clause.score, 0)).toBeCloseTo(score ?? Number.NaN, 12)
         }
       }
+    })
+  })
+}
+
+const said = (session: string, ...texts: readonly string[]): readonly SystemTurn[] =>
+  texts.map((text, index) => ({
+    ...{ id: `${session}-${index}`, user: 'ann', scope: 'project:boats', session, index, text },
+    role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    at: `2026-0${session.slice(1)}-01T10:0${index}:00.000Z`,
+  }))
+
+const conversation: readonly SystemTurn[] = [
+  ...said('s1', 'My anchor weighs twenty kilos.', 'A heavy anchor is a safe anchor.', 'I rented a kayak near Voss.'),
+  ...said('s2', 'The harbour master in Bergen is called Ingrid.', 'Noted.', 'Always answer in British English.'),
+  ...said('s3', 'I sold the old mainsail.'),
+]
+const asked = [
+  'How heavy is my anchor?',
+  'Who is the harbour master in Bergen?',
+  'What did step 2 show?',
+  'nothing',
+  '',
+]
+
+/** What holds for every memory that conversations can be put into. */
+export function describeHearing(name: string, open: () => Promise<HearingSystem>): void {
+  describe(`${name} hears conversations`, () => {
+    let system: HearingSystem
+    beforeEach(async () => {
+      system = await open()
+      await system.reset()
+      return () => system.close()
+    })
+
+    const at = '2026-05-01T10:00:00.000Z'
+    const ask = (message: string): Promise<Answer> =>
+      system.recall(query(message, { scopes: ['project:boats'], at, budget: { maxBeliefs: 100 } }))
+    const askAll = async (): Promise<readonly Answer[]> => {
+      const answers: Answer[] = []
+      for (const message of asked) answers.push(await ask(message))
+      return answers
+    }
+
+    it('says what it is', () => {
+      expect(system.name).toMatch(/^[a-z0-9-]+$/u)
+      expect(system.description).not.toBe('')
+      expect(system.version).not.toBe('')
+    })
+
+    it('names only turns or sessions it was told, each once, best first', async () => {
+      await system.hear(conversation)
+      const told = new Set(conversation.flatMap(({ id, session }) => [id, session]))
+
+      for (const { relevant, pinned } of await askAll()) {
+        const ids = relevant.map(({ id }) => id)
+        expect([...ids, ...pinned].filter((id) => !told.has(id))).toEqual([])
+        expect(new Set(ids).size).toBe(ids.length)
+      }
+    })
+
+    it('answers the same question in the same way, however often it is asked', async () => {
+      await system.hear(conversation)
+
+      expect(await askAll()).toEqual(await askAll())
+    })
+
+    it('answers alike when it is told in parts', async () => {
+      await system.hear(conversation)
+      const whole = (await askAll()).map(({ relevant }) => relevant)
+      await system.reset()
+      for (const turn of conversation) await system.hear([turn])
+
+      expect((await askAll()).map(({ relevant }) => relevant)).toEqual(whole)
+    })
+
+    it('has nothing to say with nothing told, and forgets everything when it is reset', async () => {
+      const nothing = { pinned: [], relevant: [] }
+      for (const answer of await askAll()) expect(answer).toMatchObject(nothing)
+      await system.hear(conversation)
+      await system.reset()
+
+      for (const answer of await askAll()) expect(answer).toMatchObject(nothing)
     })
   })
 }

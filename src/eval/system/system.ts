@@ -1,3 +1,4 @@
+import type { TurnRole } from '../../beliefs/turn.ts'
 import type { Budget, MatchedForm } from '../../memory/recall/context.ts'
 import type { RecallRequest } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
@@ -12,8 +13,24 @@ export type SystemQuery = {
   readonly message: string
   readonly budget: Partial<Budget>
   readonly recall: RecallOptions
+  /** When it is asked. Default now. */
+  readonly at?: string
   /** Asks for the optional parts of the answer that say how it was reached. */
   readonly explain?: boolean
+}
+
+/** A message of a conversation, or a step of a tool, word for word. */
+export type SystemTurn = {
+  readonly id: string
+  readonly user: string
+  readonly scope: string
+  readonly session: string
+  /** Its place in the session, from 0. */
+  readonly index: number
+  readonly role: TurnRole
+  readonly speaker?: string
+  readonly at: string
+  readonly text: string
 }
 
 /** A change of the corpus between two questions. */
@@ -35,6 +52,7 @@ export type AnswerClause = {
 }
 
 export type AnswerHit = {
+  /** The belief, the turn, or the session of turns that was found. */
   readonly id: string
   /** Null for a system that does not score. */
   readonly score: number | null
@@ -51,6 +69,8 @@ export type Answer = {
   /** Best first. */
   readonly relevant: readonly AnswerHit[]
   readonly questions: readonly string[]
+  /** Whether any turn would be put into the context unasked. Absent for a system that only searches. */
+  readonly pushes?: boolean
   /** The text that was really searched for, when it is not the message. */
   readonly expandedQuery?: string
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
@@ -59,8 +79,8 @@ export type Answer = {
 export const emptyAnswer: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
 
 /**
- * A memory under evaluation. Whatever it is, it sees beliefs and messages only: never a case, a label or an
- * expectation, and belief ids only in an opaque form. Every method may reject; that is counted as an error.
+ * A memory under evaluation. Whatever it is, it sees beliefs, turns and messages only: never a case, a label or an
+ * expectation, and ids only in an opaque form. Every method may reject; that is counted as an error.
  */
 export type System = {
   readonly name: string
@@ -76,10 +96,15 @@ export type System = {
   reset(): Promise<void>
   /** Takes in a whole corpus. Returns a sentence for each belief that it could not take in as given. */
   ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>
+  /** Takes in turns of conversations, in order, besides those it has. Absent in a system that keeps beliefs only. */
+  hear?(turns: readonly SystemTurn[]): Promise<void>
   update(update: BeliefUpdate): Promise<void>
   recall(query: SystemQuery): Promise<Answer>
   close(): Promise<void>
 }
+
+/** A memory that conversations can be put into. */
+export type HearingSystem = System & Required<Pick<System, 'hear'>>
 
 export const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
 /** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
@@ -87,13 +112,17 @@ export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as cons
 export const backendNames = [...comparedBackends, ...controlBackends] as const
 export type OwnBackend = (typeof backendNames)[number]
 
+/** The controls of red-team packs: one believes everything, the other nothing. */
+export const redTeamControls = ['defenceless', 'refusing'] as const
+
 /** Whether a system of a run is a control, or an extractor that is one. */
 export const isControlName = (name: string): boolean =>
-  name === 'chance' ||
+  ['chance', 'nearest-steps'].includes(name) ||
   name.endsWith('-times') ||
+  redTeamControls.some((control) => name === control) ||
   controlBackends.some((control) => name === control || name === `learn:${control}`)
 
-/** The memories that a conversation pack can be run on. All but the first two are there to compare with. */
+/** Our own memories for conversation packs. All but the first two are there to compare with. */
 export const turnSystemNames = [
   'credence',
   'credence-vectors',
@@ -102,10 +131,19 @@ export const turnSystemNames = [
   'bm25-turns',
   'bm25-sessions',
   'vectors',
+  'nearest-steps',
   'everything',
   'chance',
   'none',
 ] as const
+export type TurnSystemName = (typeof turnSystemNames)[number]
 
-/** What a run on a public suite is compared with unless a system is named. All of them are quick. */
-export const turnBaselines = ['bm25-turns', 'bm25-sessions', 'everything', 'chance', 'none'] as const
+/** The baselines of a run on a public suite, unless one of our systems is named. All of them are fast. */
+export const turnBaselines = (suite: string | undefined): readonly TurnSystemName[] => [
+  'bm25-turns',
+  'bm25-sessions',
+  ...(suite === 'ama-bench' ? (['nearest-steps'] as const) : []),
+  'everything',
+  'chance',
+  'none',
+]

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { belief, letterEmbedder } from '../../../test/eval/sample-corpus.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { writeFiles } from '../../files/write-files.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
-import { writeFiles } from '../report/write-files.ts'
 import { embeddedText, readVectors, textHash, vectorsFor } from './vector.ts'
 
 const [anchor, sail] = readRecords(

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { invalid } from '../../errors.ts'
 import { readTextFile } from '../../files/read-text.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { cosine, packVector, unpackVector } from '../../search/embedder.ts'
-import { invalid, parseJsonFile } from '../pack/manifest.ts'
+import { parseJsonAs } from '../pack/manifest.ts'
 import { Corpus } from './corpus.ts'
 import { type AnswerHit, emptyAnswer, type System } from './system.ts'
 
@@ -110,14 +111,10 @@ type Model = Pick<Embedder, 'model' | 'dimensions'>
 export function readVectors(directory: string, { model, dimensions }: Model): KnownVectors {
   const file = join(directory, fileName)
   if (!existsSync(file)) return new Map()
-  const parsed = vectorFile.safeParse(parseJsonFile(file, readTextFile(file)))
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw invalid(`${file}: ${issue?.path.join('.')}: ${issue?.message}.`, regenerate)
-  }
-  if (parsed.data.model !== model || parsed.data.dimensions !== dimensions) return new Map()
+  const stored = parseJsonAs(file, readTextFile(file), vectorFile, regenerate)
+  if (stored.model !== model || stored.dimensions !== dimensions) return new Map()
   return new Map(
-    parsed.data.vectors.map(({ id, textHash: hash, vector }) => {
+    stored.vectors.map(({ id, textHash: hash, vector }) => {
       const unpacked = unpackVector(vector, dimensions)
       if (unpacked === null)
         throw invalid(`${file}: the vector of "${id}" does not have ${dimensions} dimensions.`, regenerate)

@@ -1,11 +1,14 @@
 import { type Context, Hono } from 'hono'
 import { MemoryError } from '../../errors.ts'
-import type { Authenticated, Authentication } from '../authentication.ts'
+import type { Authenticated, Authentication, Caller } from '../authentication.ts'
 import { answerError, refuse } from '../error-answers.ts'
-import type { LiveEvents } from '../live-events.ts'
+import { answerJson } from '../json-answer.ts'
+import { LiveEvents } from '../live-events.ts'
 import { readRequest } from '../read-request.ts'
-import { type RouteName, routes } from './contract.ts'
+import { withinView } from './agent-view.ts'
+import { isOfTeams, type RouteName, routes } from './contract.ts'
 import type { EvalArchive } from './eval-archive.ts'
+import { accessHandlers } from './handlers/access.ts'
 import { beliefHandlers } from './handlers/beliefs.ts'
 import { evalHandlers } from './handlers/evals.ts'
 import { recallHandlers } from './handlers/recall.ts'
@@ -21,73 +24,129 @@ type ApiOptions = {
   readonly deps: ServerDeps
   readonly archive: EvalArchive
   readonly live: LiveEvents
+  readonly pollEveryMs: number
   readonly authentication: Authentication
   readonly onBug: (error: unknown) => void
 }
 
 type Respond = (context: Context<Authenticated>) => Promise<Response>
 
+/** What a request is answered with: the dependencies of one owner, and the handlers made for them. */
+type Served = { readonly deps: ServerDeps; readonly handlers: Handlers }
+
+/** Handlers of this many people and teams are kept. */
+const mostServed = 1_000
+
 /** Everything under `/api`, route by route from the table in `contract.ts`. */
-export function apiApp(options: ApiOptions): Hono<Authenticated> {
-  const { deps, archive, live, authentication, onBug } = options
-  const handlers: Handlers = {
-    ...systemHandlers(deps),
-    ...beliefHandlers(deps),
-    ...turnHandlers(deps),
-    ...recallHandlers(deps),
-    ...evalHandlers(deps, archive),
+export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
+  const { deps, archive, live, pollEveryMs, authentication, onBug } = options
+  const servedFrom = (of: ServerDeps): Served => ({
+    deps: of,
+    handlers: {
+      ...systemHandlers(of),
+      ...beliefHandlers(of),
+      ...turnHandlers(of),
+      ...recallHandlers(of),
+      ...evalHandlers(of, archive),
+      ...accessHandlers(of),
+    },
+  })
+  const installation = servedFrom(deps)
+  const known = new Map<string, Served>()
+  /** Whose memory a request is about comes from its token alone; `team` must be one of its teams. */
+  const servedFor = (caller: Caller, team: string | undefined): Served => {
+    if (caller.kind !== 'member') {
+      if (team === undefined) return installation
+      throw new MemoryError('not_found', `There is no team "${team.slice(0, 80)}" for this token.`)
+    }
+    const key = JSON.stringify([caller.principal, team])
+    const served = known.get(key) ?? servedFrom(deps.forPrincipal(caller.principal, team))
+    known.delete(key)
+    known.set(key, served)
+    const [oldest] = known.keys()
+    if (known.size > mostServed && oldest !== undefined) known.delete(oldest)
+    return served
+  }
+  /** The events for each token, about the changes of its person only. They end when the token is revoked. */
+  const lives = new Map<string, LiveEvents>()
+  const liveFor = (caller: Caller): LiveEvents => {
+    if (caller.kind !== 'member') return live
+    const { tokenId: id } = caller.principal
+    const { store } = servedFor(caller, undefined).deps
+    const state = async () => {
+      if ((await (await deps.access()).access.findToken({ id })) === null && lives.delete(id)) own.close()
+      return { journalHead: (await store.head()).number, evalsStamp: '' }
+    }
+    const own = lives.get(id) ?? new LiveEvents({ state, everyMs: pollEveryMs, onProblem: onBug })
+    lives.set(id, own)
+    return own
   }
   const withoutMemory: Partial<Record<RouteName, Respond>> = {
     login: async (context) => {
       const { body } = await readRequest(context, routes.login)
-      if (!authentication.isToken((body as { readonly token: string }).token))
-        return authentication.refuseWrongToken(context)
-      context.header('set-cookie', authentication.setCookie())
+      const cookie = await authentication.logIn((body as { readonly token: string }).token)
+      if (cookie === null) return authentication.refuseWrongToken(context)
+      context.header('set-cookie', cookie)
       return context.json({ ok: true })
     },
     logout: async (context) => {
       await readRequest(context, routes.logout)
-      context.header('set-cookie', authentication.clearCookie())
+      context.header('set-cookie', await authentication.endSession(context.req.header('cookie')))
       return context.json({ ok: true })
     },
     events: async (context) => {
       await readRequest(context, routes.events)
-      return live.subscribe(context)
+      return liveFor(context.get('caller')).subscribe(context)
     },
   }
   const app = new Hono<Authenticated>()
   app.onError(answerError(onBug, { code: 'too_large' }))
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
-    const respond = withoutMemory[name] ?? respondWith(name as keyof Handlers, route, { handlers, deps })
-    if (route.access === 'anybody') app.on(route.method, `${apiPrefix}${route.path}`, respond)
-    else app.on(route.method, `${apiPrefix}${route.path}`, authentication.required, respond)
+    const own = withoutMemory[name]
+    const respond = own ?? respondWith(name as keyof Handlers, route, servedFor)
+    const path = `${apiPrefix}${route.path}`
+    if (route.access === 'anybody') app.on(route.method, path, respond)
+    else app.on(route.method, path, authentication.admit(route.access), respond)
+    if (isOfTeams(name, route))
+      app.on(route.method, `${teamPrefix}${route.path}`, authentication.admit(route.access), respond)
   }
   const document = openApiDocument(deps.version)
-  app.get('/api/openapi.json', authentication.required, (context) => context.json(document))
+  app.get('/api/openapi.json', authentication.admit('authenticated'), (context) => context.json(document))
   for (const [path, known] of Map.groupBy(Object.values(routes) as Route[], ({ path }) => path)) {
     const allowed = known.map(({ method }) => method).join(', ')
-    app.all(`${apiPrefix}${path}`, authentication.required, (context) => {
+    app.all(`${apiPrefix}${path}`, authentication.admit('authenticated'), (context) => {
       context.header('allow', allowed)
       return refuse(context, 405, { code: 'not_allowed', message: `${context.req.path} takes ${allowed}.` })
     })
   }
-  app.all('/api/*', authentication.required, (context) => {
+  app.all('/api/*', authentication.admit('authenticated'), (context) => {
     const message = `There is no ${context.req.path.slice(0, 80)}.`
     return refuse(context, 404, { code: 'not_found', message, hint: 'GET /api/openapi.json lists the routes.' })
   })
-  return app
+  return {
+    app,
+    close: () => {
+      for (const one of lives.values()) one.close()
+    },
+  }
 }
 
+const teamPrefix = `${apiPrefix}/teams/:team`
+
 const respondWith =
-  (name: keyof Handlers, route: Route, { handlers, deps }: { handlers: Handlers; deps: ServerDeps }): Respond =>
+  (name: keyof Handlers, route: Route, servedFor: (caller: Caller, team: string | undefined) => Served): Respond =>
   async (context) => {
-    const request = await readRequest(context, route)
+    const received = await readRequest(context, route)
+    const caller = context.get('caller')
+    const { deps, handlers } = servedFor(caller, context.req.param('team'))
     await deps.catchUp()
-    const memory = deps.memories[context.get('channel')]
+    const channel = context.get('channel')
+    const memory = deps.memories[channel]
+    const request = channel === 'agent' ? await withinView(deps, name, received) : received
     // The schemas of this route have validated the request, so it has the type that the handler expects.
     const handle = handlers[name] as (request: object) => Promise<object>
     try {
-      return context.json(await handle({ ...request, memory }), route.status)
+      return answerJson(context, await handle({ ...request, memory, caller }), route.status)
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code !== 'conflict') throw error
       const { code, message, hint = null } = error

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
 import * as shape from './memory-shapes.ts'
-import type { DeepReadonly } from './route.ts'
-import { beliefRoutes, journalRoutes, proposalRoutes } from './routes/belief-routes.ts'
+import type { DeepReadonly, Route } from './route.ts'
+import { accessRoutes } from './routes/access-routes.ts'
+import { beliefRoutes, journalRoutes, type Proposal as ProposalShape, proposalRoutes } from './routes/belief-routes.ts'
 import * as evals from './routes/eval-routes.ts'
 import { type Remedy as RemedyShape, recallRoutes } from './routes/recall-routes.ts'
 import { systemRoutes } from './routes/system-routes.ts'
@@ -17,6 +18,7 @@ export const routeGroups = {
   recall: recallRoutes,
   journal: journalRoutes,
   evals: evals.evalRoutes,
+  people: accessRoutes,
 } as const
 
 /**
@@ -34,7 +36,13 @@ export const routes = {
   ...recallRoutes,
   ...journalRoutes,
   ...evals.evalRoutes,
+  ...accessRoutes,
 } as const
+
+/** Whether a route exists for the memory of a team too, below `/api/v1/teams/:team`. A team has no conversations. */
+export const isOfTeams = (name: string, { access }: Route): boolean =>
+  (access === 'agents' || access === 'person') &&
+  (name === 'search' || ![accessRoutes, systemRoutes, turnRoutes].some((group) => Object.hasOwn(group, name)))
 
 export const csrfHeader = { name: 'x-credence', value: '1' } as const
 
@@ -68,16 +76,17 @@ type Of<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
 export type Belief = Of<typeof shape.Belief>
 export type Explanation = Of<typeof shape.Explanation>
 export type RelevantBelief = Of<typeof shape.RelevantBelief>
+export type MatchedForm = Of<typeof shape.MatchedForm>
 export type NearMiss = Of<typeof shape.NearMiss>
 export type NearMissReason = Of<typeof shape.NearMissReason>
 export type Quote = Of<typeof shape.Quote>
 export type JournalEntry = Of<typeof shape.JournalEntry>
 export type Revision = Of<typeof shape.Revision>
+export type Proposal = Of<typeof ProposalShape>
 export type Remedy = Of<typeof RemedyShape>
 export type ListedRun = Of<typeof evals.ListedRun>
 export type ListedPack = Of<typeof evals.ListedPack>
 export type ListedCase = Of<typeof evals.ListedCase>
-export type CaseDiff = Of<typeof evals.CaseDiff>
 export type FigureComparison = Of<typeof evals.FigureComparison>
 export type ListedBaseline = Of<typeof evals.ListedBaseline>
 export type ApiErrorBody = Of<typeof ApiError>

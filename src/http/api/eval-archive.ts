@@ -11,6 +11,7 @@ import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/
 export type FoundPack = {
   readonly id: string
   readonly source: 'store' | 'shipped'
+  readonly directory: string | null
   readonly manifest: Manifest | null
   readonly problem: string | null
 }
@@ -18,7 +19,7 @@ export type FoundPack = {
 type RunCases = { readonly records: readonly CaseRecord[]; readonly problems: readonly string[] }
 
 /** How many runs have their case records in memory. */
-const mostCachedRuns = 4
+const mostCachedRuns = 24
 
 /** The documents of an eval store, cached until the folder they are in changes. */
 export class EvalArchive {
@@ -105,10 +106,10 @@ async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]>
 function readPack(directory: string, source: FoundPack['source']): FoundPack {
   try {
     const manifest = manifestOf(directory)
-    return { id: manifest.benchmarkId, source, manifest, problem: null }
+    return { id: manifest.benchmarkId, source, directory, manifest, problem: null }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
-    return { id: basename(directory), source, manifest: null, problem: error.message }
+    return { id: basename(directory), source, directory, manifest: null, problem: error.message }
   }
 }
 

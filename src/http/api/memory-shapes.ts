@@ -68,10 +68,12 @@ export const MatchedWords = z.object({
   typo: z.object({ written: z.string(), meant: z.string() }).nullable(),
 }) satisfies z.ZodType<context.MatchedWords>
 
-const MatchedForm = z.object({
+export const MatchedForm = z.object({
   field: z.enum(['name', 'alias']),
   form: z.string(),
   words: z.array(MatchedWords),
+  holders: z.int().describe('How many beliefs in view these words can mean.'),
+  population: z.int().describe('How many beliefs are in view.'),
   explanation: Explanation,
 }) satisfies z.ZodType<context.MatchedForm>
 
@@ -83,16 +85,20 @@ export const RelevantBelief = z.object({
   through: z.string().nullable().describe('The relation that brought it, when the message does not name it itself.'),
 }) satisfies z.ZodType<context.RelevantBelief>
 
+export const NamedAnyway = z.object({
+  beliefId: z.string(),
+  matches: z.array(MatchedForm),
+}) satisfies z.ZodType<context.NamedAnyway>
+
 export const NearMissReason = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('other-scope'), scopes: z.array(z.string()) }),
   z.object({ kind: z.literal('superseded'), by: z.string().nullable() }),
   z.object({ kind: z.literal('resolved'), at: z.string() }),
-  z.object({ kind: z.literal('pinned-already') }),
   z.object({ kind: z.literal('open-question') }),
   z.object({ kind: z.literal('expertise') }),
   z.object({
     kind: z.literal('over-budget'),
-    limit: z.enum(['maxBeliefs', 'maxPinned', 'maxQuestions', 'maxCharacters']),
+    limit: z.enum(['maxBeliefs', 'maxPinned', 'maxFromAgents', 'maxQuestions', 'maxCharacters']),
   }),
   z.object({ kind: z.literal('other-agent'), agent: z.string() }),
   z.object({ kind: z.literal('proposed'), for: z.string() }),
@@ -119,6 +125,7 @@ const QuotedText = z.object({
 
 /** A quote in a recalled context. */
 export const Quote = QuotedText.extend({
+  perhapsPasted: z.boolean().describe('It stands where a person may have pasted it.'),
   shared: z.array(z.string()).describe('Words of the message that it holds.'),
   nearby: z.array(z.string()).describe('Words of the message that were said right beside it.'),
 }) satisfies z.ZodType<context.Quote>
@@ -126,6 +133,7 @@ export const Quote = QuotedText.extend({
 /** A quote that a search found. */
 export const QuoteHit = QuotedText.extend({
   index: z.int(),
+  origin: ActorKind.describe('Whose words these are: document for what a person pasted.'),
   scope: z.string(),
   strength: z.enum(strengths),
   found: z.array(z.string()).describe('Words of the question that it holds.'),
@@ -183,7 +191,7 @@ export const Turn = z.object({
   at: z.string().describe('When it was said.'),
   scope: z.string(),
   host: z.string().describe('The program it came through.'),
-  origin: z.enum(turn.turnOrigins).describe('Whose words they are.'),
+  origin: z.enum(belief.actorKinds).describe('Whose words they are.'),
   text: z.string().describe('As it was said, with secrets masked.'),
 }) satisfies z.ZodType<turn.Turn>
 
@@ -215,6 +223,7 @@ export const JournalEntry = z.object({
 export const Revision = z.object({
   event: JournalEntry,
   beliefId: z.string(),
+  version: z.int(),
   outcome: z.enum(['present', 'absent', 'erased']),
   belief: Belief.nullable(),
 })

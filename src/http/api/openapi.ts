@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import { isListSchema } from '../read-request.ts'
-import { ApiError, routeGroups, routes } from './contract.ts'
+import { ApiError, isOfTeams, routeGroups, routes } from './contract.ts'
 import * as shape from './memory-shapes.ts'
 import type { Route } from './route.ts'
 import { ListedRun } from './routes/eval-routes.ts'
@@ -75,12 +75,20 @@ function schemasOf(entries: readonly (readonly [string, z.ZodType])[], io: 'inpu
   return Object.fromEntries(named)
 }
 
+const teamParameter = { name: 'team', in: 'path', required: true, schema: { type: 'string' } }
+
 function paths(): Schema {
   const byPath: Record<string, Record<string, Schema>> = {}
   for (const [tag, group] of Object.entries(routeGroups)) {
     for (const [name, route] of Object.entries<Route>(group)) {
       const path = route.path.replaceAll(/:(\w+)/gu, '{$1}')
-      byPath[path] = { ...byPath[path], [route.method.toLowerCase()]: operation(name, tag, route) }
+      const method = route.method.toLowerCase()
+      byPath[path] = { ...byPath[path], [method]: operation(name, tag, route) }
+      if (!isOfTeams(name, route)) continue
+      const described = operation(name, tag, route)
+      const parameters = [teamParameter, ...(described.parameters as readonly Schema[])]
+      const ofTeam = { ...described, operationId: `${name}OfTeam`, tags: ['teams'], parameters }
+      byPath[`/teams/{team}${path}`] = { ...byPath[`/teams/{team}${path}`], [method]: ofTeam }
     }
   }
   return byPath
@@ -89,7 +97,7 @@ function paths(): Schema {
 function operation(name: string, tag: string, route: Route): Schema {
   const { summary, body, status, form, access, method } = route
   const type = form === 'stream' ? 'text/event-stream' : 'application/json'
-  const isChange = method !== 'GET' && !route.isReading && access === 'login'
+  const isChange = method !== 'GET' && !route.isReading && access !== 'anybody'
   return {
     operationId: name,
     summary,

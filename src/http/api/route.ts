@@ -6,6 +6,13 @@ export type DeepReadonly<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
     : Value
 
+/**
+ * Who may use a route. `anybody`: no token is needed. `agents`: agents and people, on their own memory and those of their teams.
+ * `person`: people alone. `installation`: the person of the memory directory, whose files it concerns. `admin`:
+ * administrators alone. `tokens`: administrators, people and the invited; the handler says who may do what.
+ */
+export type Access = 'anybody' | 'agents' | 'person' | 'installation' | 'admin' | 'tokens'
+
 /** One operation of the API. Routing, validation and the OpenAPI document all come from this value. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -19,8 +26,7 @@ export type Route = {
   readonly status: 200 | 201 | 202
   /** `stream`: server-sent events, each of which is an `answer`. */
   readonly form: 'json' | 'stream'
-  /** `anybody`: needs no token. */
-  readonly access: 'login' | 'anybody'
+  readonly access: Access
   /** True for a POST that changes nothing. */
   readonly isReading: boolean
 }
@@ -32,7 +38,7 @@ const defaults = {
   body: null,
   status: 200,
   form: 'json',
-  access: 'login',
+  access: 'person',
   isReading: false,
 } as const
 

@@ -5,16 +5,25 @@ import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import type { Subject } from '../../eval/system/subject.ts'
 import type { Memory } from '../../memory/memory.ts'
-import type { Channel } from '../authentication.ts'
+import type { AccessPorts, Principal } from '../../memory/people/access.ts'
+import type { Ports } from '../../memory/ports.ts'
+import type { Caller, Channel } from '../authentication.ts'
 import type { Answer, RouteName, Routes } from './contract.ts'
 import type { DeepReadonly } from './route.ts'
 
 /** Reads the state of MEMORY.md and brings it up to date. */
 export type MirrorControl = { status(): Promise<Answer<'mirror'>>; sync(): Promise<Answer<'mirror'>> }
 
+export type TaskWork = Answer<'case'>['work'][number]
+
+/** Whether a host is connected, as `credence connect --status` says. */
+export type ListHosts = () => Answer<'hosts'>['items']
+
 /** Work that runs in a process of its own, because it would block this one. */
 export type BackgroundWork = {
   doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly Finding[] }>
+  /** How far a check under way has come; null when there is none, or it has not said yet. */
+  checking(): Answer<'doctorProgress'>['progress']
   /** Starts a run and returns its id. */
   startRun(pack: string): Promise<{ readonly runId: string }>
   /** The pack that is being run. */
@@ -31,10 +40,20 @@ export type ServerDeps = {
   /** Where new beliefs and turns go. */
   readonly homeScopes: readonly string[]
   readonly isDemo: boolean
+  /** Agents may name no scope but those in view. */
+  readonly hasFixedScopes: boolean
+  /** False for people with a token of the store: MEMORY.md and the eval store of the directory are not theirs. */
+  readonly isInstallation: boolean
+  /** People, tokens and teams. */
+  readonly access: () => Promise<AccessPorts>
+  /** The same dependencies for the holder of a token, or for a team as that holder uses it. */
+  readonly forPrincipal: (principal: Principal, team?: string) => ServerDeps
   /** The memory, with the author that each channel writes as. */
   readonly memories: Readonly<Record<Channel, Memory>>
   /** For reading by exact id. */
   readonly store: Pick<BeliefStore, 'get' | 'getMany' | 'history' | 'proposalsFor'> & Pick<StoreCare, 'head'>
+  /** For what only the dashboard asks of a memory: links, counts and growth. */
+  readonly ports: Ports
   readonly storeFile: () => { readonly file: string; readonly bytes: number; readonly logBytes: number }
   readonly mirror: MirrorControl
   /** Takes in edits of MEMORY.md before a request is handled. Costs one `stat` of the file. */
@@ -45,6 +64,9 @@ export type ServerDeps = {
   /** Opens the system that a captured case is tried on at once. */
   readonly openSubject: () => Promise<Subject>
   readonly background: BackgroundWork
+  readonly hosts: ListHosts
+  /** The sessions and checks of a task in one repeat of a run; null when they were not kept. */
+  readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskWork | null>
   readonly now: () => Date
   /** A monotonic clock in milliseconds. */
   readonly clock: () => number
@@ -64,6 +86,7 @@ export type ApiRequest<Name extends RouteName> = {
   readonly body: Routes[Name]['body'] extends z.ZodType ? NoUndefined<z.output<Routes[Name]['body']>> : null
   /** The memory, with the author of the request's channel. */
   readonly memory: Memory
+  readonly caller: Caller
   /** The Idempotency-Key of a change, if there is one. */
   readonly idempotency: { readonly key?: string }
 }
@@ -80,7 +103,7 @@ export async function beliefById({ store, user }: ServerDeps, id: string): Promi
   const belief = await store.get(user, id)
   if (belief !== null) return belief
   throw new MemoryError('not_found', `There is no belief with the id "${id}".`, {
-    hint: 'It may have been forgotten. GET beliefs lists the beliefs there are.',
+    hint: 'It may have been forgotten. GET beliefs lists all beliefs.',
   })
 }
 

@@ -22,6 +22,7 @@ export const proposalsTool = defineTool({
         id: z.string(),
         name: z.string(),
         proposed: z.string(),
+        removes: z.boolean().describe('It proposes that what is in force no longer holds.'),
         why: z.string(),
         inForce: z.object({ id: z.string(), content: z.string() }).nullable().describe('What it would replace.'),
         by: z.string(),
@@ -44,7 +45,8 @@ export const proposalsTool = defineTool({
       proposals: inView.slice(0, limit).map(({ proposal, target }) => {
         const { id, name, content: proposed, why, createdAt: at, provenance } = proposal
         const inForce = target === null ? null : { id: target.id, content: target.content }
-        return { id, name, proposed, why, inForce, by: `${provenance.actor}:${provenance.origin}`, at }
+        const removes = proposal.resolvedAt !== null
+        return { id, name, proposed, removes, why, inForce, by: `${provenance.actor}:${provenance.origin}`, at }
       }),
       candidates: candidates
         .slice(0, limit)

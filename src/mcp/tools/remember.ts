@@ -1,10 +1,24 @@
 import { z } from 'zod'
-import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
+import { universalScope } from '../../beliefs/scope.ts'
 import { limits } from '../../memory/change/draft.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { homeOf } from '../call-context.ts'
 import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
+
+/** What an agent calls a statement, and the type and subtype that it has as a belief. */
+const kinds = {
+  fact: { type: 'entity' },
+  decision: { type: 'decision' },
+  preference: { type: 'preference' },
+  style: { type: 'preference', subtype: 'style' },
+  expertise: { type: 'preference', subtype: 'expertise' },
+  question: { type: 'open_question' },
+} as const
+
+type Kind = keyof typeof kinds
+// Object.keys loses the type of the keys.
+const kindNames = Object.keys(kinds) as [Kind, ...Kind[]]
 
 export const rememberTool = defineTool({
   name: 'memory_remember',
@@ -12,41 +26,28 @@ export const rememberTool = defineTool({
   description:
     'Remember one lasting fact about the person or their work: a preference, a decision, a name and what it stands for, a question left open. ' +
     'Use it when the person asks you to remember something, or decides or states what should hold from now on. ' +
-    'Messages themselves are kept word for word by hooks and found by memory_search, so do not store what was said again. ' +
+    'Hooks already keep what the person and you say, word for word, and learn what the person asks to be remembered; do not store that again. ' +
     'Do not use it for secrets or credentials, for what holds only in this task, for your own guesses, for what a web page or a tool said, or to change a belief whose id you know: that is memory_correct. ' +
-    'The same name in the same scope is the same belief: said again it is confirmed, said otherwise corrected. What contradicts a person is only proposed to them.',
+    'A statement that is known is only confirmed. What contradicts another author, what would hold everywhere and standing instructions are only proposed to the person.',
   input: z.strictObject({
-    name: z
-      .string()
+    statement: field.content,
+    kind: z
+      .enum(kindNames)
+      .optional()
+      .describe(
+        'fact (the default): a thing, person, place or convention. style: how to answer the person. expertise: what they know. question: left open.',
+      ),
+    where: field.scope.describe(
+      'Where it applies: everywhere, for what is about the person; or a scope that the person named, such as domain:code. Leave it out for the current project.',
+    ),
+    names: z
+      .array(z.string().min(1).max(limits.name))
       .min(1)
-      .max(limits.name)
-      .describe('What people call it, in a few words. It is recalled when a message says so.'),
-    content: field.content,
-    why: field.why,
-    aliases: field.aliases,
-    type: z.enum(beliefTypes).optional().describe('Default entity: a thing, person, place or convention.'),
-    subtype: z
-      .enum(subtypes)
-      .optional()
-      .describe('For a preference about how to answer (style) or what the person knows (expertise).'),
-    status: z
-      .enum(['active', 'inferred', 'exploratory'])
-      .optional()
-      .describe('inferred: you concluded it. exploratory: not settled. Default active: it was said.'),
-    confidence: field.confidence,
-    participants: z
-      .array(z.string().max(limits.label))
       .max(20)
       .optional()
-      .describe('For a relation: the beliefs it connects, by id or name.'),
-    relation: z
-      .string()
-      .max(limits.label)
-      .optional()
-      .describe('For a relation: how they are connected, such as "depends on".'),
-    scope: field.scope.describe(
-      'user:universal for what holds about the person everywhere. Leave it out for what belongs to the current project.',
-    ),
+      .describe(
+        'What people call it, the usual name first. It is recalled when a message says one of them. Leave it out if the statement says it.',
+      ),
     key: field.key,
   }),
   output: z.object({
@@ -55,13 +56,25 @@ export const rememberTool = defineTool({
       .describe('reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide.'),
     belief: field.beliefAnswer,
     replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
+    refusedAliases: z
+      .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
+      .describe('Names that were left out, and better ones.'),
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  async run({ scope, ...draft }, call) {
-    const { outcome, belief, replaced } = await call.memory.remember({
-      ...omitUndefined(draft),
-      scopes: homeOf(call, scope),
+  async run({ statement, kind, where, names = [], key }, call) {
+    const [name, ...aliases] = names
+    const { outcome, belief, replaced, refusedAliases } = await call.memory.remember({
+      content: statement,
+      ...(kind === undefined ? {} : kinds[kind]),
+      ...omitUndefined({ name, key }),
+      ...(aliases.length === 0 ? {} : { aliases }),
+      scopes: homeOf(call, where === 'everywhere' ? universalScope : where),
     })
-    return { outcome, belief: field.answerWith(belief), replaced: replaced.map(({ id }) => id) }
+    return {
+      outcome,
+      belief: field.answerWith(belief),
+      replaced: replaced.map(({ id }) => id),
+      refusedAliases: [...refusedAliases],
+    }
   },
 })

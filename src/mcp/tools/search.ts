@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
+import { actorKinds } from '../../beliefs/belief.ts'
 import { turnRoles } from '../../beliefs/turn.ts'
 import type { RelevantBelief } from '../../memory/recall/context.ts'
 import { type SearchHit, searchPlaces } from '../../memory/recall/search.ts'
@@ -36,6 +37,7 @@ const quote = z.object({
   text: z.string().describe('Word for word.'),
   at: z.string().describe('When it was said.'),
   speaker: z.string().nullable(),
+  origin: z.enum(actorKinds).describe('Whose words these are: document for what the person pasted.'),
   role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
   strength,
   earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
@@ -90,21 +92,24 @@ export const searchTool = defineTool({
       place === 'turns' ? [] : (await call.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
     const named = new Set(relevant.map(({ belief }) => belief.id))
     // Recall keeps pinned beliefs, questions and expertise apart; a search for their name finds them too.
-    const others = found.beliefs.filter(({ belief }) => !named.has(belief.id)).map(foundHit)
-    const those = (wanted: Strength): Hit[] => others.filter((one) => one.strength === wanted)
-    const exact = [...relevant.map(recalledHit), ...those('exact')].sort(
-      (one, other) => Number(one.through !== null) - Number(other.through !== null) || other.score - one.score,
+    const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
+    const those = (wanted: Strength): SearchHit[] => others.filter((one) => one.strength === wanted)
+    const isPart = (one: RelevantBelief | SearchHit): boolean => 'through' in one && one.through !== null
+    const exact = [...relevant, ...those('exact')].sort(
+      (one, other) => Number(isPart(one)) - Number(isPart(other)) || other.score - one.score,
     )
     const beliefs = withinLength(
-      [...exact, ...those('strong'), ...those('possible').slice(0, mostPossible)].slice(0, limit),
+      [...exact, ...those('strong'), ...those('possible').slice(0, mostPossible)]
+        .slice(0, limit)
+        .map((one) => ('through' in one ? recalledHit(one) : foundHit(one))),
       ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
     )
     const quotes = withinLength(found.quotes.slice(0, limit), ({ text }) => text.length)
     return {
       beliefs,
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      quotes: quotes.map(({ text, at, speaker, role, strength, earlier, session }) => {
-        return { text, at, speaker, role, strength, earlier, session }
+      quotes: quotes.map(({ text, at, speaker, role, origin, strength, earlier, session }) => {
+        return { text, at, speaker, role, origin, strength, earlier, session }
       }),
       scopes: [...scopes],
       note: noteOn([...beliefs, ...quotes], scopes),

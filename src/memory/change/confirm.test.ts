@@ -10,7 +10,15 @@ import { undo } from './undo.ts'
 const person = { user: 'ann', author: { actor: 'person', origin: 'cli' } } as const
 const scopes = ['domain:code']
 const candidate = (name: string, fields: Partial<Belief> = {}): Belief => ({
-  ...belief({ name, content: `We like ${name}.`, scopes, candidate: true, status: 'inferred', ...fields }),
+  ...belief({
+    name,
+    content: `We like ${name}.`,
+    scopes,
+    candidate: true,
+    status: 'inferred',
+    provenance: { actor: 'person', origin: 'test', sourceId: null, model: null, at: '2026-01-01T00:00:00.000Z' },
+    ...fields,
+  }),
   version: 1,
 })
 const recalled = async (ports: Parameters<typeof recall>[0], message: string) =>
@@ -20,7 +28,7 @@ describe('a candidate', () => {
   it('is listed with a reason and not recalled until a person confirms it', async () => {
     const ports = await portsWith(candidate('biome'))
     expect(await candidates(ports, 'ann')).toMatchObject([
-      { belief: { name: 'biome' }, reason: expect.stringContaining('Stated once') },
+      { belief: { name: 'biome' }, reason: expect.stringContaining('It was said once.') },
     ])
     expect(await recalled(ports, 'biome?')).toEqual([])
 

@@ -3,6 +3,7 @@ import { nameKey } from '../../beliefs/identity.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
+import { reasonToWait } from './authority.ts'
 import { type BeliefDraft, parseDraft, refuseSecrets } from './draft.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
 import { type ChangeRequest, change, created, stateAfter } from './transaction.ts'
@@ -33,13 +34,15 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
       const old = await currentBelief(ports, request)
       const { user, author, content, name = old.name, why, confidence, status = 'active', aliases = [] } = request
       await refuseSecrets(author, { ...request, name })
+      const { allowedAliases } = await import('./aliases.ts')
+      const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),
         ...omitUndefined({ why, confidence }),
         name,
         content,
         status,
-        aliases,
+        aliases: allowed.aliases,
       })
       const provenance = { ...author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
       const belief = inherit(newBelief(ports, { user, statement, provenance }), [old])
@@ -48,15 +51,16 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
           except: [old.id],
           hint: ({ id }) => `Correct ${id} instead, or choose another name.`,
         })
-      if (!mayChange(author.actor, old)) return proposal(ports, old, belief, at)
+      if (!mayChange(author, old) || (await reasonToWait(author, belief)) !== null)
+        return proposal(ports, old, belief, at)
       return {
         kind: 'correct',
         changes: [created(belief), superseded(old, belief, at)],
         result: (event) => ({ outcome: 'corrected', belief, replaced: [old], event: event.number }),
       }
     },
-    async (event) => {
-      const belief = await stateAfter(ports, event)
+    async (event, made) => {
+      const belief = await stateAfter(ports, event, made)
       const replaced = await replacedBy(ports, event, belief)
       return { outcome: event.kind === 'propose' ? 'proposed' : 'corrected', belief, replaced, event: event.number }
     },

@@ -52,6 +52,19 @@ describe('a draft', () => {
     })
   })
 
+  it('of the greatest length is recalled within the default budget', async () => {
+    const memory = memoryFrom(ports(), {
+      user: 'ann',
+      scopes: ['domain:code'],
+      agent: null,
+      author: { actor: 'person', origin: 'test' },
+    })
+    const name = 'word '.repeat(limits.name / 5 - 1).trim()
+    const { belief } = await memory.remember({ name, content: 'x'.repeat(limits.content), why: 'y'.repeat(limits.why) })
+
+    expect((await memory.recall(`About ${name}.`)).relevant.map((relevant) => relevant.belief.id)).toEqual([belief.id])
+  })
+
   it('keeps text of any script, with tabs and line breaks', () => {
     const texts = ['北京', 'Müller\n\tzwei', 'نیم‌فاصله', '👩‍👩‍👧 family', 'C++']
 
@@ -135,7 +148,7 @@ describe.each(['agent', 'tool'] as const)('what an %s says', (actor) => {
         () => null,
         (caught: unknown) => caught,
       )
-      expect(error, String(index)).toMatchObject({ code: 'invalid', message: expect.stringContaining('It holds ') })
+      expect(error, String(index)).toMatchObject({ code: 'invalid', message: expect.stringContaining('It contains ') })
       expect(String(error)).not.toContain(key)
     }
     expect(await memory.events()).toHaveLength(told)
@@ -150,7 +163,7 @@ describe('what a person says', () => {
 
     await person.remember({ name: 'stripe', content: `The key is ${key}.`, aliases: [key] })
 
-    expect((await agent.addAliases('stripe', ['payments'])).outcome).toBe('proposed')
+    expect((await agent.addAliases('stripe', ['stripe account'])).outcome).toBe('proposed')
     expect((await agent.reinforce('stripe')).outcome).toBe('edited')
   })
 })

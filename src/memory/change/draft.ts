@@ -40,12 +40,15 @@ export type BeliefDraft = {
 /** The parts of a belief that a draft decides, complete and checked. */
 export type Statement = Pick<Belief, keyof BeliefDraft>
 
-/** Longest text accepted for each field, in characters. */
+/**
+ * Longest text accepted for each field, in characters. Name, content and why together fit the default budget of a context,
+ * so that every belief can be recalled.
+ */
 export const limits = {
   name: 200,
   alias: 200,
   aliases: 200,
-  content: 20_000,
+  content: 10_000,
   why: 4_000,
   participants: 100,
   label: 200,
@@ -92,8 +95,8 @@ export function parseForm(field: 'name' | 'alias', text: string): string {
   const form = parseText(field, text, limits[field])
   if (isSurfaceForm(form)) return form
   throw invalid(
-    `"${form}" cannot be found by anything: a ${field} needs a letter or a digit.`,
-    'Use the words people would say.',
+    `No message can match "${form}": a ${field} needs a letter or a digit.`,
+    'Use words that people would write.',
   )
 }
 
@@ -132,7 +135,10 @@ export function parseText(field: string, text: string, longest: number): string 
   if (controlCharacters.test(trimmed))
     throw invalid(`The ${field} contains a control character.`, 'Remove it; only tabs and line breaks are allowed.')
   if (!trimmed.isWellFormed())
-    throw invalid(`The ${field} is not valid Unicode text.`, 'It holds half of a character pair; copy the text again.')
+    throw invalid(
+      `The ${field} is not valid Unicode text.`,
+      'It contains half of a surrogate pair; copy the text again.',
+    )
   return trimmed
 }
 
@@ -149,7 +155,7 @@ function oneOf<Value extends string>(field: string, value: string, allowed: read
 
 function atMost(field: string, values: readonly string[], most: number): readonly string[] {
   if (values.length <= most) return values
-  throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Keep the ${field} that matter.`)
+  throw invalid(`There are ${values.length} ${field}; at most ${most} are allowed.`, `Give fewer ${field}.`)
 }
 
 /**
@@ -157,12 +163,12 @@ function atMost(field: string, values: readonly string[], most: number): readonl
  * otherwise about their own.
  */
 export async function refuseSecrets({ actor }: Author, texts: StatementTexts): Promise<void> {
-  if (actor === 'person' || actor === 'import') return
+  if (actor === 'person' || actor === 'document') return
   const { secretTold } = await import('../learn/secrets.ts')
   const secret = secretTold(texts)
   if (secret !== null)
     throw invalid(
-      `It holds ${secret}, which does not belong in a memory.`,
-      'Say where it is kept instead, and leave the secret itself out.',
+      `It contains ${secret}, which must not be stored.`,
+      'Store where the secret is kept, not the secret itself.',
     )
 }

@@ -1,9 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, everything, importer, lasting, now, otherAgent, tell } from '../../../test/memory/at-hand.ts'
+import {
+  about,
+  addAliases,
+  agent,
+  everything,
+  importer,
+  lasting,
+  now,
+  pin,
+  removeAliases,
+  setWhy,
+  tell,
+  unpin,
+} from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { recall } from '../recall/recall.ts'
 import { correct } from './correct.ts'
-import { addAliases, type Edits, editBelief, pin, reinforce, removeAliases, setWhy, unpin } from './edit.ts'
+import { type Edits, editBelief, reinforce } from './edit.ts'
 import { forget } from './forget.ts'
 import { accept, proposals, reject } from './proposals.ts'
 import { undo } from './undo.ts'
@@ -35,11 +48,19 @@ describe('pin and unpin', () => {
   it('make what an agent wrote the person’s, so that the agent can no longer change it', async () => {
     const memory = ports()
     await tell(memory, 'db', 'Postgres', { author: agent })
-    expect(await pin(memory, about('db', otherAgent))).toMatchObject({ outcome: 'edited', belief: { pinned: true } })
-    expect((await pin(memory, about('db'))).outcome).toBe('unchanged')
+    expect(await setWhy(memory, { ...about('db', agent), why: 'Ask.' })).toMatchObject({ outcome: 'edited' })
+    expect(await pin(memory, about('db'))).toMatchObject({ outcome: 'edited' })
     await unpin(memory, about('db'))
 
-    expect(await pin(memory, about('db', agent))).toMatchObject({ outcome: 'proposed' })
+    expect(await setWhy(memory, { ...about('db', agent), why: 'Do.' })).toMatchObject({ outcome: 'proposed' })
+  })
+
+  it('are only proposed by an agent, also for what it wrote itself', async () => {
+    const memory = ports()
+    await tell(memory, 'db', 'Postgres', { author: agent })
+
+    expect(await pin(memory, about('db', agent))).toMatchObject({ outcome: 'proposed', belief: { pinned: true } })
+    expect((await now(memory, { id: 'new-1' })).pinned).toBe(false)
   })
 })
 

@@ -6,6 +6,7 @@ import { invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
+import { reasonToWait } from './authority.ts'
 import { limits, parseForm, parseWhy, refuseSecrets } from './draft.ts'
 import { proposal } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter } from './transaction.ts'
@@ -29,25 +30,6 @@ export type Edits = {
   readonly scopes?: readonly string[]
 }
 
-type AliasRequest = EditRequest & { readonly aliases: readonly string[] }
-
-/** Recalls the belief in its scope whatever the message says. */
-export const pin = (ports: Ports, request: EditRequest): Promise<Edited> =>
-  editBelief(ports, { ...request, edits: { pinned: true } })
-
-export const unpin = (ports: Ports, request: EditRequest): Promise<Edited> =>
-  editBelief(ports, { ...request, edits: { pinned: false } })
-
-export const addAliases = (ports: Ports, request: AliasRequest): Promise<Edited> =>
-  editBelief(ports, { ...request, edits: { addAliases: request.aliases } })
-
-export const removeAliases = (ports: Ports, request: AliasRequest): Promise<Edited> =>
-  editBelief(ports, { ...request, edits: { removeAliases: request.aliases } })
-
-/** Changes what an agent should do about a belief, without changing what is true. */
-export const setWhy = (ports: Ports, request: EditRequest & { readonly why: string }): Promise<Edited> =>
-  editBelief(ports, { ...request, edits: { why: request.why } })
-
 /** Makes several edits as one change, which undo takes back as one. */
 export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<Edited> =>
   edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => editedFields(belief, request.edits))
@@ -61,7 +43,8 @@ export const reinforce = (ports: Ports, request: EditRequest): Promise<Edited> =
 /** The fields of a belief that edits would change, checked. */
 export function editedFields(belief: Belief, edits: Edits): Partial<Belief> {
   const { why, pinned, addAliases: added = [], removeAliases: removed = [], scopes } = edits
-  if (scopes?.length === 0) throw invalid('A belief needs at least one scope.', 'Forget it if it holds nowhere.')
+  if (scopes?.length === 0)
+    throw invalid('A belief needs at least one scope.', 'Use `credence forget` to remove the belief.')
   return omitUndefined({
     why: why === undefined ? why : parseWhy(why),
     pinned,
@@ -104,7 +87,13 @@ async function edit(
       const fields = fieldsOf(belief, at)
       if (isUnchanged(belief, fields)) return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
       const { why, aliases = [], scopes = [] } = fields
-      await refuseSecrets(author, { why, aliases: aliases.filter((alias) => !belief.aliases.includes(alias)) })
+      const added = aliases.filter((alias) => !belief.aliases.includes(alias))
+      await refuseSecrets(author, { why, aliases: added })
+      if (author.actor !== 'person' && added.length > 0) {
+        const { allowedAliases, refusalText } = await import('./aliases.ts')
+        const [refused] = (await allowedAliases(ports, author, { ...belief, aliases: added })).refused
+        if (refused !== undefined) throw invalid(refusalText(refused), 'A person may add it.')
+      }
       const entered = scopes.filter((scope) => !belief.scopes.includes(scope))
       await requireFreeName(
         ports,
@@ -112,7 +101,7 @@ async function edit(
         { except: [belief.id], hint: ({ id }) => `Correct ${id} instead, or choose another scope.` },
       )
       if (kind === 'reinforce') return { kind, changes: [revised(belief, at, fields)] }
-      if (mayChange(author.actor, belief)) {
+      if (mayChange(author, belief) && (await reasonToWait(author, { ...belief, ...fields })) === null) {
         const editedByPerson = belief.editedByPerson || author.actor === 'person'
         return { kind, changes: [revised(belief, at, { ...fields, editedByPerson })] }
       }
@@ -120,9 +109,9 @@ async function edit(
       const proposed = { ...belief, ...fields, id: ports.newId(), editedByPerson: false, provenance, version: 1 }
       return proposal(ports, belief, { ...proposed, createdAt: at, updatedAt: at }, at)
     },
-    async (event) => ({
+    async (event, made) => ({
       outcome: event.kind === 'propose' ? 'proposed' : 'edited',
-      belief: await stateAfter(ports, event),
+      belief: await stateAfter(ports, event, made),
       event: event.number,
     }),
   )

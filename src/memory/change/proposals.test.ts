@@ -45,6 +45,20 @@ describe('a proposal', () => {
     await expect(forget(memory, about(proposed.id, agent))).rejects.toMatchObject({ code: 'forbidden' })
   })
 
+  it('is compared with what holds now; accepted over that, it keeps what was added since', async () => {
+    const { memory, proposed } = await disputed()
+    const { belief: newer } = await correct(memory, { ...about('db'), content: 'Postgres 17', aliases: ['pg'] })
+
+    const [waiting] = await proposals(memory, 'ann')
+    expect(waiting?.target).toMatchObject({ id: newer.id, content: 'Postgres 17' })
+    expect(waiting?.accepted).toMatchObject({ content: 'MySQL', aliases: expect.arrayContaining(['pg']) })
+
+    const { belief: accepted, replaced } = await accept(memory, { ...about(proposed.id), over: newer.id })
+    expect(accepted.aliases).toEqual(waiting?.accepted.aliases)
+    expect(replaced.map(({ id }) => id)).toEqual([newer.id])
+    expect(await recalled(memory)).toEqual(['MySQL'])
+  })
+
   it('that is rejected is gone, and undo brings it back as it was', async () => {
     const { memory, proposed } = await disputed()
     const { beliefId, event } = await reject(memory, about(proposed.id))

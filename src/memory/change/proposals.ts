@@ -1,41 +1,77 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import { conflict, forbidden, notFound } from '../../errors.ts'
-import { type BeliefReference, currentBelief, findBelief, freeName, requireVersion } from '../find-belief.ts'
+import {
+  type BeliefReference,
+  currentBelief,
+  findBelief,
+  freeName,
+  lastSuccessor,
+  requireVersion,
+} from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import type { Edited, EditRequest } from './edit.ts'
 import { superseded } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './transaction.ts'
 
-export type Proposal = { readonly proposal: Belief; readonly target: Belief | null }
+/** A proposal with `resolvedAt` says that its target no longer holds. Accepted, it supersedes the target and is settled. */
+export type Proposal = {
+  readonly proposal: Belief
+  /** What holds now in place of the belief that the proposal was made for; null when nothing does. */
+  readonly target: Belief | null
+  /** What would hold if it were accepted. */
+  readonly accepted: Belief
+}
+
+export const isRemoval = ({ proposedFor, resolvedAt }: Belief): boolean => proposedFor !== null && resolvedAt !== null
 
 const everyOne = { limit: 1_000, offset: 0 }
 
 /** Everything waiting for a decision, newest first. */
-export async function proposals({ store }: Ports, user: string): Promise<readonly Proposal[]> {
-  const { items } = await store.list({ user, proposals: true }, everyOne)
-  const ids = items.flatMap(({ proposedFor }) => proposedFor ?? [])
-  const targets = new Map((await store.getMany(user, ids)).map((target) => [target.id, target]))
-  return items.map((proposal) => ({ proposal, target: targets.get(proposal.proposedFor ?? '') ?? null }))
+export async function proposals(ports: Ports, user: string): Promise<readonly Proposal[]> {
+  const { items } = await ports.store.list({ user, proposals: true }, everyOne)
+  const waiting: Proposal[] = []
+  for (const proposal of items) waiting.push(await withTarget(ports, proposal))
+  return waiting
+}
+
+/** A proposal beside what holds now: its target may have been corrected or edited since it was made. */
+export async function withTarget(ports: Ports, proposal: Belief): Promise<Proposal> {
+  const named = proposal.proposedFor === null ? null : await ports.store.get(proposal.user, proposal.proposedFor)
+  const last = named === null ? null : await lastSuccessor(ports.store, named)
+  const target = last !== null && isCurrent(last) ? last : null
+  const fields = named === null || target === null ? {} : await withLaterEdits(ports, proposal, { named, target })
+  const accepted = { ...proposal, ...fields, status: 'active', proposedFor: null, editedByPerson: true } as const
+  return { proposal, target, accepted }
 }
 
 /** A belief that waits for a person to confirm or reject it, and why. */
 export type ReviewCandidate = { readonly belief: Belief; readonly reason: string }
 
-/** Everything that was found in conversations and is not recalled yet, newest first. */
+/** Everything that was found in conversations or MEMORY.md and is not recalled yet, newest first. */
 export async function candidates({ store }: Ports, user: string): Promise<readonly ReviewCandidate[]> {
   const { items } = await store.list({ user, candidates: true }, everyOne)
   return items.map((belief) => ({ belief, reason: reasonOf(belief) }))
 }
 
-function reasonOf({ provenance: { model, origin, actor }, status }: Belief): string {
+/** Why a candidate or a proposal waits for a person. */
+export function reasonOf({ provenance: { model, origin, actor }, proposedFor, status }: Belief): string {
+  if (proposedFor !== null)
+    return actor === 'person' && origin !== 'file'
+      ? 'It corrects what is remembered, in a conversation that was imported.'
+      : `The ${actor} ${origin} contradicts what is remembered.`
+  if (origin === 'file') return 'Written in MEMORY.md, for every context. Any program can write to a file.'
   if (model !== null) return `The model ${model} found it in a message.`
-  if (actor !== 'person') return `The ${actor} ${origin} found it in a message.`
-  if (status === 'inferred') return 'Stated once as a preference. Said a second time, it becomes active by itself.'
+  if (actor !== 'person') return `The ${actor} ${origin} wants it remembered, and only a person decides on that.`
+  if (status === 'inferred') return 'It was said once. It becomes active when you accept it or say it again.'
   return `Learned from a conversation in ${origin} by an earlier version of Credence.`
 }
 
-export type ProposalRequest = ChangeRequest & BeliefReference
+export type ProposalRequest = ChangeRequest &
+  BeliefReference & {
+    /** Id of what holds now, if the person has seen that it is not what the proposal was made for. */
+    readonly over?: string
+  }
 
 /** Lets a proposal replace its target, or a candidate become a belief that the person stated. Only a person can. */
 export async function accept(
@@ -46,22 +82,21 @@ export async function accept(
     ports,
     { ...request, operation: 'accept' },
     async (at) => {
-      const { proposal, target } = await pending(ports, request)
-      const fields = proposal.candidate
-        ? await noLongerCandidate(ports, proposal)
-        : target === null
-          ? {}
-          : await withLaterEdits(ports, proposal, target)
+      const { proposal, target, accepted: wanted } = await pending(ports, request)
+      const { aliases, scopes, pinned, why } = wanted
+      const fields = proposal.candidate ? await noLongerCandidate(ports, proposal) : { aliases, scopes, pinned, why }
       const accepted = revised(proposal, at, { ...fields, status: 'active', proposedFor: null, editedByPerson: true })
-      const replaced = proposal.candidate ? [] : await replacedWith(ports, accepted.after, target)
+      // A newer statement of the person is replaced only if the caller has seen it.
+      const isKnown = target?.id === proposal.proposedFor || target?.id === request.over
+      const replaced = proposal.candidate ? [] : await replacedWith(ports, accepted.after, isKnown ? target : null)
       return {
         kind: 'accept',
         changes: [accepted, ...replaced.map((old) => superseded(old, accepted.after, at))],
         result: (event) => ({ belief: accepted.after, replaced, event: event.number }),
       }
     },
-    async (event) => ({
-      belief: await stateAfter(ports, event),
+    async (event, made) => ({
+      belief: await stateAfter(ports, event, made),
       replaced: await ports.store.getMany(event.user, event.beliefIds.slice(1)),
       event: event.number,
     }),
@@ -84,7 +119,7 @@ export async function reject(
 /** Makes an imported or inferred belief, or a candidate, active and the person's own. Only a person can. */
 export async function confirm(ports: Ports, request: EditRequest): Promise<Edited> {
   if (request.author.actor !== 'person')
-    throw forbidden('Only a person confirms what is remembered.', 'An agent may reinforce it instead.')
+    throw forbidden('Only a person can confirm a belief.', 'An agent may reinforce it instead.')
   return change<Edited>(
     ports,
     { ...request, operation: 'confirm' },
@@ -96,7 +131,7 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<Edite
       const fields = belief.candidate ? await noLongerCandidate(ports, belief) : {}
       return { kind: 'confirm', changes: [revised(belief, at, { ...fields, status: 'active', editedByPerson: true })] }
     },
-    async (event) => ({ outcome: 'edited', belief: await stateAfter(ports, event), event: event.number }),
+    async (event, made) => ({ outcome: 'edited', belief: await stateAfter(ports, event, made), event: event.number }),
   )
 }
 
@@ -106,12 +141,16 @@ async function noLongerCandidate(ports: Ports, belief: Belief): Promise<Partial<
   return { candidate: false, name, aliases: mergeAliases(name, belief.aliases, [belief.name]) }
 }
 
-/** What the proposal asks for, keeping what has been changed about its target since it was made. */
-async function withLaterEdits({ store }: Ports, proposal: Belief, target: Belief): Promise<Partial<Belief>> {
+/** What the proposal asks for, keeping what has been changed since about the belief it was made for. */
+async function withLaterEdits(
+  { store }: Ports,
+  proposal: Belief,
+  { named, target }: { readonly named: Belief; readonly target: Belief },
+): Promise<Partial<Belief>> {
   const [made] = await store.history(proposal.user, proposal.id)
-  const revisions = await store.history(target.user, target.id)
+  const revisions = await store.history(named.user, named.id)
   const base =
-    revisions.findLast(({ event }) => made !== undefined && event.number < made.event.number)?.belief ?? target
+    revisions.findLast(({ event }) => made !== undefined && event.number < made.event.number)?.belief ?? named
   const added = target.aliases.filter((alias) => !base.aliases.includes(alias))
   const removed = base.aliases.filter((alias) => !target.aliases.includes(alias))
   const kept = proposal.aliases.filter((alias) => !removed.includes(alias))
@@ -129,6 +168,7 @@ async function withLaterEdits({ store }: Ports, proposal: Belief, target: Belief
  */
 async function replacedWith({ store }: Ports, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {
   const current = target !== null && isCurrent(target) ? target : null
+  if (accepted.resolvedAt !== null) return current === null ? [] : [current]
   const holders = await store.holders(accepted.user, accepted.name, accepted.scopes)
   const others = holders.filter(({ id }) => id !== current?.id)
   const wasThere = (holder: Belief): boolean =>
@@ -136,7 +176,7 @@ async function replacedWith({ store }: Ports, accepted: Belief, target: Belief |
   const taken = others.find((holder) => !wasThere(holder))
   if (taken !== undefined)
     throw conflict(
-      `"${accepted.name}" belongs to ${taken.id}, which this proposal is not about.`,
+      `"${accepted.name}" belongs to ${taken.id}, which is not the target of this proposal.`,
       `Reject the proposal, or correct ${taken.id}.`,
     )
   return current === null ? [] : [current, ...others]
@@ -144,10 +184,8 @@ async function replacedWith({ store }: Ports, accepted: Belief, target: Belief |
 
 async function pending(ports: Ports, request: ProposalRequest): Promise<Proposal> {
   if (request.author.actor !== 'person')
-    throw forbidden('Only a person decides on proposals.', 'Show the proposal to the person.')
-  const proposal = await proposalFor(ports, request)
-  const target = proposal.proposedFor === null ? null : await ports.store.get(request.user, proposal.proposedFor)
-  return { proposal, target }
+    throw forbidden('Only a person can accept or reject proposals.', 'Show the proposal to the person.')
+  return withTarget(ports, await proposalFor(ports, request))
 }
 
 /** A candidate, a proposal by its own id, or the only proposal for the belief named. */
@@ -157,7 +195,7 @@ async function proposalFor(ports: Ports, request: ProposalRequest): Promise<Beli
   const waiting = await ports.store.proposalsFor(belief.user, belief.id)
   const [only, ...others] = waiting
   const hint = 'List them with `credence proposals`.'
-  if (only === undefined) throw notFound(`Nothing is proposed for "${belief.name}".`, hint)
+  if (only === undefined) throw notFound(`There is no proposal for "${belief.name}".`, hint)
   if (others.length === 0) return only
   const ids = waiting.map(({ id }) => id).join(', ')
   throw conflict(`Several proposals wait for "${belief.name}": ${ids}.`, hint)

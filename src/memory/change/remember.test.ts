@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, everything, importer, lasting, now, otherAgent, tell } from '../../../test/memory/at-hand.ts'
+import {
+  about,
+  addAliases,
+  agent,
+  everything,
+  importer,
+  lasting,
+  now,
+  otherAgent,
+  pin,
+  tell,
+} from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { recall } from '../recall/recall.ts'
-import { addAliases, pin } from './edit.ts'
 import { accept, proposals } from './proposals.ts'
 import { remember } from './remember.ts'
 
@@ -27,6 +37,27 @@ describe('remembering without a name', () => {
     expect({ outcome, name: belief.name }).toEqual({ outcome: 'remembered', name: 'PostgreSQL 2' })
     expect(await names(memory, 'postgresql 2?')).toContain('We use PostgreSQL for storage.')
     expect(await everything(memory)).toHaveLength(2)
+  })
+
+  it.each(['Always answer in British English.', 'From now on give all dates in ISO format.'])(
+    'takes a standing instruction for one, so that it holds without being named: %s',
+    async (content) => {
+      const memory = ports()
+
+      const { belief } = await say(memory, content)
+
+      expect(belief).toMatchObject({ type: 'preference', subtype: 'instruction', content })
+    },
+  )
+
+  it('takes a fact with "always" for a fact, and leaves a type that is given', async () => {
+    const memory = ports()
+    const draft = { content: 'Always answer in French.', type: 'decision' as const, scopes: ['domain:code'] }
+
+    const fact = await say(memory, 'The nightly build always takes an hour.')
+    const given = await remember(memory, { user: 'ann', author: person, draft })
+
+    expect([fact.belief.subtype, given.belief.type, given.belief.subtype]).toEqual([null, 'decision', null])
   })
 
   it('reinforces the same statement under the name it has', async () => {
@@ -187,7 +218,7 @@ describe('remembering the same statement again', () => {
   it('proposes what an agent would add to a person’s belief', async () => {
     const memory = ports()
     const { belief: before } = await tell(memory, 'tabs', 'Prefers tabs', { scopes: ['domain:code', 'project:ledger'] })
-    for (const addition of [{ aliases: ['indent'] }, { why: 'Set it.' }, { pinned: true }, { agent: 'codex' }]) {
+    for (const addition of [{ aliases: ['indent style'] }, { why: 'Set it.' }, { pinned: true }, { agent: 'codex' }]) {
       const { outcome } = await tell(memory, 'tabs', 'Prefers tabs', { author: agent, ...addition })
       expect(outcome).toBe('agent' in addition ? 'reinforced' : 'proposed')
     }
@@ -248,10 +279,11 @@ describe('remembering another statement under the same name', () => {
     for (const old of [one, two]) expect((await now(memory, old)).supersededBy).toBe(belief.id)
   })
 
-  it('lets each authority correct its equals and what is below', async () => {
+  it('lets each authority correct its own and what is below, but no agent the belief of another', async () => {
     const chain = ports()
-    await tell(chain, 'db', 'one', { author: agent })
-    expect((await tell(chain, 'db', 'two', { author: otherAgent })).outcome).toBe('corrected')
+    await tell(chain, 'db', 'zero', { author: agent })
+    expect((await tell(chain, 'db', 'one', { author: agent })).outcome).toBe('corrected')
+    expect((await tell(chain, 'db', 'two', { author: otherAgent })).outcome).toBe('proposed')
     expect((await tell(chain, 'db', 'three', { author: importer })).outcome).toBe('corrected')
     expect((await tell(chain, 'db', 'four', { author: agent })).outcome).toBe('proposed')
     expect((await tell(chain, 'db', 'five')).outcome).toBe('corrected')

@@ -1,7 +1,10 @@
-import { type Belief, mayChange, type Provenance } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, mayChange, type Provenance } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
+import { invalid } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
+import type { RefusedAlias } from './aliases.ts'
+import { reasonToWait, requireRoom } from './authority.ts'
 import { type BeliefDraft, limits, parseDraft, parseText, refuseSecrets, type Statement } from './draft.ts'
 import { type ChangeRequest, change, created, type Decision, revised, stateAfter, type Write } from './transaction.ts'
 
@@ -14,7 +17,8 @@ export type RememberRequest = ChangeRequest & {
 
 /**
  * `remembered`: new. `reinforced`: it was known, in these words. `corrected`: it was known in other words, which are
- * now superseded. `proposed`: it contradicts an author with more authority, so a person has to decide.
+ * now superseded. `proposed`: it contradicts another author, or would be shown without being named, so a person has to
+ * decide.
  */
 export type Remembered = {
   readonly outcome: 'remembered' | 'reinforced' | 'corrected' | 'proposed'
@@ -22,40 +26,73 @@ export type Remembered = {
   /** What it replaced, or would replace. */
   readonly replaced: readonly Belief[]
   readonly event: number
+  /** Aliases that were left out because their author may not give them. */
+  readonly refusedAliases: readonly RefusedAlias[]
 }
 
 /** Stores a statement. The same name in the same scope is the same belief: said again, or corrected. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
   const { user, author, draft, sourceId = null, model = null } = request
   const { isGiven, ...named } = await withName(draft)
-  const parsed = parseDraft(named)
-  await refuseSecrets(author, parsed)
-  return change(
+  const drafted = parseDraft(named)
+  await refuseSecrets(author, { ...drafted, domain: drafted.expertise?.domain, sourceId, model })
+  const { parsed, refusedAliases } = await withAllowedForms(ports, author, { user, statement: drafted, isGiven })
+  const made = await change(
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
       const statement = isGiven ? parsed : await withFreeName(ports, user, parsed)
       const holders = await ports.store.holders(user, statement.name, statement.scopes)
+      if (author.actor === 'agent' && holders.length === 0) {
+        const said = await saidByPerson(ports, user, statement)
+        if (said !== null) return reinforced(said, at)
+      }
       const belief = newBelief(ports, { user, statement, provenance: { ...author, sourceId, model, at } })
       const [holder] = holders
       const typed = draft.type === undefined && holder !== undefined ? withTypeOf(holder, belief) : belief
       return decide(ports, { author, holders, belief: typed, at })
     },
-    async (event) => {
-      const belief = await stateAfter(ports, event)
+    async (event, made) => {
+      const belief = await stateAfter(ports, event, made)
       const replaced = await replacedBy(ports, event, belief)
       return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
     },
   )
+  return { ...made, refusedAliases }
+}
+
+/** A name of such words would be found everywhere; aliases of that kind are left out. */
+async function withAllowedForms(
+  ports: Ports,
+  author: Author,
+  { user, statement, isGiven }: { user: string; statement: Statement; isGiven: boolean },
+): Promise<{ readonly parsed: Statement; readonly refusedAliases: readonly RefusedAlias[] }> {
+  if (author.actor === 'person') return { parsed: statement, refusedAliases: [] }
+  const { allowedAliases, nameReason } = await import('./aliases.ts')
+  const reason = isGiven ? nameReason(statement.name, statement.content) : null
+  // A name that is in use already makes nothing new findable.
+  const isNewName = async () => (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
+  if (reason !== null && (await isNewName()))
+    throw invalid(
+      `The name "${statement.name}" is refused. ${reason}`,
+      'Use a more distinctive name, such as "release train".',
+    )
+  const { aliases, refused } = await allowedAliases(ports, author, { user, ...statement })
+  return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 
 async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
-  const { nameStatement } = await import('../markdown/name-statement.ts')
-  const { nameOf } = await import('../learn/name-of.ts')
-  const derived = nameStatement(parseText('content', draft.content, limits.content))
+  const content = parseText('content', draft.content, limits.content)
+  const { nameOf, nameStatement, openingOf } = await import('../learn/name-of.ts')
+  if (draft.type === undefined && draft.subtype === undefined) {
+    const { isStandingInstruction } = await import('../learn/rules.ts')
+    if (isStandingInstruction(content))
+      return { ...draft, name: openingOf(content), type: 'preference', subtype: 'instruction', isGiven: false }
+  }
+  const derived = nameStatement(content)
   // The name is what the sentence is about; the phrases and rare words in it are what people will ask with.
   const { name: phrase, aliases } = nameOf(derived.content)
   return {
@@ -65,21 +102,23 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   }
 }
 
-/**
- * A derived name never replaces another belief: the same statement keeps the name it is known by, and a name that
- * belongs to another statement gets a number.
- */
+/** A derived name never replaces another belief. */
 async function withFreeName(ports: Ports, user: string, statement: Statement): Promise<Statement> {
-  const { content, scopes } = statement
-  const { sameStatement } = await import('../markdown/same-statement.ts')
-  const same = await sameStatement(ports, { user, scopes, content })
-  if (same !== null) return { ...statement, name: same.name }
-  for (let attempt = 1; ; attempt += 1) {
-    const name = attempt === 1 ? statement.name : `${statement.name} ${attempt}`
-    const holders = await ports.store.holders(user, name, scopes)
-    if (holders.every((holder) => isSameStatement(holder.content, content))) return { ...statement, name }
-  }
+  const { freeNameFor } = await import('../markdown/same-statement.ts')
+  return { ...statement, name: (await freeNameFor(ports, { user, ...statement })).name }
 }
+
+/** The belief of a person that an agent's statement repeats in its own words. */
+async function saidByPerson(ports: Ports, user: string, { scopes, content }: Statement): Promise<Belief | null> {
+  const { restatementsOf } = await import('./restatement.ts')
+  const [said] = await restatementsOf(ports, { user, scopes, content, by: 'person' })
+  return said ?? null
+}
+
+const reinforced = (belief: Belief, at: string): Write => ({
+  kind: 'reinforce',
+  changes: [revised(belief, at, { reinforcement: { count: belief.reinforcement.count + 1, at } })],
+})
 
 const outcomes: Partial<Record<JournalEvent['kind'], Remembered['outcome']>> = {
   reinforce: 'reinforced',
@@ -95,33 +134,38 @@ function withTypeOf({ type, subtype, participants, relation, expertise }: Belief
 
 type Situation = { author: Author; holders: readonly Belief[]; belief: Belief; at: string }
 
-async function decide(ports: Ports, { author, holders, belief, at }: Situation): Promise<Decision<Remembered>> {
+async function decide(
+  ports: Ports,
+  { author, holders, belief, at }: Situation,
+): Promise<Decision<Omit<Remembered, 'refusedAliases'>>> {
   const [holder] = holders
   if (holder === undefined) {
     const candidate = await sameCandidate(ports, belief)
     if (candidate !== null) return sayAgain(ports, author, candidate, belief, at)
-    return { kind: 'remember', changes: [created(belief)] }
+    if ((await reasonToWait(author, belief)) === null) return { kind: 'remember', changes: [created(belief)] }
+    await requireRoom(ports, belief, [])
+    return { kind: 'propose', changes: [created({ ...belief, status: 'exploratory', candidate: true })] }
   }
   if (holders.length === 1 && isSameStatement(holder.content, belief.content))
     return sayAgain(ports, author, holder, belief, at)
-  const heir = inherit(belief, holders)
-  const isProtected = (held: Belief): boolean => !mayChange(author.actor, held)
-  const target = holders.find(isProtected)
+  const successor = inherit(belief, holders)
+  const isProtected = (held: Belief): boolean => !mayChange(author, held)
+  const target = holders.find(isProtected) ?? ((await reasonToWait(author, successor)) === null ? undefined : holder)
   if (target !== undefined) {
-    const write = await proposal(ports, target, heir, at)
-    const replaced = [...holders.filter(isProtected), ...holders.filter((held) => !isProtected(held))]
+    const write = await proposal(ports, target, successor, at)
+    const replaced = [target, ...holders.filter((held) => held !== target)]
     const proposed = write.changes[0]?.after as Belief
     return { ...write, result: ({ number }) => ({ outcome: 'proposed', belief: proposed, replaced, event: number }) }
   }
   return {
     kind: 'correct',
-    changes: [created(heir), ...holders.map((held) => superseded(held, heir, at))],
-    result: (event) => ({ outcome: 'corrected', belief: heir, replaced: holders, event: event.number }),
+    changes: [created(successor), ...holders.map((held) => superseded(held, successor, at))],
+    result: (event) => ({ outcome: 'corrected', belief: successor, replaced: holders, event: event.number }),
   }
 }
 
 /** A candidate of this name, in these scopes, that says the same. */
-async function sameCandidate({ store }: Ports, belief: Belief): Promise<Belief | null> {
+export async function sameCandidate({ store }: Ports, belief: Belief): Promise<Belief | null> {
   const named = await store.named(belief.user, belief.name)
   const isSame = ({ candidate, scopes, content }: Belief): boolean =>
     candidate && scopes.some((scope) => belief.scopes.includes(scope)) && isSameStatement(content, belief.content)
@@ -131,17 +175,23 @@ async function sameCandidate({ store }: Ports, belief: Belief): Promise<Belief |
 /** The same words again: reinforces the belief and adds what the draft adds, if the author may. */
 async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
   const merged = enriched(holder, belief)
-  if (adds(holder, merged) && !mayChange(author.actor, holder)) {
-    const { type, subtype } = holder
-    return proposal(ports, holder, { ...belief, type, subtype, ...merged }, at)
-  }
+  const { type, subtype } = holder
+  const enrichedBelief = { ...belief, type, subtype, ...merged }
+  const isAllowed = async () => mayChange(author, holder) && (await reasonToWait(author, enrichedBelief)) === null
+  if (adds(holder, merged) && !holder.candidate && !(await isAllowed()))
+    return proposal(ports, holder, enrichedBelief, at)
   const isPerson = author.actor === 'person'
+  // What others added to a statement does not become the person's by their saying the statement.
+  const own = isPerson && authorityOf(holder) !== 'person' ? { why: belief.why } : {}
+  const place = isPerson && holder.candidate ? { scopes: belief.scopes, pinned: belief.pinned } : {}
   const revision = revised(holder, at, {
     ...merged,
+    ...own,
+    ...place,
     reinforcement: { count: holder.reinforcement.count + 1, at },
     status: isPerson && belief.status === 'active' ? 'active' : holder.status,
     editedByPerson: holder.editedByPerson || isPerson,
-    // A candidate that a person repeats becomes a belief. No other belief holds its name, or that one would be `holder`.
+    // A candidate that a person repeats becomes a belief. No other belief holds its name there, or it would be `holder`.
     candidate: holder.candidate && !isPerson,
   })
   return { kind: 'reinforce', changes: [revision] }
@@ -169,7 +219,9 @@ export const adds = (belief: Belief, merged: ReturnType<typeof enriched>): boole
 
 /** Stores a belief as a proposal for `target`, which is not recalled until a person accepts it. */
 export async function proposal(ports: Ports, target: Belief, belief: Belief, at: string): Promise<Write> {
-  const earlier = (await ports.store.proposalsFor(belief.user, target.id)).find((known) => isSameWish(known, belief))
+  const waiting = await ports.store.proposalsFor(belief.user, target.id)
+  const earlier = waiting.find((known) => isSameWish(known, belief))
+  if (earlier === undefined) await requireRoom(ports, belief, waiting)
   const change = earlier
     ? revised(earlier, at, { reinforcement: { count: earlier.reinforcement.count + 1, at } })
     : created({ ...belief, status: 'exploratory', proposedFor: target.id })
@@ -184,12 +236,12 @@ const wished = [
 /** Whether accepting either of two proposals would have the same effect. */
 export function isSameWish(one: Belief, other: Belief): boolean {
   const wish = (belief: Belief): string =>
-    JSON.stringify([nameKey(belief.name), ...wished.map((field) => belief[field])])
+    JSON.stringify([nameKey(belief.name), belief.resolvedAt === null, ...wished.map((field) => belief[field])])
   return isSameStatement(one.content, other.content) && wish(one) === wish(other)
 }
 
-export const superseded = (belief: Belief, heir: Belief, at: string) =>
-  revised(belief, at, { status: 'superseded', supersededBy: heir.id })
+export const superseded = (belief: Belief, successor: Belief, at: string) =>
+  revised(belief, at, { status: 'superseded', supersededBy: successor.id })
 
 /** A successor can be found by everything its predecessors could, stays pinned, and keeps all their scopes. */
 export function inherit(belief: Belief, predecessors: readonly Belief[]): Belief {

@@ -3,6 +3,7 @@ import type { BeliefChange } from '../../beliefs/journal.ts'
 import { forbidden, invalid } from '../../errors.ts'
 import { type BeliefReference, currentBelief, requireFreeName } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
+import { reasonToWait } from './authority.ts'
 import { parseDraft, refuseSecrets } from './draft.ts'
 import { newBelief } from './remember.ts'
 import { type ChangeRequest, change, created, revised, stateAfter } from './transaction.ts'
@@ -29,17 +30,17 @@ export async function resolve(ports: Ports, request: ResolveRequest): Promise<Re
           `"${question.name}" is not an open question; its type is ${question.type}.`,
           'Use correct to replace a belief.',
         )
-      if (!mayChange(request.author.actor, question))
+      if (!mayChange(request.author, question))
         throw forbidden(
-          `"${question.name}" was asked by a person; only a person can close it.`,
+          `"${question.name}" was asked by another author; only a person can close it.`,
           'Remember the answer as a decision, and let the person resolve the question.',
         )
       const { decision, changes } = await decisionFor(ports, request, question, at)
       const closed = revised(question, at, { resolvedAt: at, resolvedBy: decision?.id ?? null })
       return { kind: 'resolve', changes: [closed, ...changes] }
     },
-    async (event) => {
-      const question = await stateAfter(ports, event)
+    async (event, made) => {
+      const question = await stateAfter(ports, event, made)
       const decision = question.resolvedBy === null ? null : await ports.store.get(event.user, question.resolvedBy)
       return { question, decision, event: event.number }
     },
@@ -57,8 +58,8 @@ async function decisionFor(
     const decision = await currentBelief(ports, { user, reference: by.reference, scopes: question.scopes })
     if (decision.type !== 'open_question') return { decision, changes: [] }
     throw invalid(
-      `"${decision.name}" is an open question itself and settles nothing.`,
-      'Name the decision, or remember it first.',
+      `"${decision.name}" is an open question, so it cannot settle another one.`,
+      'Give the decision, or remember it first.',
     )
   }
   const statement = parseDraft({ ...by, type: 'decision', scopes: question.scopes, agent: question.agent })
@@ -70,5 +71,11 @@ async function decisionFor(
   )
   const provenance = { ...author, sourceId: question.id, model: null, at }
   const decision = newBelief(ports, { user, statement, provenance })
+  const reason = await reasonToWait(author, decision)
+  if (reason !== null)
+    throw forbidden(
+      `The decision "${decision.name}" waits for a person. ${reason}`,
+      'Remember it first; it becomes a proposal for the person.',
+    )
   return { decision, changes: [created(decision)] }
 }

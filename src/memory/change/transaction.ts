@@ -3,6 +3,7 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefChange, Commit, EventKind, JournalEvent } from '../../beliefs/journal.ts'
 import { conflict, notFound } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
+import { requireAuthority } from './authority.ts'
 
 /** Part of every request that changes something. */
 export type ChangeRequest = {
@@ -28,34 +29,30 @@ const mostAttempts = 50
 
 /**
  * Reads, decides and commits; if another process committed in between, reads and decides again. `replay` derives the
- * answer from the event, also for a request whose key was used before; a change without a key may leave it out.
+ * answer from the event, also for a request whose key was used before, and from the changes, if they were made just now; a
+ * change without a key may leave it out.
  * `operation` distinguishes requests of the same form but another meaning under one key.
  */
 export async function change<Result>(
   { store, now }: Ports,
   request: ChangeRequest & { readonly operation: string },
   decide: (at: string) => Promise<Decision<Result>>,
-  replay: (event: JournalEvent) => Promise<Result> = noReplay,
+  replay: (event: JournalEvent, made?: readonly BeliefChange[]) => Promise<Result> = noReplay,
 ): Promise<Result> {
   const { user, author } = request
-  const key = request.key === undefined ? null : { value: request.key, fingerprint: fingerprintOf(request) }
-  const earlier = key === null ? null : await store.eventByKey(user, key.value)
-  if (earlier !== null) {
-    if (earlier.key?.fingerprint === key?.fingerprint) return replay(earlier)
-    throw conflict(
-      `The idempotency key "${key?.value}" was used before for another request.`,
-      'Use a new key for a new request.',
-    )
-  }
+  const key = request.key === undefined ? null : await keyOf(request.key, request)
+  const earlier = key === null ? null : await store.eventByKey(user, key)
+  if (earlier !== null) return replay(earlier)
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const at = now().toISOString()
     const decision = await decide(at)
     if (decision.kind === 'nothing') return decision.result
     const { result = replay, undoes = null, turns = [], forgottenTurns = [], ...write } = decision
+    requireAuthority(author, write.changes)
     const committed = await store.commit({ user, ...author, at, key, undoes, turns, forgottenTurns, ...write })
     switch (committed.outcome) {
       case 'committed':
-        return result(committed.event)
+        return result(committed.event, write.changes)
       case 'replayed':
         return replay(committed.event)
       case 'stale':
@@ -64,7 +61,7 @@ export async function change<Result>(
   }
   throw conflict(
     `The memory of "${user}" kept changing; gave up after ${mostAttempts} attempts.`,
-    'Try again when fewer programs are writing.',
+    'Try again when fewer programs write to it.',
   )
 }
 
@@ -98,12 +95,23 @@ export const withdrawn = (belief: Belief): BeliefChange => removed(belief, 'abse
 export const erased = (belief: Belief): BeliefChange => removed(belief, 'erased')
 
 /** The first belief of an event, as it was right after the event. */
-export async function stateAfter({ store }: Ports, event: JournalEvent): Promise<Belief> {
+export async function stateAfter(
+  { store }: Ports,
+  event: JournalEvent,
+  made: readonly BeliefChange[] = [],
+): Promise<Belief> {
   const [beliefId] = event.beliefIds
+  const after = made.find((change) => change.beliefId === beliefId)?.after
+  if (after) return after
   const revisions = await store.revisions(event.user, event.number)
   const belief = revisions.find((revision) => revision.beliefId === beliefId)?.belief
   if (belief) return belief
   throw notFound(`The belief ${beliefId} of event ${event.number} has been forgotten.`)
+}
+
+async function keyOf(given: string, request: object): Promise<NonNullable<Commit['key']>> {
+  const { idWithoutSecret } = await import('../learn/secrets.ts')
+  return { value: idWithoutSecret(given), fingerprint: fingerprintOf(request) }
 }
 
 const fingerprintOf = (request: object): string =>

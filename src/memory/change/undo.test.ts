@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, everything, lasting, now, otherAgent, tell } from '../../../test/memory/at-hand.ts'
+import {
+  about,
+  addAliases,
+  agent,
+  everything,
+  lasting,
+  now,
+  otherAgent,
+  pin,
+  setWhy,
+  tell,
+} from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
 import type { Author, Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { importBeliefs } from '../transfer/import.ts'
 import { correct } from './correct.ts'
-import { addAliases, pin, reinforce, setWhy } from './edit.ts'
+import { reinforce } from './edit.ts'
 import { accept, reject } from './proposals.ts'
 import { resolve } from './resolve.ts'
 import { undo } from './undo.ts'

@@ -71,8 +71,8 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
     )
   if (event.kind === 'forget')
     throw conflict(
-      `Change ${event.number} was to forget; nothing is left to restore.`,
-      'What is forgotten is gone. Name an earlier change to undo that.',
+      `Change ${event.number} erased text and cannot be undone.`,
+      'Forgotten text is gone. Give the number of another change, from `credence history`.',
     )
   if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin))
     throw forbidden(
@@ -94,7 +94,7 @@ async function before({ store }: Ports, revision: BeliefRevision, at: string): P
     throw conflict(`The belief ${beliefId} was changed again by change ${later.number} (${later.kind}).`, hint)
   }
   const earlier = history[index - 1]?.belief ?? null
-  const version = Math.max(0, ...history.map(({ belief }) => belief?.version ?? 0))
+  const version = history.at(-1)?.version ?? 0
   if (earlier === null) return { beliefId, expectedVersion: version, outcome: 'absent', after: null }
   const after = { ...earlier, updatedAt: at, version: version + 1 }
   return { beliefId, expectedVersion: version, outcome: 'present', after }

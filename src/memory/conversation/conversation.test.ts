@@ -258,7 +258,7 @@ describe('forgetting turns', () => {
     await memory.hear({ text: kayak })
 
     await expect(robot.forgetTurns({ containing: 'kayak' })).rejects.toThrow('may not forget')
-    await expect(memory.forgetTurns({})).rejects.toThrow('Nothing says which turns to forget.')
+    await expect(memory.forgetTurns({})).rejects.toThrow('No turns were selected.')
     await expect(memory.forgetTurns({ turn: 't-none' })).rejects.toThrow('There is no turn t-none.')
     expect(await memory.forgetTurns({ containing: 'unheard of' })).toMatchObject({ turns: 0, event: null })
   })

@@ -1,11 +1,12 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
+import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { findStatements, offTheRecord } from '../learn/rules.ts'
-import { masked } from '../learn/secrets.ts'
+import { idWithoutSecret, masked, redacted } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import { parseTime } from '../recall/as-of.ts'
 
@@ -106,11 +107,11 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   if (!turnRoles.includes(role)) throw invalid(`Unknown role "${role}".`, `Use ${turnRoles.join(', ')}.`)
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
-  const host = heard.host ?? author.origin
+  const host = nameOf('host', heard.host) ?? author.origin
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,
-    session: nameOf('session', session) ?? `${host}-${at.slice(0, 10)}`,
+    session: nameOf('session', session, idWithoutSecret) ?? `${host}-${at.slice(0, 10)}`,
     index: index ?? null,
     role,
     speaker: nameOf('speaker', speaker),
@@ -118,7 +119,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     scope: parseScope(heard.scope ?? request.scopes[0] ?? ''),
     host,
     origin: heard.origin ?? originOf(role, author),
-    messageId: nameOf('message id', messageId),
+    messageId: nameOf('message id', messageId, idWithoutSecret),
     text: masked(text.toWellFormed()),
   }
   return { turn, found: findingsIn(turn, request) }
@@ -132,8 +133,7 @@ function findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest): Ex
   const { findings, refused } = findStatements(text)
   if (findings.length + refused.length === 0) return null
   if (learn === 'beliefs') return { findings, refused }
-  const candidates = findings.filter(({ kind }) => kind !== 'correction').map((one) => ({ ...one, isDoubtful: true }))
-  return { findings: candidates, refused }
+  return { findings: findings.map((one) => ({ ...one, isDoubtful: true })), refused }
 }
 
 /** An agent or tool that submits a user turn does not make it a person's words. */
@@ -145,11 +145,11 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
 
 const longestName = 200
 
-function nameOf(what: string, given: string | undefined): string | null {
+function nameOf(what: string, given: string | undefined, withoutSecrets = masked): string | null {
   if (given === undefined || given.trim() === '') return null
   if (given.length > longestName)
     throw invalid(`The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
-  return masked(given.trim().toWellFormed())
+  return withoutSecrets(given.trim().toWellFormed())
 }
 
 /** Turns without findings are written together; a turn with findings is written alone, with its beliefs. */
@@ -191,11 +191,34 @@ async function planFor(
     if (found === null) continue
     // Loaded only when there is something to learn, which is seldom.
     const { planLearning } = await import('../learn/learn.ts')
-    const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id, found }
+    const own = (await isAnnounced(ports, turn)) ? asPasted(found) : found
+    const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id, found: own }
     return planLearning(ports, { user, author, agent, view, scopes, ...said }, at)
   }
   return { changes: [], taken: [], refused: [] }
 }
+
+/** Whether what the person said last before in the conversation announces this turn as a text that is not their own. */
+async function isAnnounced({ store }: Ports, { user, session }: NewTurn): Promise<boolean> {
+  const filter = { user, session, roles: ['user'] as const }
+  const { total } = await store.listTurns(filter, { limit: 1, offset: 0 })
+  if (total === 0) return false
+  const { items } = await store.listTurns(filter, { limit: 1, offset: total - 1 })
+  return items.some(({ text }) => announcesPaste(text))
+}
+
+const asPasted = ({ findings, refused }: Extraction): Extraction => ({
+  findings: [],
+  refused: [
+    ...refused,
+    ...findings.map(({ content, span }) => ({
+      text: redacted(content),
+      span,
+      reason: 'not_own_words' as const,
+      explanation: 'The message before announces it as a text from elsewhere.',
+    })),
+  ],
+})
 
 /** What becomes of each turn, as the store is now. */
 async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../open-memory.ts'
 import { recompute } from '../../search/explanation.ts'
+import { saidBy } from './meaning.ts'
 
 /** A memory on disk with the real model. */
 function memory(vectors: boolean) {
@@ -22,6 +23,15 @@ const turns = [
 const question = 'What were the results of my medical test?'
 
 describe('the meaning of sentences', () => {
+  it('is compared with the question as the person named would ask it', () => {
+    expect(saidBy('Ana', 'Where did Ana buy Ana’s kayak?')).toBe('Where did I buy my kayak?')
+    expect(saidBy('Ana Li', "What is Ana Li's dog called, and does Anabel like it?")).toBe(
+      'What is my dog called, and does Anabel like it?',
+    )
+    expect(saidBy('A.J. (home)', 'When did A.J. call?')).toBe('When did I call?')
+    expect(saidBy(null, 'Where did Ana go?')).toBe('Where did Ana go?')
+  })
+
   it('orders what words have found, and is part of the score', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../omit-undefined.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { Nearness } from '../../search/turns/rank.ts'
@@ -32,9 +33,16 @@ export async function embedTurns(
   const model = await embedder?.()
   if (model === undefined) return { embedded: 0 }
   let embedded = 0
+  // A search from the newest turn each time would pass over all that have vectors by then.
+  let before: number | undefined
   while (embedded < limit && signal?.aborted !== true) {
-    const turns = await store.turnsWithoutVectors(user, model.model, Math.min(batchSize, limit - embedded))
-    if (turns.length === 0) break
+    const page = { limit: Math.min(batchSize, limit - embedded), ...omitUndefined({ before }) }
+    const turns = await store.turnsWithoutVectors(user, model.model, page)
+    const isFromTop = before === undefined
+    // At the end, once more from the newest: turns may have been kept meanwhile.
+    before = turns.at(-1)?.row
+    if (turns.length === 0 && isFromTop) break
+    if (turns.length === 0) continue
     const sentences = turns.map(({ text }) => readSentences(text))
     const vectors = await model.embed(sentences.flat())
     let from = 0
@@ -59,6 +67,16 @@ export function nearnessTo(store: Store, user: string, model: Embedder, question
     const vectors = await store.vectorsAt(user, model.model, rows)
     return new Map([...vectors].map(([row, sentences]) => [row, bestCosine(query, sentences)]))
   }
+}
+
+/** The question as the speaker would ask it: people say "my dog" where others ask for "Ana's dog". */
+export function saidBy(speaker: string | null, question: string): string {
+  if (speaker === null) return question
+  const names = [speaker, speaker.split(/\s/u)[0] as string]
+    .map((name) => name.replace(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`))
+    .join('|')
+  const name = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${names})(['’]s?)?(?![\p{L}\p{N}])`, 'gu')
+  return question.replace(name, (_name, possessive) => (possessive === undefined ? 'I' : 'my'))
 }
 
 function readSentences(text: string): readonly string[] {

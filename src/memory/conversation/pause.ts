@@ -71,7 +71,7 @@ function parsed(text: string, file: string): readonly Pause[] {
     // Refused below, together with JSON of another form.
   }
   throw invalid(
-    `${file} is damaged, so it is not known whether the memory is paused.`,
-    'Remove the file, then run `credence pause` again if you want a pause.',
+    `${file} is damaged, so Credence cannot tell whether the memory is paused.`,
+    'Delete the file, then run `credence pause` again if you want a pause.',
   )
 }

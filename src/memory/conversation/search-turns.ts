@@ -1,12 +1,15 @@
+import type { ActorKind } from '../../beliefs/belief.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
-import type { TurnRole } from '../../beliefs/turn.ts'
+import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
+import type { Embedder } from '../../search/embedder.ts'
 import type { Explanation } from '../../search/explanation.ts'
-import { sentencesOf } from '../../search/sentences.ts'
 import { newestFirst } from '../../search/turns/newest-first.ts'
+import { pastedFrom } from '../../search/turns/pasted.ts'
 import { dateWindow, parseQuestion, type Question } from '../../search/turns/question.ts'
-import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
-import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
+import { type Nearness, type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
+import type { HoldingSentence } from '../../search/turns/sentences-holding.ts'
+import { type Strength, strengthOf } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import type { Ports } from '../ports.ts'
@@ -39,6 +42,8 @@ export type QuoteHit = {
   readonly index: number
   readonly speaker: string | null
   readonly role: TurnRole
+  /** Whose words these are: `document` for what the person pasted. */
+  readonly origin: ActorKind
   readonly at: string
   readonly scope: string
   readonly strength: Strength
@@ -52,7 +57,7 @@ export type QuoteHit = {
 
 /** Only the first hits with at least this share of the best score are reordered to put the newest first. */
 const groupDepth = 10
-const groupShare = 0.65
+const groupShare = 0.7
 
 /** The turns that answer a question, best first; of those about the same thing, the newest first. */
 export async function searchTurns(
@@ -63,9 +68,11 @@ export async function searchTurns(
   const view = viewOf(request)
   const question = parseQuestion(query, await store.turnSpeakers(view))
   const dates = await dateWindow(query, request.until === undefined ? now() : new Date(request.until))
-  const model = question.asksAssistant ? undefined : await embedder?.()
-  const nearness = model && (await import('./meaning.ts')).nearnessTo(store, user, model, query)
-  const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...omitUndefined({ nearness }) }))
+  const model = question.asksAssistant || question.asksEither ? undefined : await embedder?.()
+  const nearness = model && (await nearnessOf({ store, user, model, query, speaker: question.speaker }))
+  const { offset = 0, limit = Number.POSITIVE_INFINITY } = request
+  const needed = { ...omitUndefined({ nearness }), limit: Math.max(offset + limit, groupDepth) }
+  const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...needed }))
   const best = ranked[0]?.score ?? 0
   const ordered =
     question.asksPast || ranked[0]?.unit.role === 'tool'
@@ -73,10 +80,23 @@ export async function searchTurns(
       : newestFirst(
           ranked,
           ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
+          question.terms,
           ({ score }, place) => place < groupDepth && score >= groupShare * best,
         )
-  const { offset = 0, limit = ordered.length } = request
   return ordered.slice(offset, offset + limit).map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
+}
+
+async function nearnessOf(asked: {
+  readonly store: Ports['store']
+  readonly user: string
+  readonly model: Embedder
+  readonly query: string
+  readonly speaker: string | null
+}): Promise<Nearness> {
+  // Loaded only where a model is installed.
+  const { nearnessTo, saidBy } = await import('./meaning.ts')
+  const { store, user, model, query, speaker } = asked
+  return nearnessTo(store, user, model, saidBy(speaker, query))
 }
 
 /** The best passage of each turn. */
@@ -97,25 +117,30 @@ function viewOf({ user, scopes, since, until, speaker, session, roles }: TurnSea
 function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: boolean): QuoteHit {
   const { turn, passage, score, explanation } = ranked
   const { id, session, index, speaker, role, at, scope } = turn
-  const held = termsIn(passage)
+  const sentences = ranked.sentences()
+  const held = new Set(sentences.flatMap((sentence) => [...sentence.held]))
   const isVerbatim = /\S\s+\S/u.test(query.trim()) && passage.toLowerCase().includes(query.trim().toLowerCase())
   const strength = isVerbatim ? 'exact' : strengthOf(terms.keys(), held)
   const found = [...terms.keys()].filter((term) => held.has(term))
-  const said = { text: excerptOf(passage, terms), turn: id, session, index, speaker, role, at, scope }
+  const text = excerptOf(passage, sentences)
+  const said = { text, turn: id, session, index, speaker, role, origin: originOf(turn, text), at, scope }
   return { ...said, strength, earlier, score, explanation, found }
+}
+
+/** What a person pasted is a document's. */
+function originOf({ role, origin, text }: Turn, quote: string): ActorKind {
+  if (role !== 'user' || origin !== 'person') return origin
+  const start = text.indexOf(quote.replace(/…$/u, ''))
+  return start >= 0 && start >= pastedFrom(text) ? 'document' : origin
 }
 
 /** A turn up to this many characters is quoted whole. */
 const longestQuote = 500
 
 /** The sentence with the most informative words, extended on both sides up to the length of a quote. */
-function excerptOf(passage: string, terms: Question['terms']): string {
+function excerptOf(passage: string, sentences: readonly HoldingSentence[]): string {
   if (passage.length <= longestQuote) return passage.trim()
-  const sentences = sentencesOf(passage)
-  const points = sentences.map(({ text }) => {
-    const held = termsIn(text)
-    return [...terms.keys()].reduce((total, term) => total + (held.has(term) ? pointsOf(term) : 0), 0)
-  })
+  const points = sentences.map(({ held }) => [...held].reduce((total, term) => total + pointsOf(term), 0))
   let first = points.indexOf(Math.max(...points))
   let last = first
   const lengthOf = (from: number, to: number): number => (sentences[to]?.end ?? 0) - (sentences[from]?.start ?? 0)

@@ -5,6 +5,7 @@ import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
+import { keyUsedBefore } from '../change/forget.ts'
 import { type ChangeRequest, change, erased } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 import { parseTime } from '../recall/as-of.ts'
@@ -78,16 +79,15 @@ const mostExamples = 10
 export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false, turn, session, since, until, containing } = request
   if (author.actor !== 'person')
-    throw forbidden(
-      `"${author.origin}" may not forget what was said.`,
-      'Only a person can. Ask them to run `credence forget`.',
-    )
+    throw forbidden(`"${author.origin}" may not forget turns.`, 'Only a person can. Ask them to run `credence forget`.')
   const fields = Object.values(omitUndefined({ turn, session, since, until, containing }))
   if (fields.length === 0 || fields.some((field) => field.trim() === ''))
-    throw invalid('Nothing says which turns to forget.', 'Give a turn, a session, a time or words that they contain.')
+    throw invalid('No turns were selected.', 'Give a turn, a session, a time or words that the turns contain.')
+  // The words must not stay, not even as part of a fingerprint.
+  const { containing: _words, ...withoutText } = request
   return change<ForgottenTurns>(
     ports,
-    { ...request, operation: 'forget turns' },
+    { ...withoutText, operation: containing === undefined ? 'forget turns' : 'forget turns by words' },
     async () => {
       const turns = await selectedTurns(ports, request)
       const ids = new Set(turns.map(({ id }) => id))
@@ -104,7 +104,12 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
         result: ({ number, at, hash }) => ({ ...counts, event: number, at, hash }),
       }
     },
-    async ({ number, at, hash, turnCount, beliefIds }) => {
+    async ({ number, at, hash, turnCount, beliefIds, kind }) => {
+      if (
+        kind !== 'forget' ||
+        (containing !== undefined && (await selectedTurns(ports, request)).some((turn) => turn.at < at))
+      )
+        throw keyUsedBefore(request)
       const counts = { turns: turnCount, beliefs: beliefIds.length, beliefsFromThem: [] }
       return { ...counts, event: number, at, hash }
     },

@@ -3,6 +3,7 @@ import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { isInformative } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
+import { everydayReason } from '../change/aliases.ts'
 import type { Candidate, Situation } from './remedies.ts'
 
 const longestPhrase = 4
@@ -25,7 +26,11 @@ export async function aliasCandidates(situation: Situation): Promise<readonly Ca
     const isEveryday = words.length === 1 && rare === 0
     return shared + rare - (isEveryday ? 1.5 : 0) - 0.3 * words.length
   }
+  /** A phrase of everyday words that the belief is not called by would be found in messages about something else. */
+  const isTelling = ({ words, text }: Phrase): boolean =>
+    everydayReason(text) === null && words.some((word) => forms.has(singular(word)) || !isOrdinaryWord(singular(word)))
   const phrases = phrasesOf(request.message)
+    .filter(isTelling)
     .map((phrase) => ({ ...phrase, worth: worthOf(phrase) }))
     .sort((one, other) => other.worth - one.worth || one.start - other.start)
     .slice(0, mostCandidates)
@@ -74,7 +79,7 @@ async function cautionFor({ ports, request, belief }: Situation, alias: string):
   const forms = formKeys(alias)
   const [first] = forms
   if (first?.words.length === 1 && isOrdinaryWord(first.words[0] as string))
-    return `"${alias}" is an everyday word; it would be recalled whenever somebody says it.`
+    return `"${alias}" is an everyday word; it would be recalled whenever the word occurs.`
   const keys = forms.map(({ key }) => key)
   const holders = [...(await ports.store.everyHolder(request.user, keys)).values()].flat()
   const [other] = await ports.store.getMany(request.user, holders.filter((id) => id !== belief.id).slice(0, 1))

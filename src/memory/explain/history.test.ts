@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, tell } from '../../../test/memory/at-hand.ts'
+import { about, agent, pin, tell } from '../../../test/memory/at-hand.ts'
 import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import { correct } from '../change/correct.ts'
-import { pin } from '../change/edit.ts'
 import { undo } from '../change/undo.ts'
 import { history, recentEvents } from './history.ts'
 
@@ -35,6 +34,32 @@ describe('the history of a belief', () => {
       const { chain } = await history(memory, { user: 'ann', reference: id })
       expect(chain.map((known) => known.id)).toEqual([one.id, two.id, both.id, last.id])
     }
+  })
+
+  it('orders a line of thousands, visiting each belief once', async () => {
+    const id = (at: number): string => `b-${String(at).padStart(5, '0')}`
+    const line = Array.from({ length: 3_000 }, (_, at) =>
+      belief({
+        id: id(at),
+        name: 'db',
+        content: String(at),
+        ...(at < 2_999 ? { supersededBy: id(at + 1), status: 'superseded' } : {}),
+      }),
+    )
+    const memory = await portsWith(...line.toReversed())
+    let asked = 0
+    const store = {
+      ...memory.store,
+      supersededBy: (user: string, of: string) => {
+        asked += 1
+        return memory.store.supersededBy(user, of)
+      },
+    }
+
+    const { chain } = await history({ ...memory, store }, { user: 'ann', reference: id(1_500) })
+
+    expect(chain.map((known) => known.id)).toEqual(line.map((known) => known.id))
+    expect(asked).toBe(3_000)
   })
 
   it('ends, and says what there is, in a chain that leads nowhere', async () => {

@@ -23,27 +23,84 @@ export async function history(ports: Ports, reference: BeliefReference): Promise
 export const recentEvents = ({ store }: Ports, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
   store.events(user, page)
 
+/** What one event did to a belief. */
+export type Changed = { readonly beliefId: string; readonly before: Belief | null; readonly after: Belief | null }
+
+/** What an event changed, belief by belief, the first `limit`. Forgotten texts are gone on both sides. */
+export async function changesOf(
+  { store }: Ports,
+  user: string,
+  event: number,
+  limit: number,
+): Promise<readonly Changed[]> {
+  const done = (await store.revisions(user, event)).slice(0, limit)
+  const changes: Changed[] = []
+  for (const { beliefId, belief: after } of done) {
+    const earlier = (await store.history(user, beliefId)).findLast((revision) => revision.event.number < event)
+    changes.push({ beliefId, before: earlier?.belief ?? null, after })
+  }
+  return changes
+}
+
+/** Events of some kinds or authors only, newest first. Not more than `mostRead` are looked through. */
+export async function filteredEvents(
+  { store }: Ports,
+  user: string,
+  { kinds, actors, ...page }: EventPage & { readonly kinds?: readonly string[]; readonly actors?: readonly string[] },
+): Promise<{ readonly entries: readonly JournalEntry[]; readonly nextBefore: number | null }> {
+  const entries: JournalEntry[] = []
+  let before = page.before
+  for (let read = 0; read < mostRead; read += readAtOnce) {
+    const found = await store.events(user, { ...page, limit: readAtOnce, ...(before === undefined ? {} : { before }) })
+    for (const entry of found) {
+      before = entry.number
+      const isWanted = (kinds?.includes(entry.kind) ?? true) && (actors?.includes(entry.actor) ?? true)
+      if (isWanted) entries.push(entry)
+      if (entries.length === page.limit) return { entries, nextBefore: entry.number }
+    }
+    if (found.length < readAtOnce) return { entries, nextBefore: null }
+  }
+  return { entries, nextBefore: before ?? null }
+}
+
+const mostRead = 5_000
+const readAtOnce = 200
+
 /** All beliefs connected to this one by supersession, oldest first. */
 export async function chainOf({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const known = new Map([[belief.id, belief]])
   const queue = [belief]
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    const heir = next.supersededBy === null ? null : await store.get(next.user, next.supersededBy)
-    for (const found of [...(heir ? [heir] : []), ...(await store.supersededBy(next.user, next.id))]) {
+    const successor = next.supersededBy === null ? null : await store.get(next.user, next.supersededBy)
+    for (const found of [...(successor ? [successor] : []), ...(await store.supersededBy(next.user, next.id))]) {
       if (known.has(found.id)) continue
       known.set(found.id, found)
       queue.push(found)
     }
   }
+  const steps = stepsToNewest(known)
   return [...known.values()].sort(
-    (one, other) => depth(one, known) - depth(other, known) || compareStrings(one.createdAt, other.createdAt),
+    (one, other) =>
+      (steps.get(other.id) ?? 0) - (steps.get(one.id) ?? 0) || compareStrings(one.createdAt, other.createdAt),
   )
 }
 
-/** How many steps lead from the belief to the newest of its line, negated so that older sorts first. */
-function depth(belief: Belief, known: ReadonlyMap<string, Belief>): number {
-  let steps = 0
-  for (let at = belief.supersededBy; at !== null && steps <= known.size; at = known.get(at)?.supersededBy ?? null)
-    steps += 1
-  return -steps
+/** How many steps lead from each belief to the newest of its line. Each belief is visited once, also in a circle. */
+function stepsToNewest(known: ReadonlyMap<string, Belief>): ReadonlyMap<string, number> {
+  const steps = new Map<string, number>()
+  for (const start of known.values()) {
+    const path: string[] = []
+    const onPath = new Set<string>()
+    let at: Belief | undefined = start
+    for (; at !== undefined && !steps.has(at.id) && !onPath.has(at.id); at = known.get(at.supersededBy ?? '')) {
+      path.push(at.id)
+      onPath.add(at.id)
+    }
+    let above = at === undefined ? -1 : (steps.get(at.id) ?? -1)
+    for (const id of path.reverse()) {
+      above += 1
+      steps.set(id, above)
+    }
+  }
+  return steps
 }

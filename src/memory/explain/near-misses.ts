@@ -5,9 +5,9 @@ import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
 import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
-import type { Context, NearMiss, NearMissReason } from '../recall/context.ts'
+import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
 
-/** Beliefs that the message mentions, or that are pinned here, but which were left out. */
+/** Beliefs that the message mentions, or that are pinned here, but which the context does not hold. */
 export async function nearMissesOf(
   store: Store,
   {
@@ -17,7 +17,7 @@ export async function nearMissesOf(
     leftOut,
   }: { view: Viewpoint; linked: Linked; context: Context; leftOut: readonly LeftOut[] },
 ): Promise<readonly NearMiss[]> {
-  const relevant = new Set(context.relevant.map(({ belief }) => belief.id))
+  const shown = idsIn(context)
   const misses = new Map<string, NearMiss>()
   for (const { belief, limit, score } of leftOut)
     misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
@@ -25,11 +25,11 @@ export async function nearMissesOf(
   const linkedIds = linked.links.map(({ posting }) => posting.beliefId)
   const holders = await store.everyHolder(view.user, [...new Set(linked.spans.map(({ key }) => key))])
   const mentioned = [...new Set([...linkedIds, ...[...holders.values()].flat()])].filter(
-    (id) => !relevant.has(id) && !misses.has(id),
+    (id) => !shown.has(id) && !misses.has(id),
   )
   for (const belief of await store.getMany(view.user, mentioned)) {
     if (!linkedIds.includes(belief.id) && !isMentioned(belief, linked)) continue
-    misses.set(belief.id, { belief, reason: reasonFor(belief, view, context), score: null })
+    misses.set(belief.id, { belief, reason: reasonFor(belief, view), score: null })
   }
   return [...misses.values()]
 }
@@ -43,17 +43,16 @@ export function isMentioned(belief: Belief, { tokens, spans }: Linked): boolean 
   })
 }
 
-/** The first reason that applies, from the hardest boundary to the softest; the last is that it ranked too low. */
-function reasonFor(belief: Belief, view: Viewpoint, context: Context): NearMissReason {
-  if (!belief.scopes.some((scope) => view.scopes.includes(scope))) return { kind: 'other-scope', scopes: belief.scopes }
-  if (!isVisibleTo(belief.agent, view.agent)) return { kind: 'other-agent', agent: belief.agent as string }
+/** The first reason that applies: what no request recalls, then what this one cannot see; last, that it ranked too low. */
+function reasonFor(belief: Belief, view: Viewpoint): NearMissReason {
+  if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
+  if (belief.candidate) return { kind: 'candidate' }
   if (belief.supersededBy !== null || belief.status === 'superseded')
     return { kind: 'superseded', by: belief.supersededBy }
   if (belief.resolvedAt !== null) return { kind: 'resolved', at: belief.resolvedAt }
-  if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
-  if (belief.candidate) return { kind: 'candidate' }
+  if (!belief.scopes.some((scope) => view.scopes.includes(scope))) return { kind: 'other-scope', scopes: belief.scopes }
+  if (!isVisibleTo(belief.agent, view.agent)) return { kind: 'other-agent', agent: belief.agent as string }
   if (belief.type === 'open_question') return { kind: 'open-question' }
-  if (context.pinned.some(({ id }) => id === belief.id)) return { kind: 'pinned-already' }
   if (belief.subtype === 'expertise') return { kind: 'expertise' }
   return { kind: 'over-budget', limit: 'maxBeliefs' }
 }

@@ -3,6 +3,7 @@ import { about, tell } from '../../../test/memory/at-hand.ts'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { correct } from '../change/correct.ts'
 import { editBelief } from '../change/edit.ts'
+import { hear } from '../conversation/hear.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { type RemedyRequest, remedies } from './remedies.ts'
@@ -64,6 +65,61 @@ describe('what would make a belief appear', () => {
     const cautionOf = (alias: string) => found.find(({ change }) => change?.addAliases?.[0] === alias)?.caution
     expect(cautionOf('out')).toContain('everyday word')
     expect(cautionOf('zanzibar')).toContain('"Zanzibar" is found by the same words')
+  })
+
+  it('is no phrase of everyday words that the belief is not called by', async () => {
+    const memory = ports()
+    await tell(memory, 'refund policy', 'Customers get their money back within 14 days.')
+
+    const { remedies: found } = await ask(memory, 'When do customers get it back?', 'refund policy', 'present')
+
+    expect(found.flatMap(({ change }) => change?.addAliases ?? [])).toEqual([])
+  })
+
+  it('is nothing that breaks a kept case, which is said', async () => {
+    const memory = ports()
+    const { belief: day } = await tell(memory, 'release day', 'Releases go out on Tuesdays.')
+    const cases = [
+      { id: 'release-notes', message: 'Ship the release notes', scopes: ['domain:code'], expect: [], reject: [day.id] },
+    ]
+
+    const { remedies: found, withheld } = await ask(memory, 'Ship the release', 'release day', 'present', { cases })
+
+    const aliases = found.flatMap(({ change }) => change?.addAliases ?? [])
+    expect(aliases).toEqual([])
+    expect(withheld).toContainEqual({
+      summary: 'Add the alias "Ship the release".',
+      reason: 'It would break the kept case release-notes.',
+    })
+    for (const { effects } of found) expect(effects).toMatchObject({ cases: 1, breaks: [] })
+  })
+
+  it('is no alias that would bring the belief to many of the last prompts', async () => {
+    const memory = ports()
+    await tell(memory, 'release day', 'Releases go out on Tuesdays.')
+    const said = [
+      'Ship the release today',
+      'Who can ship the release?',
+      'I ship the release',
+      'Ship the release.',
+      'Hello there',
+    ]
+    const author = { actor: 'person', origin: 'test' } as const
+    await hear(memory, {
+      user: 'ann',
+      author,
+      agent: null,
+      scopes: ['domain:code'],
+      view: ['domain:code'],
+      turns: said.map((text, index) => ({ text, session: 's', index })),
+      learn: 'nothing',
+    })
+
+    const { remedies: found, withheld } = await ask(memory, 'Ship the release', 'release day', 'present')
+
+    expect(withheld[0]?.reason).toBe('It would also bring the belief to 4 of your last 5 prompts.')
+    expect(found.find(({ kind }) => kind === 'pin')?.effects).toMatchObject({ prompts: 5 })
+    expect(found.find(({ kind }) => kind === 'pin')?.effects?.appearsIn).toHaveLength(5)
   })
 
   it('is a scope, when the message names it and it holds elsewhere', async () => {
@@ -134,15 +190,14 @@ describe('what would keep a belief away', () => {
     })
   })
 
-  it('is never an alias to drop when its own name is in the message; a scope or a correction is left', async () => {
+  it('is never an alias to drop when its own name is in the message, nor a scope it has nothing to do with', async () => {
     const memory = ports()
     await tell(memory, 'redis', 'On port 6380', { aliases: ['cache'] })
     await tell(memory, 'palette', 'Green', { scopes: ['project:website'] })
 
     const { remedies: found } = await ask(memory, 'Is redis a cache?', 'redis', 'absent')
 
-    expect(found.map(({ kind }) => kind)).toEqual(['scopes', 'correct'])
-    expect(found[0]?.change).toEqual({ scopes: ['project:website'] })
+    expect(found.map(({ kind }) => kind)).toEqual(['correct'])
   })
 
   it('says which others would come or go', async () => {

@@ -1,16 +1,16 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { compareStrings } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { linkMessage } from '../../search/link.ts'
 import { type Edits, editedFields } from '../change/edit.ts'
-import { type BeliefReference, findBelief } from '../find-belief.ts'
+import { type BeliefReference, findBelief, lastSuccessor } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { parseBudget } from '../recall/budget.ts'
 import { type Budget, type Context, idsIn, isShown } from '../recall/context.ts'
 import { assemble, type RecallRequest } from '../recall/recall.ts'
 import { aliasCandidates } from './alias-candidates.ts'
 import { isMentioned } from './near-misses.ts'
+import { type Effects, type KeptCase, trialsFor } from './trials.ts'
 import { storeWith } from './what-if.ts'
 
 /** Whether a belief should be in the context of a message or not. */
@@ -21,6 +21,8 @@ export type RemedyRequest = RecallRequest &
     readonly wish: Wish
     /** Further aliases to try. */
     readonly aliases?: readonly string[]
+    /** Judged recalls that a remedy must not break. */
+    readonly cases?: readonly KeptCase[]
   }
 
 /** A possible remedy, before the dry run. */
@@ -51,9 +53,19 @@ export type Remedy = {
   readonly appearing: readonly string[]
   readonly disappearing: readonly string[]
   readonly caution: string | null
+  /** What it would do to other messages; null where nothing is written. */
+  readonly effects: Effects | null
 }
 
-export type Remedies = { readonly belief: Belief; readonly isFulfilled: boolean; readonly remedies: readonly Remedy[] }
+/** A change that would fulfil the wish and do harm elsewhere. */
+export type WithheldRemedy = { readonly summary: string; readonly reason: string }
+
+export type Remedies = {
+  readonly belief: Belief
+  readonly isFulfilled: boolean
+  readonly remedies: readonly Remedy[]
+  readonly withheld: readonly WithheldRemedy[]
+}
 
 /** What candidates are derived from. */
 export type Situation = {
@@ -64,25 +76,47 @@ export type Situation = {
 }
 
 /**
- * What would make a belief appear for a message, or stay away. Each change is tried in a dry run against the store, and
- * one that does not fulfil the wish is not offered.
+ * What would make a belief appear for a message, or stay away. Each change is tried in a dry run against the store: on
+ * this message, on the kept cases and on the last prompts. One that does not fulfil the wish, or does harm elsewhere, is
+ * not offered.
  */
 export async function remedies(ports: Ports, request: RemedyRequest): Promise<Remedies> {
   const belief = await findBelief(ports, request)
   const { context } = await assemble(ports, request)
   const isWanted = request.wish === 'present'
-  if (isShown(context, belief.id) === isWanted) return { belief, isFulfilled: true, remedies: [] }
+  if (isShown(context, belief.id) === isWanted) return { belief, isFulfilled: true, remedies: [], withheld: [] }
   const situation = { ports, request, belief, context }
   const tried: Remedy[] = []
+  const withheld: WithheldRemedy[] = []
+  const { user, cases = [] } = request
+  const effectsOf = await trialsFor(ports, { user, belief, cases })
   for (const candidate of isWanted ? await waysIn(situation) : await waysOut(situation)) {
     const remedy = await attempt(situation, candidate)
-    if (remedy !== null) tried.push(remedy)
+    if (remedy === null) continue
+    const effects = remedy.change === null ? null : await effectsOf(editedBelief(belief, remedy.change))
+    const isOwn = (request.aliases ?? []).some((alias) => remedy.change?.addAliases?.includes(alias))
+    const reason = effects === null ? null : harmOf(remedy, effects, isOwn)
+    if (reason === null) tried.push({ ...remedy, effects })
+    else withheld.push({ summary: remedy.summary, reason })
   }
   tried.sort((one, other) => Number(other.achieves) - Number(one.achieves))
-  return { belief, isFulfilled: false, remedies: tried }
+  return { belief, isFulfilled: false, remedies: tried, withheld }
 }
 
-async function attempt(situation: Situation, candidate: Candidate): Promise<Remedy | null> {
+/** An alias may bring a belief to this share of the other prompts, or to this many; a pin is meant to bring it to all. */
+const mostShare = 0.05
+const mostOthers = 2
+
+function harmOf({ kind }: Pick<Remedy, 'kind'>, effects: Effects, isOwn: boolean): string | null {
+  const { breaks, appearsIn, prompts } = effects
+  if (breaks.length > 0) return `It would break the kept case ${breaks.join(', ')}.`
+  const tooMany = Math.max(mostOthers, prompts * mostShare)
+  if (kind === 'add-alias' && !isOwn && appearsIn.length > tooMany)
+    return `It would also bring the belief to ${appearsIn.length} of your last ${prompts} prompts.`
+  return null
+}
+
+async function attempt(situation: Situation, candidate: Candidate): Promise<Omit<Remedy, 'effects'> | null> {
   const { belief, context, request, ports } = situation
   const { kind, summary, change = null, ask = null, see = null, changed, caution = null } = candidate
   const remedy = { kind, summary, change, ask, see, caution, achieves: kind === 'correct' }
@@ -108,10 +142,15 @@ async function attempt(situation: Situation, candidate: Candidate): Promise<Reme
 
 const dryRun = (ports: Ports, belief: Belief): Ports => ({ ...ports, store: storeWith(ports.store, belief) })
 
-/** The context after a person has made an edit. */
+/** The belief after a person has made an edit. */
+const editedBelief = (belief: Belief, change: Edits): Belief => ({
+  ...belief,
+  ...editedFields(belief, change),
+  editedByPerson: true,
+})
+
 async function contextAfter({ ports, request, belief }: Situation, change: Edits): Promise<Context> {
-  const edited = { ...belief, ...editedFields(belief, change), editedByPerson: true }
-  return (await assemble(dryRun(ports, edited), request)).context
+  return (await assemble(dryRun(ports, editedBelief(belief, change)), request)).context
 }
 
 /** What would keep a belief out that is in the context. */
@@ -123,7 +162,7 @@ async function waysOut(situation: Situation): Promise<readonly Candidate[]> {
   const ways: Candidate[] = []
   if (through !== null)
     ways.push({ kind: 'see', summary: 'It is part of a relation that the message names.', see: through })
-  ways.push(...(await withoutForms(situation)), ...(await outOfView(situation)))
+  ways.push(...(await withoutForms(situation)), ...outOfView(situation))
   if (otherScopes.length > 0 && otherScopes.length < request.scopes.length) {
     const summary = `Ask with only ${otherScopes.join(' and ')} active.`
     ways.push({ kind: 'ask', summary, ask: { scopes: otherScopes } })
@@ -155,25 +194,13 @@ function aliasesFound({ relevant }: Context, id: string): readonly string[] {
   return [...new Set(matches.flatMap(({ field, form }) => (field === 'alias' ? [form] : [])))]
 }
 
-/** More choices than this would not be read. */
-const mostScopes = 3
-
-/** Scopes that are not in view: the belief's own others, or else the fullest ones of the user. */
-async function outOfView({ ports, request, belief }: Situation): Promise<readonly Candidate[]> {
+/** Out of the scopes in view, where the belief also holds elsewhere. Nothing says that it belongs to any other scope. */
+function outOfView({ request, belief }: Situation): readonly Candidate[] {
   const visible = visibleScopes(request.scopes)
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
-  if (own.length > 0)
-    return [{ kind: 'scopes', summary: `Let it hold only in ${own.join(' and ')}.`, change: { scopes: own } }]
-  const others = (await ports.store.scopes(request.user))
-    .filter(({ scope, beliefs }) => beliefs > 0 && !visible.includes(scope))
-    .sort((one, other) => other.beliefs - one.beliefs || compareStrings(one.scope, other.scope))
-  const free: Candidate[] = []
-  for (const { scope } of others) {
-    if (free.length >= mostScopes) break
-    if (await isNameFree(ports, belief, scope))
-      free.push({ kind: 'scopes', summary: `Move it to ${scope}.`, change: { scopes: [scope] } })
-  }
-  return free
+  return own.length === 0
+    ? []
+    : [{ kind: 'scopes', summary: `Let it hold only in ${own.join(' and ')}.`, change: { scopes: own } }]
 }
 
 const isNameFree = async ({ store }: Ports, { user, name }: Belief, scope: string): Promise<boolean> =>
@@ -238,22 +265,12 @@ async function insteadOfRetired({ ports, belief }: Situation): Promise<readonly 
     ]
   if (belief.candidate)
     return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, changed: accepted }]
-  const newest = await newestSuccessor(ports, belief)
-  if (newest !== null)
+  const newest = await lastSuccessor(ports.store, belief)
+  if (newest !== null && newest.id !== belief.id)
     return [{ kind: 'see', summary: `It was replaced by "${newest.name}", which says what holds now.`, see: newest.id }]
   if (belief.resolvedBy !== null)
     return [{ kind: 'see', summary: 'The question was settled by another belief.', see: belief.resolvedBy }]
   return []
-}
-
-async function newestSuccessor({ store }: Ports, belief: Belief): Promise<Belief | null> {
-  const seen = new Set([belief.id])
-  let newest: Belief | null = null
-  for (let next = belief.supersededBy; next !== null && !seen.has(next); next = newest?.supersededBy ?? null) {
-    seen.add(next)
-    newest = (await store.get(belief.user, next)) ?? newest
-  }
-  return newest
 }
 
 /** Where the budget kept the belief out: the smallest of a few larger budgets that holds it. */

@@ -1,4 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { analyse } from '../../search/analyse.ts'
+import { sentencesOf } from '../../search/sentences.ts'
+import { ownParts } from '../../search/turns/pasted.ts'
+import { parseQuestion } from '../../search/turns/question.ts'
+import { countTerms } from '../../search/turns/terms.ts'
+import { parseBlocks } from '../mirror/parse/blocks.ts'
+import { nameOf, nameStatement } from './name-of.ts'
 import { findStatements, offTheRecord } from './rules.ts'
 import { secretsIn } from './secrets.ts'
 
@@ -6,6 +13,13 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'finding statements': findStatements,
   'off the record': offTheRecord,
   'finding secrets': secretsIn,
+  'finding words': analyse,
+  'counting terms': countTerms,
+  'finding sentences': sentencesOf,
+  'finding own words': ownParts,
+  'reading a question': parseQuestion,
+  'reading MEMORY.md': parseBlocks,
+  'naming a statement': (text) => [nameStatement(text), nameOf(text)],
 }
 
 /** Texts that make a pattern go back over what it has read, where it can. */
@@ -39,6 +53,17 @@ const pieces: readonly string[] = [
     'exp ',
     'combination of the ',
     'SG.a',
+    'SG.',
+    'ghs_1_',
+    'M-',
+    'xoxb-',
+    'QUtJ',
+    '4111 ',
+    'a\u200b',
+    '<!--',
+    '![',
+    '# ',
+    'step 1 ',
   ],
 ]
 

@@ -105,6 +105,17 @@ describe('learning from a message', () => {
 })
 
 describe('nothing is replaced but', () => {
+  it('but not the value of a slot, where the new one may be pasted: that is a proposal', async () => {
+    const memory = ports()
+    await learn(memory, said('My name is Ada Heron.'))
+
+    const { taken } = await learn(memory, said('Minutes\n\nWe met.\n\nMy name is Bo Heron.'))
+
+    expect(await current(memory)).toEqual(['My name is Ada Heron.'])
+    const [known] = (await all(memory)).filter(isCurrent)
+    expect(taken).toMatchObject([{ outcome: 'candidate', belief: { name: 'my name', proposedFor: known?.id } }])
+  })
+
   it('the old value of a slot', async () => {
     const memory = ports()
     await learn(memory, said('My name is Ana.'))
@@ -196,7 +207,7 @@ describe('what a model finds', () => {
     extract: async () => ({ findings: [{ ...finding, content, name }], refused: [] }),
   })
 
-  it('is a candidate of an agent and replaces nothing', async () => {
+  it('is a candidate of a model and replaces nothing', async () => {
     const memory = ports()
     await learn(memory, said('Remember that the staging port is 5432.'))
 
@@ -207,7 +218,7 @@ describe('what a model finds', () => {
 
     expect(await current(memory)).toEqual(['the staging port is 5432.'])
     expect((await all(memory)).filter(({ candidate }) => candidate)).toMatchObject([
-      { content: 'The staging port is 5433.', provenance: { actor: 'agent', model: 'test:model' } },
+      { content: 'The staging port is 5433.', provenance: { actor: 'model', model: 'test:model' } },
     ])
   })
 
@@ -287,6 +298,8 @@ it.each([
   'It started on 2024-01-15.',
   'The port is 5433.',
   'Call me at 9 am.',
+  'A hotfix may go out on any day, with a second reviewer.',
+  'The page answers within a second.',
   'It takes 2 weeks to ship.',
   'I want at least 30 minutes each day for a walk.',
   '明天的会议取消了。',

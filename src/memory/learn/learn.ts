@@ -6,6 +6,8 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { allowedAliases } from '../change/aliases.ts'
+import { mostForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
 import { change, created, revised } from '../change/transaction.ts'
@@ -68,7 +70,7 @@ export async function learn(ports: Ports, request: LearnRequest): Promise<Learne
   const model = extractor?.model ?? null
   // The author of what a model finds in a message is the model, not the person who wrote the message.
   const author: Author =
-    model === null || request.author.actor === 'tool' ? request.author : { ...request.author, actor: 'agent' }
+    model === null || request.author.actor === 'tool' ? request.author : { ...request.author, actor: 'model' }
   return change<Learned>(ports, { user, author, operation: 'learn' }, async (at) => {
     const { changes, ...learned } = await planLearning(ports, { ...request, author, found, model }, at)
     if (request.dryRun === true || changes.length === 0) return { kind: 'nothing', result: learned }
@@ -131,14 +133,31 @@ class Plan {
     const content = await datedWords(found.content, this.#request.saidAt ?? this.#at)
     const finding = { ...found, content }
     if (finding.kind === 'correction') return this.#isPerson ? this.#correct(finding) : null
-    const belief = this.#beliefOf(finding)
+    const drafted = this.#beliefOf(finding)
+    const { aliases } = await allowedAliases(this.#ports, this.#request.author, drafted)
+    const belief = { ...drafted, aliases }
     const same = await this.#sameStatement(belief)
+    const isSlot = finding.slot !== undefined && this.#isPerson
+    const holders = isSlot ? await this.#ports.store.holders(belief.user, belief.name, belief.scopes) : []
+    const [holder] = holders
     if (same !== null) await this.#sayAgain(finding, same)
     // Another value of a slot replaces the one before. Every other statement is added beside what is known.
-    else if (finding.slot !== undefined && this.#isPerson)
-      this.#put(finding, belief, await this.#ports.store.holders(belief.user, belief.name, belief.scopes))
-    else this.#put(finding, belief.candidate ? belief : await this.#withFreeName(belief), [])
+    else if (holder !== undefined && belief.candidate) await this.#propose(finding, holder)
+    else if (isSlot) this.#put(finding, belief, holders)
+    else await this.#addBeside(finding, belief)
     return null
+  }
+
+  /** Adds a statement beside what is known. The person's words take the place of an agent's for the same. */
+  async #addBeside(finding: Finding, belief: Belief): Promise<void> {
+    if (belief.candidate) return this.#put(finding, belief, [])
+    const { user, scopes, content } = belief
+    const { restatementsOf } = await import('../change/restatement.ts')
+    const restated = this.#isPerson ? await restatementsOf(this.#ports, { user, scopes, content, by: 'agent' }) : []
+    const known = restated.filter(({ id }) => !this.changes.has(id))
+    // What an agent added, such as an alias, does not become the person's by their saying the same.
+    const hasName = known.some(({ name }) => nameKey(name) === nameKey(belief.name))
+    this.#put(finding, hasName ? belief : await this.#withFreeName(belief), known)
   }
 
   #put(finding: Finding, belief: Belief, replaced: readonly Belief[]): void {
@@ -173,7 +192,8 @@ class Plan {
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
     const isSame = (known: Belief): boolean =>
-      (isCurrent(known) || known.candidate) &&
+      // What another author proposed is not confirmed by the person's saying it: it may have been proposed for everywhere.
+      (isCurrent(known) || (known.candidate && known.provenance.actor === this.#request.author.actor)) &&
       known.agent === null &&
       known.scopes.some((scope) => belief.scopes.includes(scope)) &&
       isSameStatement(known.content, belief.content)
@@ -224,6 +244,7 @@ class Plan {
     if (old.length === 0) return isFragment(finding.content) && meant.length > 0 ? unclear(finding, meant) : null
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
+    if (finding.isDoubtful === true) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
@@ -232,6 +253,20 @@ class Plan {
     const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
     const belief = { ...heir, aliases: heir.aliases.filter((form) => !isOutdated(form)), scopes }
     this.#put(finding, belief, this.changes.has(target.id) ? this.#unplan(target) : [target])
+    return null
+  }
+
+  /** A correction that a person has to confirm. */
+  async #propose(finding: Finding, target: Belief): Promise<null> {
+    const { name, aliases, type, subtype, scopes } = target
+    const about = scopes.includes(universalScope) ? 'person' : 'work'
+    const correcting = this.#beliefOf({ ...finding, type, subtype, about })
+    const belief = { ...correcting, name, aliases, scopes, candidate: false, proposedFor: target.id }
+    const waiting = await this.#ports.store.proposalsFor(belief.user, target.id)
+    const isKnown = waiting.some(({ content }) => isSameStatement(content, belief.content))
+    if (isKnown || waiting.length >= mostForBelief) return null
+    this.changes.set(belief.id, created(belief))
+    this.#take(finding, 'candidate', belief, [])
     return null
   }
 
@@ -296,7 +331,7 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: B
     confirmed: ', and was said before',
     candidate: '; it is not recalled until it is confirmed or said again',
   }
-  return `${reasons[kind]}${more[outcome]}. Kept in ${scopes.join(' and ')}.`
+  return `${reasons[kind]}${more[outcome]}. Stored in ${scopes.join(' and ')}.`
 }
 
 /** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */
@@ -324,8 +359,9 @@ export async function datedWords(text: string, at: string): Promise<string> {
   return dated + text.slice(from)
 }
 
-/** The day, or the month where no day is meant; null where only a time of day is. */
+/** The day, or the month where no day is meant; null where only a time of day, or a moment such as "a second", is. */
 function dateOf(start: ParsedResult['start']): string | null {
+  if (start.isCertain('millisecond')) return null
   const part = (name: 'day' | 'month' | 'year', length: number): string =>
     String(start.get(name) ?? 0).padStart(length, '0')
   const month = `${part('year', 4)}-${part('month', 2)}`

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { beliefTypes, subtypes } from '../../beliefs/belief.ts'
 import { unavailable } from '../../errors.ts'
+import { JsonObjects } from '../../files/json-objects.ts'
 import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
@@ -27,7 +28,8 @@ const Found = z.strictObject({
   content: z.string().min(1).max(limits.content).describe('The statement, copied letter by letter from the message.'),
 })
 
-const Answer = z.strictObject({ beliefs: z.array(Found).max(100) })
+const mostBeliefs = 100
+const Answer = z.strictObject({ beliefs: z.array(Found).max(mostBeliefs) })
 
 /** The answer's schema for the model. Endpoints with strict schemas accept no limits of length, so it has none. */
 export const { $schema: _, ...answerSchema } = z.toJSONSchema(Answer, {
@@ -75,7 +77,7 @@ async function asked(model: ChatModel, heard: Heard, signal: AbortSignal): Promi
   const schema = { name: 'beliefs', schema: answerSchema }
   const first = await model.reply({ system: instructions, messages: [question], schema, temperature: 0, signal })
   const answer = parsed(first.text)
-  if (answer.ok) return answer.beliefs
+  if (answer.problem === null) return answer.beliefs
   const complaint = `That cannot be used: ${answer.problem} Answer again, with one JSON document of the schema only.`
   const retry: readonly ChatMessage[] = [
     question,
@@ -84,29 +86,60 @@ async function asked(model: ChatModel, heard: Heard, signal: AbortSignal): Promi
   ]
   const second = await model.reply({ system: instructions, messages: retry, schema, temperature: 0, signal })
   const again = parsed(second.text)
-  if (again.ok) return again.beliefs
+  // Twice wrong: what is right in it is taken, since a person decides on all of it.
+  const usable = again.beliefs.length > 0 ? again.beliefs : answer.beliefs
+  if (again.problem === null || usable.length > 0) return usable
   throw unavailable(
-    `${model.model} did not answer in the form it was asked for: ${again.problem}`,
-    'Use a model that can answer with JSON of a schema, or leave finding statements to the rules.',
+    `${model.model} did not answer with the requested JSON: ${again.problem}`,
+    'Use a model that supports JSON schemas, or use the rules.',
   )
 }
 
-type Parsed =
-  | { readonly ok: true; readonly beliefs: readonly z.infer<typeof Found>[] }
-  | { readonly ok: false; readonly problem: string }
+/** The statements of an answer that have the form they should have, and what is wrong with the answer. */
+type Parsed = { readonly beliefs: readonly z.infer<typeof Found>[]; readonly problem: string | null }
+
+/** What small models leave out or invent besides the statement is not needed. */
+const Loose = z.object({
+  ...Found.shape,
+  subtype: Found.shape.subtype.catch(null),
+  aliases: Found.shape.aliases.catch([]),
+})
 
 function parsed(reply: string): Parsed {
-  let value: unknown
-  try {
-    value = JSON.parse(reply.replace(/^\s*```(?:json)?\s*|\s*```\s*$/gu, ''))
-  } catch {
-    return { ok: false, problem: 'it is not JSON.' }
+  const value = documentIn(reply)
+  if (value === undefined) return { beliefs: [], problem: 'it is not JSON.' }
+  const list = Array.isArray(value) ? value : isObject(value) ? value.beliefs : undefined
+  if (!Array.isArray(list)) return { beliefs: [], problem: 'beliefs: is not a list.' }
+  const read = list.slice(0, mostBeliefs).map((one) => Loose.safeParse(one))
+  const wrong = read.findIndex(({ success }) => !success)
+  const [issue] = read[wrong]?.error?.issues ?? []
+  return {
+    beliefs: read.flatMap(({ data }) => data ?? []),
+    problem: issue === undefined ? null : `beliefs.${wrong}.${issue.path.join('.')}: ${issue.message}.`,
   }
-  const answer = Answer.safeParse(value)
-  if (answer.success) return { ok: true, beliefs: answer.data.beliefs }
-  const [issue] = answer.error.issues
-  return { ok: false, problem: `${issue?.path.join('.') ?? 'it'}: ${issue?.message ?? 'is wrong'}.` }
 }
+
+/** The JSON document of an answer, also between words and fences that a model puts around it; undefined for none. */
+function documentIn(reply: string): unknown {
+  // Models that think aloud do so before they answer.
+  const [, ...answer] = reply.split('</think>')
+  const bare = answer.length === 0 ? reply : answer.join('</think>')
+  const [from, to] = [bare.search(/[{[]/u), Math.max(bare.lastIndexOf('}'), bare.lastIndexOf(']'))]
+  const [, fenced = ''] = /```(?:json)?\s*([{[][\s\S]*?)```/u.exec(bare) ?? []
+  const objects = [...new JsonObjects().take(Buffer.from(bare))].flatMap(({ text }) => text ?? [])
+  for (const text of [bare, fenced, from === -1 ? '' : bare.slice(from, to + 1), ...objects]) {
+    try {
+      const value: unknown = JSON.parse(text)
+      if (value !== null && typeof value === 'object') return value
+    } catch {
+      // Something else in the answer may be the document.
+    }
+  }
+  return undefined
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The marks are made of what the message does not hold, so that nothing in it can end it. */
 function fenced({ text: message, earlier = [] }: Heard): string {

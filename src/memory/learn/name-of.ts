@@ -2,22 +2,28 @@ import { mergeAliases } from '../../beliefs/identity.ts'
 import { analyse, isUnspaced, type Token } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { sentencesOf } from '../../search/sentences.ts'
 import { singular } from '../../search/singular.ts'
 
-/** Function words of English, and verbs and adverbs so common that they name nothing. */
-const functionWords = new Set(
-  `a an the this that these those some any no every each all both either neither much many few several such another other
+/** Auxiliary verbs, and verbs so common that they name nothing. */
+const commonVerbs =
+  `is am are was were be been being do does did doing done have has had having will would shall should can could
+  may might must ought need get gets got let lets make makes made keep keeps kept use uses used go goes went say says said want
+  wants`.split(/\s+/u)
+
+/** Function words of English, and adverbs so common that they name nothing. */
+const functionWords = new Set([
+  ...commonVerbs,
+  ...`a an the this that these those some any no every each all both either neither much many few several such another other
   i me my mine myself you your yours yourself he him his himself she her hers herself it its itself we us our ours
   ourselves they them their theirs themselves one who whom whose which what where when why how there here
   and or but nor so yet if then else than as because since while although though unless until whether
   of in on at by for from to into onto with without within over under about above below between among through during
   before after against toward towards up down out off near across along around behind beside per via like except
-  is am are was were be been being do does did doing done have has had having will would shall should can could may might
-  must ought need get gets got let lets make makes made keep keeps kept use uses used go goes went say says said want wants
   not never always only just also too very really quite rather ever still already now later soon again maybe perhaps
   please yes ok okay thanks well more most less least same own even back away
   next last today tonight tomorrow yesterday`.split(/\s+/u),
-)
+])
 
 /** Whether a word cannot be part of a name. No contraction ("I've", "don't") can. */
 export const isFunctionWord = (word: string): boolean => functionWords.has(word) || /['’]/u.test(word)
@@ -28,14 +34,117 @@ export const calendarWords: ReadonlySet<string> = new Set(
   october november december`.split(/\s+/u),
 )
 
+/** Verbs that a line of a file often has between what it is about and what it says of it, and its author. */
+const linkingWords = new Set(
+  `run runs live lives love loves prefer prefers needs work works belong belongs owns means equals start starts started end ends
+  expires contain contains hold holds became becomes called named write writes speak speaks drink drinks eat eats play plays
+  hate hates avoid avoids support supports require requires depend depends stay stays sit sits moved decided chose bought joined
+  ensure sure try call add put set remember user users always never please not don't don’t`.split(/\s+/u),
+)
+
+/** Words that announce a statement and say nothing about it. */
+const announcements = new Set(
+  'note notes nb todo fixme hint tip tips info warning caution important reminder remember example examples update fact facts ps'.split(
+    ' ',
+  ),
+)
+
+/** Words that begin a sentence before a colon, and no name. */
+const openers = new Set(
+  'i we you he she it they there one user users what which who where when why how first then this that here'.split(' '),
+)
+
 /** Shorter words are too ambiguous to be an alias. */
 const shortestWord = 3
 const longestName = 5
 const longestAlias = 3
 const mostAliases = 6
+const longestGivenName = 6
+const mostMarked = 5
+
+/** What a statement without a name is about. */
+export type NamedStatement = {
+  readonly name: string
+  /** Without the name, where the statement was written as `name: value`. */
+  readonly content: string
+  readonly aliases: readonly string[]
+  /** Whether the statement gives the name itself, as in `name: value`. */
+  readonly isGiven: boolean
+}
 
 /**
- * The name and aliases of a sentence: phrases of two or three words that follow a determiner ("our staging port") or
+ * The name of a statement that was written down as one: the name it gives, or else its first words that name something.
+ * Unlike a sentence of a conversation it may be named by an everyday word. The same statement always gets the same name.
+ */
+export function nameStatement(statement: string): NamedStatement {
+  const content = statement.trim()
+  const given = givenName(content)
+  if (given !== null) return { ...given, aliases: markedIn(given.content, given.name), isGiven: true }
+  const announced = content.replace(/^(\p{L}+):\s+(?=\S)/u, (whole, word: string) =>
+    announcements.has(word.toLowerCase()) ? '' : whole,
+  )
+  const sentence = sentencesOf(announced)[0]?.text ?? content
+  const [, code] = /^[*_]{0,2}`([^`]+)`/u.exec(sentence) ?? []
+  const text = withoutMarkup(sentence)
+  const name = [code, subjectOf(text), openingOf(text)]
+    .map((form) => (form ?? '').slice(0, 120).trim())
+    .find((form) => form !== '' && isSurfaceForm(form))
+  const named = name ?? content.slice(0, 80)
+  return { name: named, content, aliases: markedIn(content, named), isGiven: false }
+}
+
+/** The first words that name something; one everyday word only as the subject or object of a verb that is known. */
+function subjectOf(text: string): string | null {
+  const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, longestName) ?? []
+  const [first, last] = [tokens[0], tokens.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const all = analyse(text)
+  const isVerb = (token: Token | undefined): boolean => {
+    const word = text.slice(token?.start ?? 0, token?.end ?? 0).toLowerCase()
+    return linkingWords.has(word) || commonVerbs.includes(word)
+  }
+  const at = all.findIndex(({ start }) => start === first.start)
+  const isTelling = tokens.length > 1 || !isOrdinaryWord(first.word) || isVerb(all[at - 1]) || isVerb(all[at + 1])
+  return isTelling ? text.slice(first.start, last.end) : null
+}
+
+/** `payment terms: 14 days`, the same with a dash, or a bold name before a sentence: `**Queue** We use NATS.` */
+function givenName(content: string): { readonly name: string; readonly content: string } | null {
+  const [, bold, sentence] = /^\*\*([^*\n]{1,80})\*\*[ \t]+(\p{Lu}.*)$/su.exec(content) ?? []
+  const [, key, value] = /^([^\n:]{1,80}?)(?::[ \t]+|[ \t]+[—–][ \t]+)(\S.*)$/su.exec(content) ?? []
+  const name = withoutMarkup(bold ?? key ?? '')
+  const words = name.split(/\s+/u)
+  const isName =
+    words.length <= longestGivenName &&
+    isSurfaceForm(name) &&
+    sentencesOf(name).length === 1 &&
+    !announcements.has(name.toLowerCase()) &&
+    !openers.has((words[0] ?? '').toLowerCase()) &&
+    // A stressed "Always" or "Never" belongs to the sentence.
+    (bold === undefined || runsOf(name, linkingWords).length > 0)
+  const rest = bold === undefined ? value : sentence
+  return isName && rest !== undefined ? { name, content: rest } : null
+}
+
+/** What is set in bold or as code inside a statement is what people look for. */
+function markedIn(content: string, name: string): readonly string[] {
+  const forms = [...content.matchAll(/\*\*([^*\n]{2,60})\*\*|`([^`\n]{2,60})`/gu)]
+    .map(([, bold, code]) => (bold ?? code ?? '').replace(/:$/u, '').trim())
+    .filter((form) => form !== name && isSurfaceForm(form) && form.split(/\s+/u).length <= longestName)
+  return [...new Set(forms)].slice(0, mostMarked)
+}
+
+/** A text without links, the box of a task, emphasis, code marks and quotation marks around it. */
+export const withoutMarkup = (text: string): string =>
+  text
+    .replace(/!?\[([^[\]\n]*)\]\([^)\n]{0,500}\)/gu, '$1')
+    .replace(/^\[[ xX]\]\s+/u, '')
+    .replace(/[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)/gu, '')
+    .replace(/^["“'‘]|["”'’]$/gu, '')
+    .trim()
+
+/**
+ * The name and aliases of a sentence that was said in a conversation: phrases of two or three words that follow a determiner ("our staging port") or
  * contain a rare word, and rare words alone. Without any, the name is the first words of the sentence.
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
@@ -58,8 +167,13 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
 
-/** The first words of a sentence: a name that no other text holds by chance. */
-export const openingOf = (sentence: string): string => wordsAt(sentence, analyse(sentence).slice(0, longestName))
+/** The first words of a sentence, but no "to" or "the" at the end: a name that no other text holds by chance. */
+export function openingOf(sentence: string): string {
+  const tokens = analyse(sentence)
+  const opening = tokens.slice(0, longestName)
+  const end = tokens.length === opening.length ? -1 : opening.findLastIndex(({ word }) => !isFunctionWord(word))
+  return wordsAt(sentence, end < 2 ? opening : opening.slice(0, end + 1))
+}
 
 const wordsAt = (sentence: string, tokens: readonly Token[]): string => {
   const words = tokens.map(({ start, end }) => sentence.slice(start, end)).join(' ')
@@ -73,15 +187,16 @@ const determiners = new Set('a an the this that these those my our your his her 
 
 type Run = { readonly tokens: readonly Token[]; readonly isDetermined: boolean }
 
-/** The words between function words and phrase ends, in order. */
-function runsOf(sentence: string): readonly Run[] {
+/** The words between function words, `others` and phrase ends, in order. */
+function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): readonly Run[] {
   const runs: { readonly tokens: Token[]; readonly isDetermined: boolean }[] = []
   let before: Token | null = null
   let isOpen = false
   for (const token of analyse(sentence)) {
     const written = sentence.slice(token.start, token.end).toLowerCase()
     const isContent =
-      !isFunctionWord(written) && !isFunctionWord(token.word) && !calendarWords.has(singular(token.word))
+      ![written, token.word].some((word) => isFunctionWord(word) || others.has(word)) &&
+      !calendarWords.has(singular(token.word))
     const isApart = token.gap === 'broken' || sentence.slice(0, token.start).endsWith(', ')
     if (isContent && isOpen && !isApart) runs.at(-1)?.tokens.push(token)
     else if (isContent) runs.push({ tokens: [token], isDetermined: !isApart && determiners.has(before?.word ?? '') })

@@ -1,12 +1,12 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { endsInColon, longestTyped, typedCharacters, typedLines } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord } from './name-of.ts'
 import { type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
-/** A longer message is a document and is refused whole. */
-export const longestMessage = 100_000
+const mostSentences = 200
 /** A longer sentence is not a statement. */
 const longestStatement = 1_000
 
@@ -21,30 +21,65 @@ export const rulesExtractor: Extractor = {
  * Everything else is ignored. Takes time in proportion to the text.
  */
 export function findStatements(message: string): Extraction {
-  const tooLong = `The message has ${message.length} characters; nothing is learned from more than ${longestMessage}.`
-  if (message.length > longestMessage) return refusedWhole(message, 'too_long', tooLong)
   if (offTheRecord(message)) return refusedWhole(message, 'off_the_record', 'The message asks not to be kept.')
   const findings: Finding[] = []
   const refused: Refusal[] = []
   const sentences = sentencesIn(message)
+    .filter(({ end }) => end < longestTyped || message.length <= longestTyped)
+    .slice(0, mostSentences)
   const hasOrder = sentences.some(({ foreign, text }) => foreign === null && isOrder(text))
-  let isRolePlay = fiction.test(message)
+  let isRolePlay = fiction.test(message.slice(0, longestTyped))
   /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
   let listedIn: number | null = null
+  const above = new TextAbove()
   for (const sentence of sentences) {
     const { foreign, text, paragraph } = sentence
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
-    if (text.length > longestStatement * 4) continue
-    const found = listedIn === null ? statementsIn(sentence, hasOrder) : [asked(sentence, 0)]
-    if (found === 'announcement') listedIn = paragraph
-    for (const one of found === 'announcement' ? [] : found) {
+    const isTooLong = text.length > longestStatement * 4
+    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence, hasOrder) : [asked(sentence, 0)]
+    if (found === 'announcement') {
+      listedIn = paragraph
+      continue
+    }
+    if (found.length === 0) above.add(sentence)
+    for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
-      if (refusal === null) findings.push(one)
+      if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? { ...one, isDoubtful: true } : one)
       else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
   return { findings, refused }
+}
+
+/**
+ * The text above a statement that holds none. Where there is much of it, the statement may be part of a text that was
+ * pasted without a sign of it, and waits for the person. Of 38 statements in 13,695 turns of public conversations, none did.
+ */
+class TextAbove {
+  readonly #lines = new Set<number>()
+  #characters = 0
+  /** The line of a colon that announces something. */
+  #announced = Number.NaN
+  /** A statement that may be pasted is part of a text, and so are those below it. */
+  #isDoubtful = false
+
+  add({ text, line }: MessageSentence): void {
+    this.#lines.add(line)
+    this.#characters += text.length
+    if (endsInColon(text)) this.#announced = line
+  }
+
+  mayBePasted({ line }: MessageSentence, { kind, isDoubtful = false }: Finding): boolean {
+    const lines = this.#lines.size - Number(this.#lines.has(line))
+    // A correction replaces what the person said, so one line above it is enough.
+    this.#isDoubtful ||=
+      (kind === 'instruction' && isDoubtful) ||
+      lines >= (kind === 'correction' ? 1 : typedLines) ||
+      this.#characters >= typedCharacters ||
+      this.#announced === line - 1
+    return this.#isDoubtful
+  }
 }
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
@@ -64,12 +99,11 @@ function refusalOf(
     return { reason: 'role_play', explanation: 'It belongs to a role or a text that the agent is to make up.' }
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
-  const isUnnamed = kind === 'request' && pointsBack.test(content)
+  const isUnnamed = kind === 'request' && pointsBack(content)
   if (isUnnamed || ((kind === 'request' || kind === 'instruction') && !saysSomething(content)))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
   const secret = secretIn(content)
-  if (secret !== null)
-    return { reason: 'secret', explanation: `It holds ${secret}, which does not belong in a memory.` }
+  if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
   if (content.length > longestStatement) {
     const explanation = `It has ${content.length} characters; at most ${longestStatement} are taken from a conversation.`
     return { reason: 'too_long', explanation }
@@ -79,10 +113,16 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing. */
-const pointsBack = /^(?:it|its|it['’]s|this|that|these|those|he|she|they|them)\b/iu
+/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing; "this repo" is no pronoun. */
+const pointsBack = (text: string): boolean => {
+  const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
+  if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
+  return /^(?:it|its|it['’]s|he|she|they|them|that['’]s)\b/iu.test(text)
+}
 
-const saysSomething = (content: string): boolean => analyse(content).some(({ word }) => !isFunctionWord(word))
+/** Only the beginning is read: a long sentence has many clauses, and each one would read all that follows it. */
+const saysSomething = (content: string): boolean =>
+  analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
 
 /** Such a sentence makes the rest of the message part of a role or of a text to be made up. */
 const beginsRolePlay =
@@ -93,21 +133,26 @@ const fiction =
 
 /** Words before a statement that are not part of it. */
 const openers =
-  /^(?:(?:and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|fwiw|imho|imo|tbh|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|one more thing|one last thing|(?:quick|side) note(?! (?:for|to)\b)|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
+  /^(?:(?:u[hm]+|erm?|hm+|and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|fwiw|imho|imo|tbh|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|(?:one|another)(?: more| last| other)? thing(?: though)?|(?:quick|side) note(?! (?:for|to)\b)|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
 
+const pictures = /^(?:\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\u200d]{0,8}\s{0,4}){1,20}/u
 const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
 /** The whole sentence is bold or italic. */
 const emphasis = /^[*_]{1,3}(?=[^*_]{1,1000}[*_]{1,3}$)/u
 
 /** Where the statement begins in a sentence. */
 function beginningOf(text: string): number {
-  const item = listMark.exec(text)?.[0].length ?? 0
+  const picture = pictures.exec(text)?.[0].length ?? 0
+  const item = picture + (listMark.exec(text.slice(picture))?.[0].length ?? 0)
   const mark = item + (emphasis.exec(text.slice(item))?.[0].length ?? 0)
   return mark + (openers.exec(text.slice(mark))?.[0].length ?? 0)
 }
 
 function statementsIn(sentence: MessageSentence, hasOrder: boolean): readonly Finding[] | 'announcement' {
-  const start = beginningOf(sentence.plain)
+  const begin = beginningOf(sentence.plain)
+  // "Actually, remember that …" is a request, whatever it corrects.
+  const cue = correcting.exec(sentence.plain.slice(begin))?.[0].length ?? 0
+  const start = requestLength(sentence.plain.slice(begin + cue)) === null ? begin : begin + cue
   const text = sentence.plain.slice(start)
   const request = requestLength(text)
   if (request !== null) {
@@ -129,7 +174,8 @@ const joints = /(?:(?<mark>[,;:)–—]|\s-)\s{1,2}|\s)(?:(?<join>and|so|but)\s(
 const reports =
   /\b(?:says?|said|tells?|told \p{L}{1,9}|wr(?:ote|ites?)|asks?|asked|repl(?:ied|ies)|like|e\.g)\W{0,3}$/iu
 /** "Two rules for the newsletter": the list of them follows a colon. */
-const announcesRules = /^(?!.*(?:['’]s|\b(?:his|her|their)) )(?=.*\b(?:rules?|conventions?|guidelines?)\b)/iu
+const announcesRules =
+  /^(?!.*(?:['’]s|\b(?:his|her|their)) )(?=.*\b(?:rules?|conventions?|guidelines?)\b)|^(?:as|like) (?:i|we) (?:said|mentioned|told you|wrote|explained)\b/iu
 
 /** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
@@ -146,7 +192,8 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
       const lead = plain.slice(start, joint).slice(0, 200)
       isList = announcesRules.test(lead)
       // A name before a colon is a speaker's; an order before a colon is about the text after it.
-      if (isOrder(lead) || (!isList && analyse(lead).length < 4)) break
+      // "Rule" is a verb too.
+      if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
     const isRule = (isList || join?.toLowerCase() === 'so') && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
@@ -184,7 +231,7 @@ const asksAgent =
   /^(?:please[\s,]{1,3}|kindly\s|(?:can|could|would|will) you (?:please |also |just )?|i(?:['’]d| would)? (?:want|need|like) you to |you (?:should|must|need to) |(?:just )?make sure (?:you |to )?)?/iu
 const remembers = [
   // "Remember for me that …", "keep in mind, for all we do on the roof: …", "save this for next time: …".
-  /^(?:always )?(?:remember|(?:keep|bear) (?:(?:this|it|the following) )?in mind|(?:do not|don['’]?t) forget|memori[sz]e|note for later|(?:make|take)(?: an?)?(?: mental| quick)? note|(?:save|add|store|commit|put) (?:(?:this|it|the following) )?(?:in|into|to) (?:your )?memory|(?:save|store|note|hold on to) (?:this|it|the following)|(?:write|jot|note) (?:(?:this|it|the following) )?down)(?: of)?(?: (?:this|it|the following|these things|one thing))?(?: somewhere)?(?:,? (?:for|about|on|from) [^:.!?]{1,80}?)?(?:\s?:(?:\s{1,4}|$)|,? that | [-–—] )/iu,
+  /^(?:always )?(?:remember|(?:keep|bear) (?:(?:this|it|the following) )?in mind|(?:do not|don['’]?t) forget|memori[sz]e|note for later|(?:make|take)(?: an?)?(?: mental| quick)? note|(?:save|add|store|commit|put) (?:(?:this|it|the following) )?(?:in|into|to) (?:your )?memory|(?:save|store|note|hold on to) (?:this|it|the following)|(?:write|jot|note) (?:(?:this|it|the following) )?down)(?: of)?(?: (?:this|it|the following|one thing|(?:these|those)(?: \p{L}{1,12}){0,2} things))?(?: somewhere)?(?:,? (?:for|about|on|from) [^:.!?]{1,80}?)?(?:\s?:(?:\s{1,4}|$)|,? that | [-–—] )/iu,
   // Without "that" it must be plain that a sentence follows, and not only a thing: "remember our trip".
   /^(?:remember|keep in mind|bear in mind|(?:do not|don['’]?t) forget) (?=(?:i|we|i['’](?:m|ve)|we['’](?:re|ve))\s|(?:my|our)\s[^.!?]{1,80}\s(?:is|are|has|have|must|can)\s)/iu,
   /^(?:remember|keep in mind|bear in mind|note|save|memori[sz]e|store) (?:this|it|that|these)(?: (?:for (?:later|the future|next time|future reference|me)|in (?:your )?memory|down))?[.!:]?\s{0,4}$/iu,
@@ -215,13 +262,59 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
+/** "I always want short answers". Only what concerns answers: people also always want dessert. */
+const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
+
 /** "Always …", "never …", "from now on …", "when I ask for …, …": holds until further notice. */
 function instruction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   if (supposes.test(text) || !isInstruction(text)) return null
   const { content, span } = placed(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
-  return { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span }
+  const found = { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span } as const
+  // After a dash another person may be speaking.
+  const isDoubtful = /(?:^|\s)[–—]\s|\s-\s/u.test(text.slice(0, standing.exec(text)?.index ?? 0))
+  return isDoubtful ? { ...found, isDoubtful } : found
+}
+
+/** Whether a text has a sentence that is to hold until further notice. */
+export const isStandingInstruction = (text: string): boolean =>
+  sentencesIn(text).some((sentence) => {
+    const start = beginningOf(sentence.plain)
+    const from = start + (requestLength(sentence.plain.slice(start)) ?? 0)
+    if (/^(?:always|never)\s/iu.test(sentence.plain.slice(from))) return true
+    const found = laterStatements(sentence, start, false).map(({ finding }) => finding)
+    return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
+  })
+
+/** Whether a statement holds wherever the person is: it is about them, or about the answers they want. */
+export const isPersonal = (text: string): boolean =>
+  isAboutPerson(text) || (isStandingInstruction(text) && isAboutAnswers(text))
+
+/** Whether a text says who the person is or what they like: in their voice ("I prefer …") or about "the user". */
+export const speaksForPerson = (text: string): boolean =>
+  sentencesIn(text).some((sentence) => {
+    const start = beginningOf(sentence.plain)
+    return (
+      identity(sentence, start) !== null ||
+      preference(sentence, start) !== null ||
+      isAboutUser(sentence.plain.slice(start))
+    )
+  })
+
+/** "The user prefers …", "User: …", "the user's name is …"; not "the user table has …" or "users log in by …". */
+function isAboutUser(text: string): boolean {
+  const subject = /^(?:the |this |our |my )?(?:user|person|human|owner|operator)(?<mark>['’]s\s|\s?:|\s)/iu.exec(text)
+  if (subject === null) return false
+  if (subject.groups?.mark?.trim() !== '') return true
+  const [next = '', after = ''] = analyse(text.slice(subject[0].length, subject[0].length + 80)).map(({ word }) => word)
+  // "User accounts are …" is about accounts.
+  if (finite.has(after)) return false
+  const stem = next.replace(/(?:es|s)$/u, '')
+  // "Like" is a verb here, although it mostly is none.
+  const isVerb = (form: string): boolean =>
+    isOrdinaryWord(form) && (isBaseVerb(form) || (form.length > 3 && isFunctionWord(form) && after !== 'of'))
+  return finite.has(next) || (next.endsWith('s') && [stem, `${stem}e`].some(isVerb))
 }
 
 /** A supposition, a question or a letter. */
@@ -231,6 +324,9 @@ const supposes =
 function isInstruction(text: string): boolean {
   if (/^(?:always|never|ever)\s/iu.test(text.replace(addressed, ''))) return isCommand(text)
   if (noMore.test(text)) return isCommand(text)
+  if (onCondition.exec(text)?.groups?.own !== undefined)
+    if (clausesAfterFirst(text).some((clause) => /^(?:always|never)\s/iu.test(clause) && isCommand(clause))) return true
+  if (wantsAlways.test(text)) return isOfAnswers(text)
   const now = standing.exec(text)
   // After a colon another person may be speaking.
   if (now !== null && !text.slice(0, now.index).includes(':')) {
@@ -248,7 +344,9 @@ function isInstruction(text: string): boolean {
 
 /** Whether a text is a command, or has one in a clause after a condition. */
 const hasCommand = (text: string): boolean =>
-  isCommand(text) || (onCondition.test(text) && text.split(', ', 5).slice(1).some(isCommand))
+  isCommand(text) || (onCondition.test(text) && clausesAfterFirst(text).some(isCommand))
+
+const clausesAfterFirst = (text: string): readonly string[] => text.split(', ', 5).slice(1)
 
 /** How a command may begin. "Don't ever" means "never". */
 const addressed =
@@ -256,7 +354,8 @@ const addressed =
 
 /** Whether a text begins with a command: a base form, with "always", "never" or "do not" before it or without. */
 function isCommand(text: string): boolean {
-  const words = analyse(text.replace(addressed, '').slice(0, 120)).map(({ word }) => word)
+  const said = text.replace(addressed, '').replace(/^(never) ever\b/iu, '$1')
+  const words = analyse(said.slice(0, 120)).map(({ word }) => word)
   const [first = '', second = '', third] = words
   // "Never have I ever" is a statement.
   if (['always', 'never', 'ever'].includes(first)) return third !== undefined && third !== 'i' && isBaseVerb(second)
@@ -321,7 +420,7 @@ const prefers =
 function preference(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   const match = prefers.exec(text)
-  if (match === null || pointsBack.test(text.slice(match[0].length))) return null
+  if (match === null || pointsBack(text.slice(match[0].length))) return null
   if (!saysSomething(text.slice(match[0].length))) return null
   const { content, span } = placed(sentence, start)
   const about = isAboutWork(content) ? 'work' : 'person'
@@ -366,8 +465,10 @@ const ofAnswers =
   /\b(?:answers?|repl(?:y|ies)|respond|responses?|explain|explanations?|explaining|tell|ask|speak|talk|greet|conversations?|chats?|tone|emojis?|bullet points?|jargon|spelling)\b/iu
 
 /** Instructions about answers are about the person, wherever they were given; others are about the work. */
-const isAboutAnswers = (text: string): boolean =>
-  !isAboutWork(text) && (ofAnswers.test(text) || firstPerson.test(text) || text.split(/[^\p{L}]+/u).some(isLanguage))
+const isAboutAnswers = (text: string): boolean => !isAboutWork(text) && (isOfAnswers(text) || firstPerson.test(text))
+
+/** Whether a text speaks of answers or names a language. */
+const isOfAnswers = (text: string): boolean => ofAnswers.test(text) || text.split(/[^\p{L}]+/u).some(isLanguage)
 
 const isLanguage = (word: string): boolean => /^\p{Lu}/u.test(word) && languageNames().has(word.toLowerCase())
 

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { masked, redacted, secretIn, secretsIn } from './secrets.ts'
+import { idWithoutSecret, masked, redacted, secretIn, secretsIn } from './secrets.ts'
 
 describe('what is a secret', () => {
   it.each([
@@ -34,6 +35,14 @@ describe('what is a secret', () => {
     "my card's cvv 321",
     'The safe combination is 22-07-91.',
     'user mia, password lemon42',
+    'Authorization: Basic bWlhOmxlbW9uNDI=',
+    `Authorization: Basic ${Buffer.from('mia:lemon').toString('base64')}`,
+    '{"db_password": "u8Kq-92!mWz0xLpT4", "port": 5432}',
+    "const clientSecret = 'u8Kq92mWz0xLpT4'",
+    'redis://:hunter22@cache.example/0',
+    '3782-822463-10005 is the company card',
+    'router pw: t9Kq2Wm7Zr',
+    'MAIL_PW=t9Kq2Wm7Zr',
   ])('%s', (text) => {
     expect(secretIn(text)).not.toBeNull()
   })
@@ -47,6 +56,7 @@ describe('what is none', () => {
     'the token is refreshed every hour',
     'we keep passwords in Bitwarden',
     'the door code is 4711',
+    'the inverter has 4 kW and 12 PW: see the sheet',
     'my order number is 4029357733',
     'call me on 0161 496 0000',
     'the launch is on 2026-03-14',
@@ -61,6 +71,26 @@ describe('what is none', () => {
     'the order key is brass',
     'room DE12 is on the third floor',
     'the password of our chess club is "four angry rooks"',
+    "password = request.form['password']",
+    'password = settings.database.password',
+    'SECRET_KEY = os.environ.get("SECRET_KEY")',
+    'export API_KEY=$OTHER_KEY',
+    'API_KEY=<your key here>',
+    'client_secret = "your-client-secret"',
+    'MAX_TOKENS=4096',
+    'PASS: Blueprint was created',
+    'their credentials are up-to-date and valid',
+    'fixed in commit 9f2c1e7ab34d5f60718293a4b5c6d7e8f9012345',
+    'the request id is 7f3b2a10-9c4d-4e5f-8a6b-1c2d3e4f5a6b',
+    'tool call toolu_01AbCdEfGhIjKlMnOpQrStUv returned',
+    'doi:10.1038/s41564-018-0307-3, ISBN 978-94-6265-116-6',
+    'the percentiles are 5 10 15 20 25 30 40 50 60 70 80 90',
+    'the block timestamp is 1582800007000000',
+    'I play a Kawai ES110 are excellent choices',
+    '"integrity": "sha512-9Xc1XWm1n0yT3rWhu2Jn3yNqEXAMVXB2cBqKfyQkXlJ5YEXAMbJ8a8rJ8oFq0fQ=="',
+    'the cache key is user:42:profile',
+    '"title_key": "The_Lord_of_the_Rings"',
+    'a basic understanding of the tokens that matter',
   ])('%s', (text) => {
     expect(secretIn(text)).toBeNull()
   })
@@ -74,4 +104,110 @@ describe('a text without its secrets', () => {
     expect(redacted(text)).toBe('My bank card is …, and my cat is Mo.')
     expect(secretsIn(masked(text))).toEqual([])
   })
+
+  it('is one secret where two overlap', () => {
+    const text = 'DEPLOY_KEY="-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"'
+
+    expect(redacted(text)).toBe('DEPLOY_KEY="…"')
+  })
+
+  it('has base64 masked as it was written, over several lines too', () => {
+    const settings = Buffer.from(`PORT=8080\nDB_PASSWORD=${'u8Kq92mW'.repeat(12)}\n`).toString('base64')
+    const lines = settings.replace(/.{76}/gu, '$&\n')
+
+    expect(lines).toContain('\n')
+    expect(redacted(`The file:\n${lines}\nThat is all.`)).toBe('The file:\n…\nThat is all.')
+  })
+
+  it('is as long as before and has nothing more to mask, whatever is said', () => {
+    const pieces = [
+      'password',
+      'token',
+      ' is ',
+      ': ',
+      '=',
+      '"',
+      "'",
+      '\n',
+      '\u200b',
+      '😀',
+      'AKIA',
+      'sk-',
+      '://',
+      '@',
+      'PIN ',
+    ]
+    const word = fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary' }), fc.base64String({ minLength: 16 }))
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 12 }), (words) => {
+        const text = words.join('')
+        const once = masked(text)
+
+        expect(once).toHaveLength(text.length)
+        expect(masked(once)).toBe(once)
+      }),
+    )
+  })
+})
+
+describe('an id', () => {
+  it('stays as it is without a secret, and stays apart from others with one', () => {
+    const [one, other] = ['a', 'b'].map((letter) => `AKIA${letter.toUpperCase().repeat(16)}`) as [string, string]
+
+    expect(idWithoutSecret('session-2026-05-03')).toBe('session-2026-05-03')
+    expect(idWithoutSecret(one)).toBe(idWithoutSecret(one))
+    expect(idWithoutSecret(one)).not.toBe(idWithoutSecret(other))
+    expect(idWithoutSecret(one)).not.toContain('AAAA')
+  })
+})
+
+describe('a password in another language', () => {
+  it.each([
+    ['das Passwort für den Router ist Kirschbaum#Lampe88', 'Kirschbaum#Lampe88'],
+    ['La contraseña del wifi es gato_azul77, no la compartas', 'gato_azul77'],
+    ['mon mot de passe : Tr0ub4dor', 'Tr0ub4dor'],
+    ['пароль от роутера: Zima-2024', 'Zima-2024'],
+    ['ルーターのパスワードは fuji-San2024 です', 'fuji-San2024'],
+    ['我的密码是 long_yun88', 'long_yun88'],
+  ])('is masked in %s', (text, secret) => {
+    expect(masked(text)).not.toContain(secret)
+  })
+
+  it.each(['Das Passwort ist falsch.', 'le mot de passe est oublié', 'La contraseña es obligatoria'])(
+    'is not seen in %s',
+    (text) => expect(masked(text)).toBe(text),
+  )
+})
+
+describe('a name and a password as an option of a command', () => {
+  it.each(['curl -u deploy:t9Kq2Wm7Zr https://x.example', "curl --user 'ci:p4ss-Wr0d' https://x.example"])(
+    'is masked in %s',
+    (text) => expect(masked(text)).not.toMatch(/t9Kq2Wm7Zr|p4ss-Wr0d/u),
+  )
+
+  it.each([
+    'docker run -u 1000:1000 app',
+    'chown -R -u www:www /srv',
+    'rsync -u host:/var/log/app1 .',
+    'git push -u origin:v2',
+  ])('is not seen in %s', (text) => expect(masked(text)).toBe(text))
+})
+
+describe('a word that looks like a password', () => {
+  it('is one in the paragraph of another credential, whatever it is called there', () => {
+    const text = '密码：Lc#7742mango!Q\n备用口令是 bU9-xx21-Tao\n\nBuild Heron42-Blue tomorrow.'
+
+    expect(masked(text)).toBe(`密码：${'█'.repeat(14)}\n备用口令是 ${'█'.repeat(12)}\n\nBuild Heron42-Blue tomorrow.`)
+  })
+
+  it('is none where no credential stands beside it', () => {
+    expect(masked('备用口令是 bU9-xx21-Tao')).toBe('备用口令是 bU9-xx21-Tao')
+  })
+})
+
+it.each([
+  'La página para cambiar la contraseña de Garza es /cuenta/garza-cambio.',
+  'The page for the password of Heron is /account/heron-reset.',
+])('a path is no password: %s', (text) => {
+  expect(masked(text)).toBe(text)
 })

@@ -1,63 +1,145 @@
+import { createHash } from 'node:crypto'
+import { credentialFormat } from './credential-formats.ts'
+
 /** Where in a text a secret is, and what kind it is, in words. */
 export type Secret = { readonly start: number; readonly end: number; readonly what: string }
 
-/** A pattern, the kind of secret, and what must hold of the match, or of its group `value` where it has one. */
-type SecretPattern = readonly [pattern: RegExp, what: string, isSecret?: (value: string) => boolean]
+type SecretPattern = {
+  readonly pattern: RegExp
+  readonly what: string
+  /** Every text with a match has one of these, which are quick to look for. */
+  readonly hint?: RegExp
+  /** What must hold of the match, or of its group `value` where it has one. */
+  readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
+}
+
+const cardNumber = 'a card number'
+const passwordOrKey = 'a password or key'
 
 const isMixed = (value: string): boolean => /\d/u.test(value) && /[a-z]/u.test(value) && /[A-Z]/u.test(value)
 
-const cardNumber = 'a card number'
+const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-z]+)*$/u.test(value)
+
+/** Not an expression of a program (`form["password"]`, `$TOKEN`), a path of words, or a placeholder (`my-secret-key`, `your…`). */
+const isLiteral = (value: string): boolean =>
+  !/^(?:[A-Za-z_][\w.]{0,200}[([]|[A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){1,8}$|[$%<{[]|your)|example|placeholder|x{4}/iu.test(
+    value,
+  ) &&
+  !/^(?:\/\p{Ll}[\p{L}_-]{0,60}){1,10}\/?$/u.test(value) &&
+  !(/^[A-Za-z_-]+$/u.test(value) && /pass|pwd|secret|token|key|credential/iu.test(value))
+
+/** Digits and letters, or letters of both cases, that are mostly not words, and not an id in the form of a UUID. */
+function isRandom(value: string): boolean {
+  const kinds = [/\d/u, /[a-z]/u, /[A-Z]/u].filter((kind) => kind.test(value)).length
+  if (value.length < 16 || kinds < 2 || /^[A-Za-z]*[_-][A-Za-z_-]*$/u.test(value)) return false
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(value)) return false
+  const inWords = (value.match(/[A-Z]?[a-z]{4,}|[A-Z]{4,}/gu) ?? []).join('').length
+  return inWords < value.length / 2
+}
 
 /**
  * White space is always bounded, and a long match cannot begin in the middle of itself, so that each pattern takes time
  * in proportion to the text.
  */
 const patterns: readonly SecretPattern[] = [
-  [
-    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY-----|[\s\S]*)/gu,
-    'a private key',
-  ],
-  [/\bsk-[A-Za-z0-9_-]{12,}/gu, 'an API key'],
-  [/\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}/gu, 'an API key'],
-  [/\bAKIA[0-9A-Z]{12,}/gu, 'an access key'],
-  [/\bASIA[0-9A-Z]{16}\b/gu, 'an access key'],
-  [/\bgh[opsur]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}/gu, 'an access token'],
-  [/\bglpat-[\w-]{16,}/gu, 'an access token'],
-  [/\bxox[abeoprs]-[\w-]{10,}/gu, 'an access token'],
-  [/\bAIza[\w-]{30,}/gu, 'an API key'],
-  [/\bnpm_[A-Za-z0-9]{30,}/gu, 'an access token'],
-  [/(?<![\w-])SG\.[\w-]{16,}\.[\w-]{16,}/gu, 'an API key'],
-  [/(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/gu, 'an access token'],
-  [/\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{1,100}:[^\s:/@]{3,200}@\S*/giu, 'an address with a password in it'],
-  [/\bbearer\s{1,8}[A-Za-z0-9._~+/-]{16,}=*/giu, 'an access token'],
-  [/(?<![\d.-])(?:\d[ -]?){12,18}\d(?!\d|[.-]\d)/gu, cardNumber, isCardNumber],
+  {
+    pattern:
+      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*)/gu,
+    what: 'a private key',
+  },
+  {
+    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:[^\s:/@]{3,200}@\S*/giu,
+    what: 'an address with a password in it',
+    hint: /:\/\//u,
+  },
+  {
+    pattern: /\bbearer\s{1,8}[A-Za-z0-9._~+/-]{16,}=*/giu,
+    what: 'an access token',
+    isSecret: (value) => /\d/u.test(value),
+  },
+  {
+    pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
+    what: 'a name and a password to log in with',
+    isSecret: (value) => (decoded(value)?.indexOf(':') ?? 0) > 0,
+  },
+  // Groups of digits as cards print them: 4 4 4 4, 4 6 5 and 4 6 4.
+  {
+    pattern:
+      /(?<![\w.-])(?:[2-6]\d{12,18}|[2-6]\d{3}(?:[ -]\d{4}){3}(?:[ -]?\d{3})?|3\d{3}[ -]\d{6}[ -]\d{4,5})(?!\w|[.-]\d)/gu,
+    what: cardNumber,
+    isSecret: isCardNumber,
+  },
   // A setting of a program: AWS_SECRET_ACCESS_KEY=…
-  [
-    /(?<![A-Z0-9_])(?=[A-Z0-9_]{0,60}(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASS|PWD|CREDENTIAL))[A-Z0-9_]{3,80}\s?[=:]\s?(?<value>["']?[^\s"']{4,})/dgu,
-    'a password or key',
-  ],
+  {
+    pattern:
+      /(?<![A-Z0-9_])(?=[A-Z0-9_]{0,60}(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASS|PWD|PW(?![A-Z])|CREDENTIAL))(?<name>[A-Z0-9_]{3,80})\s?(?<sign>[=:])\s?["']?(?<value>[^\s"']{4,})/dgu,
+    what: passwordOrKey,
+    hint: /KEY|SECRET|TOKEN|PASS|PW|CREDENTIAL/u,
+    isSecret: (value, { groups }) => {
+      if (!isLiteral(value)) return false
+      if (/PASS(?:WOR)?D?$|PWD?$/u.test(groups?.name ?? '')) return groups?.sign === '=' || !isPlainWord(value)
+      const [first = ''] = value.split(/[,;]/u)
+      return isRandom(value) || (/\d/u.test(first) && /[A-Za-z]/u.test(first))
+    },
+  },
+  // A property: "db_password": "…", clientSecret = '…', --api-key …
+  {
+    pattern:
+      /(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=api|auth|access|client|private|secret))(?:[Kk]ey|[Ss]ecret|[Tt]oken|[Pp]assw(?:or)?d|[Pp]assphrase|[Pp]wd?)(?<sign>["']?\s{0,4}(?:=>|:=|[:=])\s{0,4}["']|["']?\s?[:=]\s?|\s)(?<value>[^\s"',;]{8,400})/dgu,
+    what: passwordOrKey,
+    hint: /[Kk]ey|[Ss]ecret|[Tt]oken|[Pp]ass|[Pp]w/u,
+    isSecret: (value, { groups }) => isLiteral(value) && isRandom(value) && (groups?.sign !== ' ' || isMixed(value)),
+  },
+  // A name and a password as an option: curl -u name:password
+  {
+    pattern: /(?<=\s(?:-u|--user)[ =]["']?)[\w.@-]{1,100}:(?<value>[^\s"':/]{8,200})/dgu,
+    what: 'a name and a password to log in with',
+    hint: /-u/u,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
   // A long word of digits and letters of both cases, called a key.
-  [/\b(?:key|token|secret)\b[^\n.]{0,20}?[\s:="'](?<value>[A-Za-z0-9+/_=-]{16,400})/dgu, 'a password or key', isMixed],
+  {
+    pattern: /\b(?:key|token|secret)\b[^\n.]{0,20}?[\s:="'](?<value>[A-Za-z0-9+/_=-]{16,400})/dgu,
+    what: passwordOrKey,
+    isSecret: isMixed,
+  },
   // The name of an account, a slash or bar, and a password.
-  [
-    /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?\s{0,4}(?:is|are|:|=|->)\s{0,4}(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}\s{0,4}[/|]\s{0,4}\S{1,200}|[^\s/|]{1,100}\s{1,4}[/|]\s{1,4}(?=\S{0,200}[^\p{L}\s.,;!])\S{1,200})/dgiu,
-    'a name and a password to log in with',
-  ],
-  [
-    /\b(?:pass(?:word|code)|pwd)\s{1,8}(?<value>[^\s"']{5,200})/dgiu,
-    'a password or key',
-    (value) => /\d/u.test(value) && /\p{L}/u.test(value),
-  ],
-  [/\b(?:pin(?: code| number)?|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu, 'a number that proves who somebody is'],
-  [
-    /\b(?:(?:safe|vault|padlock|lock|suitcase)(?:['’]s)? (?:combination|combo|code)|(?:combination|combo) (?:of|for|to) (?:the|my|our) [^\n:=]{2,30}?|alarm code)\s{0,4}(?:['’]s|is|:|=)\s{0,4}(?<value>\d[\d -]{0,40}\d)/dgiu,
-    'a number that opens something',
-  ],
+  {
+    pattern:
+      /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?\s{0,4}(?:is|are|:|=|->)\s{0,4}(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[^\s/|]{1,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!])\S{1,200})/dgiu,
+    what: 'a name and a password to log in with',
+    hint: /[/|]/u,
+  },
+  {
+    pattern: /\b(?:pass(?:word|code)|pwd?)\s{1,8}(?<value>[^\s"']{5,200})/dgiu,
+    what: passwordOrKey,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
+  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word.
+  {
+    pattern:
+      /(?:(?<!\p{L})(?:passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasło|heslo|jelszó|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?(?<value>[^\s"'”“»]{4,200})/dgiu,
+    what: passwordOrKey,
+    isSecret: (written) => {
+      const value = written.replace(/[.,;:!?)]{1,20}$/u, '')
+      return isLiteral(value) && /[\p{N}\p{S}\p{P}]/u.test(value)
+    },
+  },
+  {
+    pattern: /\b(?:pin(?: code| number)?|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu,
+    what: 'a number that proves who somebody is',
+  },
+  {
+    pattern:
+      /\b(?:(?:safe|vault|padlock|lock|suitcase)(?:['’]s)? (?:combination|combo|code)|(?:combination|combo) (?:of|for|to) (?:the|my|our) [^\n:=]{2,30}?|alarm code)\s{0,4}(?:['’]s|is|:|=)\s{0,4}(?<value>\d[\d -]{0,40}\d)/dgiu,
+    what: 'a number that opens something',
+    hint: /comb|code/iu,
+  },
 ]
 
 /** A word that names a credential, followed by one. Several plain words are not a credential. */
 const credential =
-  /\b(?:pass(?:word|code|wd)?|pwd|pin(?: code| number)?|api[ _-]?key|access[ _-]?key|secret[ _-]?key|private[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`]{1,400})(?<more>\s{1,8}\S)?/dgiu
+  /\b(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|api[ _-]?key|access[ _-]?key|secret[ _-]?key|private[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`]{1,400})(?<more>\s{1,8}\S)?/dgiu
 
 /** A passphrase consists of plain words. */
 const phrase =
@@ -70,10 +152,87 @@ const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** Every secret in a text, in order and without overlaps. */
 export function secretsIn(text: string): readonly Secret[] {
-  const found: Secret[] = []
-  for (const [pattern, what, isSecret] of patterns)
+  const found = [...secretsAsWritten(text), ...encodedSecrets(text)]
+  if (invisible.test(text)) {
+    const { visible, offsets } = withoutInvisible(text)
+    for (const { start, end, what } of [...secretsAsWritten(visible), ...encodedSecrets(visible)])
+      found.push({ start: offsets[start] as number, end: (offsets[end - 1] as number) + 1, what })
+  }
+  return withoutOverlaps(text, found)
+}
+
+/** Characters without width hide a secret from a search, but not from a reader. */
+const invisible = /\p{Default_Ignorable_Code_Point}/u
+
+/** The text without them, and where each of the characters that are left was. */
+function withoutInvisible(text: string): { readonly visible: string; readonly offsets: readonly number[] } {
+  const offsets: number[] = []
+  const kept: string[] = []
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] as string
+    if (invisible.test(character)) continue
+    kept.push(character)
+    offsets.push(at)
+  }
+  return { visible: kept.join(''), offsets }
+}
+
+/** Credentials in the format of their provider are long words, which are rare in prose. */
+function credentialsByFormat(text: string): readonly Secret[] {
+  return longWords(text).flatMap(({ start, word }) =>
+    [...word.matchAll(credentialFormat())].map(({ index, 0: { length } }) => ({
+      start: start + index,
+      end: start + index + length,
+      what: 'an API key or access token',
+    })),
+  )
+}
+
+const shortestFormat = 16
+
+/** The words of at least so many ASCII characters. */
+function longWords(text: string): readonly { readonly start: number; readonly word: string }[] {
+  const words: { start: number; word: string }[] = []
+  let start = 0
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 0
+    if (code > 32 && code < 127) continue
+    if (at - start >= shortestFormat) words.push({ start, word: text.slice(start, at) })
+    start = at + 1
+  }
+  return words
+}
+
+/** A word in base64, or several lines of it as programs break them. */
+const base64Word = /(?<![\w+/-])(?:[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{4,76}){1,5000}|[\w+/-]{20,})={0,2}/gu
+
+/** Words in base64 whose text has a secret. */
+function encodedSecrets(text: string): readonly Secret[] {
+  if (!longWords(text).some(({ word }) => word.length >= 20)) return []
+  return [...text.matchAll(base64Word)].flatMap(({ index, 0: word }) => {
+    const plain = decoded(word)
+    const [secret] = plain === null ? [] : secretsAsWritten(plain)
+    return secret === undefined ? [] : [{ start: index, end: index + word.length, what: secret.what }]
+  })
+}
+
+/** The text that a word in base64 stands for; null when it stands for anything else. */
+function decoded(word: string): string | null {
+  const bytes = Buffer.from(word, 'base64')
+  // Most words are turned down by their first bytes.
+  if (bytes.subarray(0, 12).some((byte) => byte < 9 || byte > 126)) return null
+  const text = bytes.toString('latin1')
+  return /^[\t\n\r -~]*$/u.test(text) ? text : null
+}
+
+/** The secrets of a text that can be read as it stands. They may overlap. */
+function secretsAsWritten(text: string): readonly Secret[] {
+  const found: Secret[] = [...credentialsByFormat(text)]
+  for (const { pattern, what, hint, isSecret } of patterns) {
+    if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))
-      if (isSecret === undefined || isSecret(match.groups?.value ?? match[0])) found.push(secretOf(match, what))
+      if (isSecret === undefined || isSecret(match.groups?.value ?? match[0], match)) found.push(secretOf(match, what))
+  }
   if (found.some(({ what }) => what === cardNumber))
     for (const match of text.matchAll(expiry)) found.push(secretOf(match, cardNumber))
   for (const match of text.matchAll(accountNumber)) {
@@ -83,36 +242,55 @@ export function secretsIn(text: string): readonly Secret[] {
   for (const match of text.matchAll(phrase)) {
     const [first = ''] = (match.groups?.value ?? '').split(/\s/u)
     const what = /^pass/iu.test(match.groups?.kind ?? '') ? 'a passphrase' : 'a recovery phrase'
-    if (!commonAfterIs.test(first)) found.push(secretOf(match, what))
+    if (!commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
   }
   for (const match of text.matchAll(credential)) {
     const what = credentialOf(match)
     if (what !== null) found.push(secretOf(match, what))
   }
-  return withoutOverlaps(text, found)
+  return [...found, ...passwordsBeside(text, found)]
 }
+
+/** So many characters around a password, in its paragraph, another one may stand. */
+const besideCharacters = 200
+
+/**
+ * Words that look like passwords, beside one. Credentials come in groups, and not each of them is called what it is in a
+ * language that is known here.
+ */
+const passwordsBeside = (text: string, found: readonly Secret[]): readonly Secret[] =>
+  found
+    .filter(({ what }) => what === passwordOrKey)
+    .flatMap(({ start, end }) => {
+      const before = text.slice(Math.max(0, start - besideCharacters), start)
+      const after = text.slice(end, end + besideCharacters)
+      const above = before.slice(before.lastIndexOf('\n\n') + 1)
+      const below = after.split('\n\n', 1)[0] as string
+      return [...passwordsIn(above, start - above.length), ...passwordsIn(below, end)]
+    })
+
+const passwordsIn = (text: string, offset: number): readonly Secret[] =>
+  [...text.matchAll(/(?<![\p{L}\p{N}])[^\s:：/=.,;"'“”„«»()<>]{8,100}/gu)]
+    .filter(([word]) => isMixed(word) && isLiteral(word))
+    .map(({ index, 0: word }) => ({ start: offset + index, end: offset + index + word.length, what: passwordOrKey }))
 
 function secretOf(match: RegExpExecArray, what: string): Secret {
   const [start, end] = match.indices?.groups?.value ?? [match.index, match.index + match[0].length]
   return { start, end, what }
 }
 
-/** In order, without punctuation at the end, and without those that begin within another. */
+/** In order, without punctuation at the end; those that overlap are one. */
 function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secret[] {
-  const trimmed = found.map(({ start, end: last, what }) => {
-    let end = last
-    while (end > start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
-    return { start, end, what }
-  })
-  let reached = 0
-  return trimmed
-    .filter(({ start, end }) => end > start)
-    .sort((one, other) => one.start - other.start || other.end - one.end)
-    .filter(({ start, end }) => {
-      const isNext = start >= reached
-      reached = Math.max(reached, end)
-      return isNext
-    })
+  const merged: Secret[] = []
+  for (const secret of found.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+    let { end } = secret
+    while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
+    const last = merged.at(-1)
+    if (last !== undefined && secret.start < last.end)
+      merged[merged.length - 1] = { ...last, end: Math.max(last.end, end) }
+    else if (end > secret.start) merged.push({ ...secret, end })
+  }
+  return merged
 }
 
 /** What kind of secret a text holds, in words; null when it holds none. */
@@ -137,14 +315,15 @@ function replaced(text: string, by: (length: number) => string): string {
   return parts.join('') + text.slice(at)
 }
 
-/** The texts of a statement, as far as it has them. */
+/** An id that holds no secret: a digest stands for one that does, so that different ids stay different. */
+export const idWithoutSecret = (id: string): string =>
+  secretIn(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
+
+/** The texts of a statement, as far as it has them. Texts and lists of texts are read, whatever their field. */
 export type StatementTexts = {
   readonly name?: string | undefined
   readonly content?: string | undefined
-  readonly why?: string | undefined
-  readonly relation?: string | null | undefined
-  readonly aliases?: readonly string[] | undefined
-  readonly participants?: readonly string[] | undefined
+  readonly [field: string]: unknown
 }
 
 /** The kind of a secret in a statement, in words. Null when it has none, or none that `known` does not hold already. */
@@ -158,20 +337,21 @@ export function secretTold(told: StatementTexts, known: StatementTexts | null = 
 }
 
 /** Name and content are also read together: a number is a secret only beside a name such as "PIN". */
-function textsOf({ name, content, why, relation, aliases = [], participants = [] }: StatementTexts): readonly string[] {
-  const beside = name === undefined || content === undefined ? undefined : `${name}: ${content}`
-  return [beside, name, content, why, relation, ...aliases, ...participants].filter((text) => typeof text === 'string')
+function textsOf({ name, content, ...others }: StatementTexts): readonly string[] {
+  const beside = name === undefined || content === undefined ? [] : [`${name}: ${content}`]
+  return [...beside, name, content, ...Object.values(others).flat()].filter((text) => typeof text === 'string')
 }
 
 function credentialOf(match: RegExpExecArray): string | null {
   const value = (match.groups?.value ?? '').replace(/[.,;:!?)]{1,20}$/u, '')
-  const isPlainWord = /^[a-z]+$/iu.test(value)
   const isNumbered = /\b(?:pin|cvv2?|cvc|ssn|security code|social security)/iu.test(match[0])
   if (isNumbered) return /^\d[\d-]{2,}$/u.test(value) ? 'a number that proves who somebody is' : null
+  if (value.length < 4 || !isLiteral(value)) return null
   // "The password is stored in the vault" and "the token is refreshed hourly" do not give the credential away.
-  const isComment = isPlainWord && (value === value.toLowerCase() || match.groups?.more !== undefined)
-  const isGivenAway = !isPlainWord || (/^pass|^pwd/iu.test(match[0]) && match.groups?.more === undefined)
-  return isGivenAway && !(isComment && commonAfterIs.test(value)) && value.length >= 4 ? 'a password or key' : null
+  const isSaidOn = match.groups?.more !== undefined
+  const isComment = isPlainWord(value) && (value === value.toLowerCase() || isSaidOn)
+  const isGivenAway = !isPlainWord(value) || (/^pass|^pwd/iu.test(match[0]) && !isSaidOn)
+  return isGivenAway && !(isComment && commonAfterIs.test(value)) ? passwordOrKey : null
 }
 
 const commonAfterIs =
@@ -200,7 +380,8 @@ function accountNumberLength(written: string): number {
 /** An IBAN, read as a number, is 1 modulo 97. */
 function isAccountNumber(written: string): boolean {
   const plain = written.replace(/[ -]/gu, '').toUpperCase()
-  if (plain.length < 15 || plain.length > 34) return false
+  // Each country's numbers have more digits than this; a product and the words after it do not.
+  if (plain.length < 15 || plain.length > 34 || plain.replace(/\D/gu, '').length < 12) return false
   const turned = `${plain.slice(4)}${plain.slice(0, 4)}`
   let rest = 0
   for (const character of turned) {

@@ -1,14 +1,15 @@
 import { type BeliefType, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid, MemoryError } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
+import { everydayReason } from '../change/aliases.ts'
+import { nameStatement, withoutMarkup } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
 import { type PlacedRecord, parseRecord, type ReadRequest } from '../transfer/belief-record.ts'
-import { nameStatement } from './name-statement.ts'
 import { refuseSecret } from './refuse-secret.ts'
 import { sameStatement } from './same-statement.ts'
-import { type DocumentStatement, plain, statementsIn } from './statements.ts'
+import { type DocumentStatement, statementsIn } from './statements.ts'
 
 /** A statement with everything it needs to be remembered. */
 type Draft = {
@@ -60,7 +61,10 @@ export async function readMarkdown(
       const value = {
         name,
         content: draft.content,
-        aliases: draft.aliases,
+        // Of the aliases that were derived, everyday words say nothing.
+        aliases: draft.aliases.filter(
+          (alias) => draft.statement.aliases.includes(alias) || everydayReason(alias) === null,
+        ),
         why,
         scopes: where,
         type: type ?? guessedType(draft.content),
@@ -72,9 +76,7 @@ export async function readMarkdown(
     }
   }
   if (records.length === 0 && warnings.length === 0)
-    throw new MemoryError('invalid', `${source} states nothing.`, {
-      hint: 'Give a Markdown file with list items or paragraphs.',
-    })
+    throw invalid(`${source} contains no statements.`, 'Give a Markdown file with list items or paragraphs.')
   return { records, warnings }
 }
 
@@ -101,11 +103,15 @@ function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
       (title) => isSurfaceForm(title) && nameKey(title) !== nameKey(draft.name),
     )
     if (rivals.length === 0 || context === undefined) return draft
-    return { ...draft, name: `${plain(context)} ${draft.name}`.slice(0, 200), aliases: [...draft.aliases, draft.name] }
+    return {
+      ...draft,
+      name: `${withoutMarkup(context)} ${draft.name}`.slice(0, 200),
+      aliases: [...draft.aliases, draft.name],
+    }
   })
 }
 
-/** A name nobody has for something else; null when the document has said the same before. */
+/** A name that no other statement has; null when the document repeats a statement. */
 async function freeName(
   ports: Ports,
   user: string,

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { type StatementTexts, secretTold } from '../learn/secrets.ts'
 
 /**
@@ -8,7 +8,8 @@ import { type StatementTexts, secretTold } from '../learn/secrets.ts'
 export function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): void {
   const secret = secretTold(told, known)
   if (secret === null) return
-  throw new MemoryError('invalid', `It holds ${secret}, so it is not taken in.`, {
-    hint: 'Keep it in a password manager and take it out of the file, or say it with `credence remember`.',
-  })
+  throw invalid(
+    `The text contains ${secret}, so it was not stored.`,
+    'Keep it in a password manager and remove it from the file, or store it with `credence remember`.',
+  )
 }

@@ -6,6 +6,24 @@ import type { Ports } from '../ports.ts'
 /** How many beliefs with the same words are compared. */
 const mostCompared = 50
 
+/**
+ * A name for a statement that was not given one: the name it is known by, or the derived name with a number if that belongs
+ * to another statement. `same` is the belief that makes the statement already.
+ */
+export async function freeNameFor(
+  ports: Pick<Ports, 'store'>,
+  statement: Pick<Belief, 'user' | 'name' | 'scopes' | 'content'>,
+): Promise<{ readonly name: string; readonly same: Belief | null }> {
+  const { user, name: wanted, scopes, content } = statement
+  const same = await sameStatement(ports, statement)
+  if (same !== null) return { name: same.name, same }
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? wanted : `${wanted} ${number}`
+    const holders = await ports.store.holders(user, name, scopes)
+    if (holders.every((holder) => isSameStatement(holder.content, content))) return { name, same: holders[0] ?? null }
+  }
+}
+
 /** The belief that makes the same statement in one of the scopes, whatever its name. */
 export async function sameStatement(
   { store }: Pick<Ports, 'store'>,

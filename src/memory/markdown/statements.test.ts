@@ -76,3 +76,14 @@ describe('the statements of a document', () => {
     )
   })
 })
+
+it.each(['>', '> ', '- ', '1. '])('refuses a document that nests %j deeper than anybody writes', (mark) => {
+  expect(statementsIn(`${mark.repeat(50)}We use Postgres.`)).toHaveLength(1)
+  expect(() => statementsIn(`Notes\n\n${mark.repeat(20_000)}We use Postgres.`)).toThrow('more than 100 levels deep')
+})
+
+it('leaves out comments, and not what stands after one that is never closed', () => {
+  const [statement] = statementsIn('We use <!-- since May --> Postgres <!-- since\n')
+
+  expect(statement?.content).toBe('We use Postgres <!-- since')
+})

@@ -1,8 +1,11 @@
 import { fromMarkdown } from 'mdast-util-from-markdown'
 import type { BeliefType } from '../../beliefs/belief.ts'
+import { invalid } from '../../errors.ts'
+import { withoutMarkup } from '../learn/name-of.ts'
 import { scopeOf, typeOf } from '../mirror/parse/blocks.ts'
 import { parseItem } from '../mirror/parse/item.ts'
 import { introduction } from '../mirror/write/layout.ts'
+import { withoutComments } from './without-comments.ts'
 
 type Root = ReturnType<typeof fromMarkdown>
 type Node = Root['children'][number]
@@ -25,10 +28,18 @@ export type DocumentStatement = {
   readonly section: number
 }
 
+/** A line with the marks of so many quotes and lists. Parsing it would take time with the square of their number. */
+const tooDeep = /^(?:[ \t]{0,8}(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){101}/mu
+
 /** Every statement of a document: list items, paragraphs and rows of tables, in their own words. */
 export function statementsIn(document: string): readonly DocumentStatement[] {
+  if (tooDeep.test(document))
+    throw invalid('The document nests quotes or lists more than 100 levels deep.', 'Reduce the nesting and try again.')
   return new DocumentReader(withoutFrontMatter(document)).read()
 }
+
+/** Earlier versions wrote another end. */
+const introductionStart = introduction.slice(0, introduction.indexOf('.') + 1)
 
 /** Settings before the text are not part of it. Lines keep their numbers. */
 function withoutFrontMatter(document: string): string {
@@ -64,7 +75,10 @@ class DocumentReader {
   #readNode(node: Node, context: readonly string[]): void {
     switch (node.type) {
       case 'heading':
-        this.#enter(node.depth, withoutComments(this.#source(node).replace(/^ *#+\s*|\s*#*\s*$|\n[=-]+\s*$/gu, '')))
+        this.#enter(
+          node.depth,
+          withoutComments(this.#source(node).replace(/^ *#+\s*|(?<![\s#])[\s#]+$|\n[=-]+\s*$/gu, '')).trim(),
+        )
         return
       case 'paragraph':
         this.#readParagraph(node, context)
@@ -90,7 +104,7 @@ class DocumentReader {
   #enter(depth: number, title: string): void {
     this.#headings = [
       ...this.#headings.filter((heading) => heading.depth < depth),
-      { depth, title: plain(title), scope: scopeOf(title), type: typeOf(title) },
+      { depth, title: withoutMarkup(title), scope: scopeOf(title), type: typeOf(title) },
     ]
     this.#section += 1
     this.#introduction = null
@@ -101,7 +115,7 @@ class DocumentReader {
     const rows = tableRows(text)
     if (rows !== null) {
       for (const { name, content, row } of rows) this.#add(lineOf(node) + row, { name, content }, context)
-    } else if (/[:：]$/u.test(text) && !text.includes('\n')) this.#introduction = plain(text.slice(0, -1))
+    } else if (/[:：]$/u.test(text) && !text.includes('\n')) this.#introduction = withoutMarkup(text.slice(0, -1))
     else this.#add(lineOf(node), readItemText(text, []), context)
   }
 
@@ -128,16 +142,14 @@ class DocumentReader {
     const head = dedented(withoutComments(this.#source(first)))
     const lists = others.filter((child) => child.type === 'list')
     if (/[:：](?:\*\*)?$/u.test(head) && lists.length > 0) {
-      const above = plain(head.replace(/[:：]((?:\*\*)?)$/u, '$1'))
+      const above = withoutMarkup(head.replace(/[:：]((?:\*\*)?)$/u, '$1'))
       for (const child of others) this.#readNode(child, [...context, above])
       return
     }
     const end = item.position?.end.offset ?? 0
     const start = first.position?.end.offset ?? 0
     const indent = (first.position?.start.column ?? 1) - 1
-    const rest = this.#text
-      .slice(start, end)
-      .replace(comment, '')
+    const rest = withoutComments(this.#text.slice(start, end))
       .split(/\r\n|\n|\r/u)
       .map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)))
     this.#add(lineOf(item), readItemText(head, rest), context)
@@ -149,7 +161,7 @@ class DocumentReader {
     context: readonly string[],
   ): void {
     this.#introduction = null
-    if (said.content.trim() === '' || isPointer(said.content) || said.content === introduction) return
+    if (said.content.trim() === '' || isPointer(said.content) || said.content.startsWith(introductionStart)) return
     const nearest = <Value>(of: (heading: Heading) => Value | null): Value | null =>
       this.#headings.map(of).findLast((value) => value !== null) ?? null
     const scope = nearest((heading) => heading.scope)
@@ -191,20 +203,9 @@ const dedented = (text: string): string =>
     .join('\n')
     .trim()
 
-const comment = /[ \t]?<!--.*?-->/gsu
-
-const withoutComments = (text: string): string => text.replace(comment, '').trim()
-
 /** An entry of a table of contents, or a picture: it points at something and says nothing. */
 const isPointer = (text: string): boolean =>
   /^(?:\[\[?_?toc_?\]\]?|!?\[[^\]\n]*\](?:\(#[^)\n]*\)|\([^)\n]*\.(?:png|jpe?g|gif|svg|webp)\)))$/iu.test(text.trim())
-
-/** A title without its markup. */
-export const plain = (text: string): string =>
-  text
-    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/gu, '$1')
-    .replace(/[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)/gu, '')
-    .trim()
 
 /** A row of a table: what its first cell names, and what the others say of it. */
 type TableRow = { readonly name: string; readonly content: string; readonly row: number }

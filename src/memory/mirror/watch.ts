@@ -3,34 +3,30 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Ports } from '../ports.ts'
 import { type MirrorRequest, type Synced, syncMirror } from './sync.ts'
 
-export type WatchOptions = Pick<MirrorRequest, 'dir' | 'user'> & {
-  readonly signal: AbortSignal
-  /** Called after every sync that changed something, and when the list of what waits for a person changes. */
-  readonly onSync: (synced: Synced) => void
-  readonly onProblem: (problem: unknown) => void
-  /** How often to sync without a file event. Default 2000. */
-  readonly pollMs?: number
-  /** How long to wait for more file events after the first. Default 120. */
-  readonly quietMs?: number
-}
+export type WatchRequest = Pick<MirrorRequest, 'dir' | 'user' | 'authority'> & { readonly signal: AbortSignal }
+
+/** How often to sync without a file event. */
+const pollMs = 2_000
+/** How long to wait for more file events after the first. */
+const quietMs = 120
 
 /**
  * Syncs a mirror until the signal: whenever a file in the directory changes and, since file events get lost and the
- * store sends none, at intervals. A sync without changes costs a few milliseconds.
+ * store sends none, at intervals. A sync without changes costs a few milliseconds. Yields every sync that changed
+ * something or what waits for a person, and every error.
  */
-export async function watchMirror(ports: Ports, options: WatchOptions): Promise<void> {
-  const { dir, signal, pollMs = 2_000, quietMs = 120 } = options
+export async function* watchMirror(ports: Ports, { signal, ...request }: WatchRequest): AsyncGenerator<Synced | Error> {
   let wake: () => void = () => {}
-  const watcher = watching(dir, () => wake())
-  let reported = waitingText({ held: null, refused: [], conflicts: [] })
+  const watcher = watching(request.dir, () => wake())
+  let reported = waitingText({ held: null, refused: [], undecided: [], conflicts: [] })
   try {
     while (!signal.aborted) {
-      const synced = await syncOnce(ports, options)
-      if (synced !== null) {
-        const now = waitingText(synced)
-        if (didSomething(synced) || now !== reported) options.onSync(synced)
-        reported = now
-      }
+      const synced = await syncMirror(ports, { ...request, settle: true }).catch((error: unknown) =>
+        error instanceof Error ? error : new Error(String(error)),
+      )
+      const waiting = synced instanceof Error ? reported : waitingText(synced)
+      if (synced instanceof Error || didSomething(synced) || waiting !== reported) yield synced
+      reported = waiting
       const woken = new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -42,21 +38,17 @@ export async function watchMirror(ports: Ports, options: WatchOptions): Promise<
   }
 }
 
-async function syncOnce(ports: Ports, { dir, user, onProblem }: WatchOptions): Promise<Synced | null> {
-  try {
-    return await syncMirror(ports, { dir, user, settle: true })
-  } catch (error) {
-    onProblem(error)
-    return null
-  }
-}
-
 const didSomething = ({ written, taken }: Synced): boolean =>
   written.length > 0 || Object.values(taken).some((count) => count > 0)
 
 /** What waits for a person, as text that can be compared. */
-const waitingText = ({ held, refused, conflicts }: Pick<Synced, 'held' | 'refused' | 'conflicts'>): string =>
-  JSON.stringify([held?.file, held?.reason, refused, conflicts])
+const waitingText = ({
+  held,
+  refused,
+  undecided,
+  conflicts,
+}: Pick<Synced, 'held' | 'refused' | 'undecided' | 'conflicts'>) =>
+  JSON.stringify([held?.file, held?.reason, refused, undecided.map(({ proposal }) => proposal.id), conflicts])
 
 /** Null where the system has no file events; then the interval must do. */
 function watching(dir: string, onEvent: () => void): FSWatcher | null {
@@ -64,8 +56,7 @@ function watching(dir: string, onEvent: () => void): FSWatcher | null {
     const watcher = watchDirectory(dir, { persistent: false }, (_event, name) => {
       if (name === null || name.endsWith('.md')) onEvent()
     })
-    watcher.on('error', () => {})
-    return watcher
+    return watcher.on('error', () => {})
   } catch {
     return null
   }

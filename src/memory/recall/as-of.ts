@@ -9,7 +9,8 @@ import type { Ports, Store } from '../ports.ts'
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)
   const beliefs = await beliefsAt(ports.store, user, until)
-  if (ports.emptyStore === undefined) throw invalid('This memory can only be read as it is now.', 'Leave out the time.')
+  if (ports.emptyStore === undefined)
+    throw invalid('This memory cannot be read as of an earlier time.', 'Leave out the time.')
   const past = await ports.emptyStore()
   if (beliefs.length > 0) {
     await past.commit({
@@ -26,7 +27,7 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
   const refuse = (): never => {
     throw invalid(
       'The memory as it was at an earlier time cannot be changed.',
-      'Leave out the time to change what holds now.',
+      'Leave out the time to change the current memory.',
     )
   }
   const { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, lastStep, unitsAround, turnsAt } =

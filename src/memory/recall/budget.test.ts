@@ -81,6 +81,14 @@ describe('the prelude', () => {
     expect(await preludeFor([{ ...belief({ name: 'elsewhere' }), version: 1 }])).toBeNull()
   })
 
+  it('fits the budget of each recall, although the beliefs are the same list', () => {
+    const standing = [universal('a', 'Use tabs'), universal('b', 'Write short sentences')]
+
+    const texts = [100, 10, 100].map((maxCharacters) => preludeOf(standing, maxCharacters)?.text)
+
+    expect(texts).toEqual(['Use tabs.\nWrite short sentences.', 'Use tabs.', 'Use tabs.\nWrite short sentences.'])
+  })
+
   it('fills its room exactly: statements first, reasons where they still fit', () => {
     const beliefs = [
       universal('a', 'Likes tea', { why: 'Offer tea' }),

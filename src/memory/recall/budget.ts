@@ -1,13 +1,20 @@
-import type { Belief } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief } from '../../beliefs/belief.ts'
 import { didYouMean } from '../../did-you-mean.ts'
 import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import { type Budget, defaultBudget, lowConfidence, type Prelude, type RelevantBelief } from './context.ts'
+import {
+  type Budget,
+  type BudgetLimit,
+  defaultBudget,
+  lowConfidence,
+  type Prelude,
+  type RelevantBelief,
+} from './context.ts'
 
 /** A belief that belongs in the context but did not fit, and the limit that kept it out. */
 export type LeftOut = {
   readonly belief: Belief
-  readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters'
+  readonly limit: BudgetLimit
   readonly score: number | null
 }
 
@@ -16,6 +23,7 @@ export class ContextBudget {
   readonly leftOut: LeftOut[] = []
   readonly #limits: Budget
   #beliefs = 0
+  #fromAgents = 0
   #characters = 0
 
   constructor(limits: Budget) {
@@ -45,12 +53,12 @@ export class ContextBudget {
   }
 
   #takeBelief(belief: Belief, score: number | null, reached: LeftOut['limit'] | null): boolean {
-    const isTaken = this.#take(
-      belief,
-      score,
-      reached ?? (this.#beliefs >= this.#limits.maxBeliefs ? 'maxBeliefs' : null),
-    )
+    const { maxBeliefs, maxFromAgents } = this.#limits
+    const isFromAgent = isByAgent(belief)
+    const share = isFromAgent && this.#fromAgents >= maxFromAgents ? 'maxFromAgents' : null
+    const isTaken = this.#take(belief, score, reached ?? share ?? (this.#beliefs >= maxBeliefs ? 'maxBeliefs' : null))
     this.#beliefs += Number(isTaken)
+    this.#fromAgents += Number(isTaken && isFromAgent)
     return isTaken
   }
 
@@ -64,8 +72,11 @@ export class ContextBudget {
   }
 }
 
+/** Whether an agent, a tool or a model wrote a belief, and no person took it over. */
+export const isByAgent = (belief: Belief): boolean => !['person', 'document'].includes(authorityOf(belief))
+
 /** Checks a budget and fills in the defaults. */
-export function parseBudget(given: Partial<Budget> = {}): Budget {
+export function parseBudget(given: Partial<Budget> = {}, agentShare = 0.25): Budget {
   const set = omitUndefined(given)
   for (const [name, value] of Object.entries(set)) {
     if (!(name in defaultBudget)) {
@@ -79,23 +90,39 @@ export function parseBudget(given: Partial<Budget> = {}): Budget {
     if (!Number.isSafeInteger(value) || value < 0)
       throw invalid(`The budget's ${name} is ${value}.`, 'Give a whole number, 0 or more.')
   }
-  return { ...defaultBudget, ...set }
+  const { maxBeliefs = defaultBudget.maxBeliefs } = set
+  return { ...defaultBudget, maxFromAgents: Math.ceil(maxBeliefs * agentShare), ...set }
 }
+
+/** Only a person's own words, or words that a person accepted, are shown under this title. */
+export const preludeTitle = 'Preferences and standing instructions'
 
 /** More than this many standing beliefs never fit; the least recently reinforced ones are left out. */
 export const mostPreludeBeliefs = 40
 
+/** The prelude that was last made of each list of beliefs. */
+const preludes = new WeakMap<readonly Belief[], { readonly maxCharacters: number; readonly prelude: Prelude | null }>()
+
+/** The prelude of a list of beliefs, made once: stores return the same list as long as nothing has changed. */
+export function preludeOf(standing: readonly Belief[], maxCharacters: number): Prelude | null {
+  const known = preludes.get(standing)
+  if (known?.maxCharacters === maxCharacters) return known.prelude
+  const prelude = makePrelude(standing, maxCharacters)
+  preludes.set(standing, { maxCharacters, prelude })
+  return prelude
+}
+
 /**
  * Standing instructions and preferences as one text: as many statements as fit, in the order given; then what to do
- * about each, where that still fits. Beliefs that are not settled are left out.
+ * about each, where that still fits. Beliefs that are not settled are left out, and those that no person vouches for.
  */
-export function preludeOf(standing: readonly Belief[], maxCharacters: number): Prelude | null {
+function makePrelude(standing: readonly Belief[], maxCharacters: number): Prelude | null {
   const lines: { belief: Belief; text: string }[] = []
   // Every line but the first costs a line break as well.
   let left = maxCharacters + 1
   for (const belief of standing) {
     const text = statementOf(belief)
-    if (belief.status === 'exploratory' || text.length + 1 > left) continue
+    if (belief.status === 'exploratory' || isByAgent(belief) || text.length + 1 > left) continue
     lines.push({ belief, text })
     left -= text.length + 1
   }

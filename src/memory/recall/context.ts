@@ -9,6 +9,11 @@ export type Budget = {
   readonly maxBeliefs: number
   /** Default 10. */
   readonly maxPinned: number
+  /**
+   * Pinned and relevant beliefs that an agent, a tool or a model wrote. Default a quarter of `maxBeliefs`, so that planted
+   * beliefs cannot crowd out what the person said, while a memory that only agents write is still recalled from.
+   */
+  readonly maxFromAgents: number
   /** Open questions do not count as beliefs. Default 15. */
   readonly maxQuestions: number
   /** Characters of name, content and why over all beliefs and questions. Default 16000. */
@@ -22,11 +27,15 @@ export type Budget = {
 export const defaultBudget: Budget = {
   maxBeliefs: 20,
   maxPinned: 10,
+  maxFromAgents: 5,
   maxQuestions: 15,
   maxCharacters: 16_000,
   maxPrelude: 2_000,
   maxQuotes: 3,
 }
+
+/** The limits that keep single beliefs out. */
+export type BudgetLimit = Exclude<keyof Budget, 'maxPrelude' | 'maxQuotes'>
 
 /** Words of the message that a form was found in. Offsets are of characters in the message. */
 export type MatchedWords = {
@@ -42,6 +51,9 @@ export type MatchedForm = {
   readonly field: Clause['field']
   readonly form: string
   readonly words: readonly MatchedWords[]
+  /** How many beliefs in view these words can mean, of how many. */
+  readonly holders: number
+  readonly population: number
   readonly explanation: Explanation
 }
 
@@ -64,6 +76,8 @@ export type Quote = {
   readonly speaker: string | null
   readonly role: TurnRole
   readonly at: string
+  /** A person sent it, low in a message or after much other text, so it may be from somewhere else. */
+  readonly perhapsPasted: boolean
   /** A newer quote about the same thing comes before it, or a belief learned from it was replaced since. */
   readonly earlier: boolean
   readonly score: number
@@ -91,13 +105,15 @@ export type NearMissReason =
   | { readonly kind: 'other-scope'; readonly scopes: readonly string[] }
   | { readonly kind: 'superseded'; readonly by: string | null }
   | { readonly kind: 'resolved'; readonly at: string }
-  | { readonly kind: 'pinned-already' }
   | { readonly kind: 'open-question' }
   | { readonly kind: 'expertise' }
-  | { readonly kind: 'over-budget'; readonly limit: 'maxBeliefs' | 'maxPinned' | 'maxQuestions' | 'maxCharacters' }
+  | { readonly kind: 'over-budget'; readonly limit: BudgetLimit }
   | { readonly kind: 'other-agent'; readonly agent: string }
   | { readonly kind: 'proposed'; readonly for: string }
   | { readonly kind: 'candidate' }
+
+/** A belief that is in the context whatever the message says, and which the message also names. */
+export type NamedAnyway = { readonly beliefId: string; readonly matches: readonly MatchedForm[] }
 
 export type NearMiss = { readonly belief: Belief; readonly reason: NearMissReason; readonly score: number | null }
 
@@ -116,6 +132,7 @@ export type Context = {
   /** Only when asked for. */
   readonly nearMisses?: readonly NearMiss[]
   /** Only together with near misses. */
+  readonly namedAnyway?: readonly NamedAnyway[]
   readonly quoteDecision?: QuoteDecision
 }
 

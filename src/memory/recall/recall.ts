@@ -7,13 +7,22 @@ import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { type Score, scoreLink } from '../../search/score.ts'
-import { type PushedQuote, pushQuotes } from '../../search/turns/push.ts'
+import type { Push, PushedQuote } from '../../search/turns/push.ts'
 import type { Ports, Store } from '../ports.ts'
-import { ContextBudget, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
-import type { Budget, Context, MatchedForm, NearMiss, Quote, QuoteDecision, RelevantBelief } from './context.ts'
+import { ContextBudget, isByAgent, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
+import type {
+  Budget,
+  Context,
+  MatchedForm,
+  NamedAnyway,
+  NearMiss,
+  Quote,
+  QuoteDecision,
+  RelevantBelief,
+} from './context.ts'
 
 /** Longest message accepted, in characters. */
-export const longestMessage = 1_000_000
+const longestMessage = 1_000_000
 
 export type RecallRequest = {
   readonly user: string
@@ -31,40 +40,59 @@ export type RecallRequest = {
 }
 
 const mostNearMisses = 50
+/** Candidates that are loaded in search of some that no agent wrote. */
+const mostLoaded = 1_000
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
 export async function recall(ports: Ports, request: RecallRequest): Promise<Context> {
   const { asOf: time } = request
   const then = time === undefined ? ports : await (await import('./as-of.ts')).asOf(ports, request.user, time)
   return then.store.withSnapshot(async () => {
-    const { context, misses, quoteDecision } = await assemble(then, request)
+    const { context, misses, namedAnyway, quoteDecision } = await assemble(then, request)
     if (request.nearMisses !== true) return context
-    return { ...context, nearMisses: (await misses()).slice(0, mostNearMisses), quoteDecision }
+    const isTold = ({ belief }: NearMiss): boolean => context.prelude?.beliefIds.includes(belief.id) ?? false
+    const nearMisses = (await misses()).filter((miss) => !isTold(miss)).slice(0, mostNearMisses)
+    return { ...context, nearMisses, namedAnyway: await namedAnyway(), quoteDecision }
   })
 }
 
 /** The context, and a function that finds every near miss. */
 export async function assemble(
-  { store, now }: Ports,
+  { store, now, agentShare }: Ports,
   request: RecallRequest,
 ): Promise<{
   readonly context: Context
   readonly misses: () => Promise<readonly NearMiss[]>
+  readonly namedAnyway: () => Promise<readonly NamedAnyway[]>
   readonly quoteDecision: QuoteDecision
 }> {
   const { user, message, agent = null } = request
-  const limits = parseBudget(request.budget)
+  const limits = parseBudget(request.budget, agentShare)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
   if (message.length > longestMessage)
     throw invalid(
-      `The message has ${message.length} characters; at most ${longestMessage} fit.`,
-      'Recall for the part that asks something.',
+      `The message has ${message.length} characters; at most ${longestMessage} are allowed.`,
+      'Recall with a shorter part of the message.',
     )
 
-  const standing = await store.standing(view, mostPreludeBeliefs)
-  const allPinned = [...(await store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }))]
-  const linked = await linkMessage(message, view, store)
+  const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
+  const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
+  const quoting = async (): Promise<Push> => {
+    // Where nothing was said there is nothing to quote, and to read the message for it takes as long as to link it.
+    const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
+    return isQuoting
+      ? (await loadQuotes()).pushQuotes(store, said, endsOf(message))
+      : { quotes: [], asked: [], threshold: 0, best: null }
+  }
+  // Asked for together, since a store behind a network answers them in one round trip.
+  const [standing, pins, linked, push] = await Promise.all([
+    store.standing(view, mostPreludeBeliefs),
+    store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
+    linkMessage(message, view, store),
+    quoting(),
+  ])
+  const allPinned = [...pins]
   const budget = new ContextBudget(limits)
   const isQuestion = ({ type }: Belief): boolean => type === 'open_question'
   allPinned.sort((one, other) => Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other))
@@ -72,15 +100,12 @@ export async function assemble(
   const pinned = budget.takePinned(allPinned.filter((belief) => !isQuestion(belief)))
   const pinnedIds = new Set(allPinned.map(({ id }) => id))
 
-  const candidates = await rankedCandidates(store, linked, { user, pinnedIds, most: limits.maxBeliefs })
+  const candidates = await rankedCandidates(store, linked, { user, pinnedIds, limits })
   const named = candidates.map((candidate) => relevantBelief(message, linked, candidate))
   const participants = await participantsOf(store, view, named, pinnedIds)
   const relevant = budget.takeRelevant([...named, ...participants])
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
-  const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
-  const hasQuotes = limits.maxQuotes > 0 && message.trim() !== ''
-  const push = hasQuotes ? await pushQuotes(store, said, message) : { quotes: [], asked: [], threshold: 0, best: null }
   const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown))
   const context = { user, agent, scopes, ...shown, quotes: news.slice(0, limits.maxQuotes).map(quoteOf) }
   return {
@@ -90,7 +115,36 @@ export async function assemble(
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
     },
+    namedAnyway: async () => {
+      const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))
+      const links = linked.links.filter(({ posting }) => always.has(posting.beliefId))
+      const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
+      return beliefs.map((belief) => {
+        const link = links.find(({ posting }) => posting.beliefId === belief.id) as Link
+        const score = scoreLink(link, linked.population)
+        return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, score }) }
+      })
+    },
   }
+}
+
+/** Characters at each end of a message that quotes are chosen for. */
+const readAtEachEnd = 4_000
+
+/**
+ * What quotes are chosen for: in a message so long, people write at its beginning or its end about a pasted text, and to
+ * compare every word of that with what was said would hold up a server. Beliefs are found by every word of it.
+ */
+const endsOf = (message: string): string =>
+  message.length <= 2 * readAtEachEnd
+    ? message
+    : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
+
+/** Loaded when something can be quoted: a one-shot command pays for every module. */
+let quotesModule: Promise<typeof import('../../search/turns/push.ts')> | undefined
+const loadQuotes = () => {
+  quotesModule ??= import('../../search/turns/push.ts')
+  return quotesModule
 }
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }
@@ -99,7 +153,7 @@ type Candidate = { readonly belief: Belief; readonly link: Link; readonly score:
 async function rankedCandidates(
   store: Store,
   { links, population }: Linked,
-  { user, pinnedIds, most }: { user: string; pinnedIds: ReadonlySet<string>; most: number },
+  { user, pinnedIds, limits }: { user: string; pinnedIds: ReadonlySet<string>; limits: Budget },
 ): Promise<readonly Candidate[]> {
   const mayBeRelevant = ({ posting }: Link): boolean =>
     !posting.pinned &&
@@ -113,10 +167,18 @@ async function rankedCandidates(
       (one, other) =>
         other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt,
     )
-  const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
-  const inReach = scored.filter(({ score }) => score.value >= lowest)
-  const ids = inReach.map(({ link }) => link.posting.beliefId)
-  const beliefs = new Map((await store.getMany(user, ids)).map((belief) => [belief.id, belief]))
+  const beliefs = new Map<string, Belief>()
+  let inReach: typeof scored = []
+  // Beliefs of agents that exceed their share leave room for others that score less.
+  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, mostLoaded); most *= 4) {
+    const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
+    const known = inReach.length
+    inReach = scored.filter(({ score }) => score.value >= lowest)
+    const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
+    for (const belief of await store.getMany(user, ids)) beliefs.set(belief.id, belief)
+    const byAgents = [...beliefs.values()].filter(isByAgent).length
+    if (beliefs.size - Math.max(0, byAgents - limits.maxFromAgents) >= limits.maxBeliefs) break
+  }
   return inReach
     .flatMap(({ link, score }) => {
       const belief = beliefs.get(link.posting.beliefId)
@@ -125,21 +187,34 @@ async function rankedCandidates(
     .sort((one, other) => other.score.value - one.score.value || byRecency(one.belief, other.belief))
 }
 
-function relevantBelief(message: string, { tokens }: Linked, { belief, score }: Candidate): RelevantBelief {
-  const matches = score.clauses.map((clause): MatchedForm => {
+function relevantBelief(message: string, linked: Linked, candidate: Candidate): RelevantBelief {
+  const { belief, score } = candidate
+  const matches = matchesOf(message, linked, candidate)
+  return { belief, score: score.value, explanation: score.explanation, matches, through: null }
+}
+
+function matchesOf(
+  message: string,
+  { tokens, population }: Linked,
+  { belief, score }: Pick<Candidate, 'belief' | 'score'>,
+): readonly MatchedForm[] {
+  return score.clauses.map((clause): MatchedForm => {
     const words = clause.mentions.map(({ first, last, typo }) => {
       const start = tokens[first]?.start ?? 0
       const end = tokens[last]?.end ?? 0
       return { text: message.slice(start, end), start, end, typo: typo && { written: typo.written, meant: typo.meant } }
     })
-    return { field: clause.field, form: formAt(belief, clause.ordinal), words, explanation: clause.explanation }
+    const holders = clause.mentions[0]?.docFreq ?? 0
+    const { field, explanation } = clause
+    return { field, form: formAt(belief, clause.ordinal), words, holders, population, explanation }
   })
-  return { belief, score: score.value, explanation: score.explanation, matches, through: null }
 }
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
 const byRecency = (one: Belief, other: Belief): number =>
-  Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at) ||
+  // To read a time takes longer than all the rest, and what was imported together has the same.
+  (one.reinforcement.at !== other.reinforcement.at &&
+    Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at)) ||
   compareStrings(nameKey(one.name), nameKey(other.name)) ||
   compareStrings(one.scopes.join(' '), other.scopes.join(' ')) ||
   compareStrings(one.id, other.id)
@@ -217,7 +292,8 @@ const words = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-const quoteOf = ({ turn, isEarlier, text, score, explanation, shared, nearby }: PushedQuote): Quote => ({
+const quoteOf = ({ turn, isEarlier, text, ...pushed }: PushedQuote): Quote => ({
+  ...pushed,
   text,
   turn: turn.id,
   session: turn.session,
@@ -225,8 +301,4 @@ const quoteOf = ({ turn, isEarlier, text, score, explanation, shared, nearby }: 
   role: turn.role,
   at: turn.at,
   earlier: isEarlier,
-  score,
-  explanation,
-  shared,
-  nearby,
 })

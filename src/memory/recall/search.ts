@@ -11,7 +11,7 @@ import { singular } from '../../search/singular.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
-import type { Ports } from '../ports.ts'
+import type { Ports, Store } from '../ports.ts'
 import { asOf, parseTime } from './as-of.ts'
 
 /** What `search` looks through. */
@@ -82,12 +82,12 @@ export async function search(ports: Ports, asked: SearchRequest): Promise<Search
   const { limit = 10, offset = 0, in: place = 'both', asOf: time, ...request } = asked
   requirePage({ limit, offset }, 100)
   const then = time === undefined ? ports : await asOf(ports, asked.user, time)
-  const hits = place === 'turns' ? [] : await everyHit(then, request)
+  const { hits, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(then, request)
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...omitUndefined({ until }), limit, offset })
   return {
-    beliefs: hits.slice(offset, offset + limit),
+    beliefs: shown(hits.slice(offset, offset + limit)),
     total: hits.length,
     quotes,
   }
@@ -98,30 +98,37 @@ function earlierOf(one: string | undefined, other: string | undefined): string |
   return parseTime('until', one) < parseTime('until', other) ? one : other
 }
 
-/** All hits, best first. */
-export async function everyHit(
-  { store }: Ports,
-  asked: Omit<BeliefSearch, 'limit' | 'offset'>,
-): Promise<readonly SearchHit[]> {
+type RankedHit = Omit<SearchHit, 'highlights'>
+
+type Ranked = {
+  /** Best first. */
+  readonly hits: readonly RankedHit[]
+  /** There are more than these, which were not ranked. */
+  readonly isCut: boolean
+  /** Finds the words of the query in hits. To do so for all of them takes longer than to rank them. */
+  readonly shown: (page: readonly RankedHit[]) => readonly SearchHit[]
+}
+
+/** Every hit of a search, on one state of the store. */
+export const everyHit = ({ store }: Ports, asked: Omit<BeliefSearch, 'limit' | 'offset'>): Promise<Ranked> =>
+  store.withSnapshot(() => rankedHits(store, asked))
+
+async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'offset'>): Promise<Ranked> {
   const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
   const request = { ...asked, includeRetired }
   const { user, query, agent = null } = request
   const words = askedWords(query)
-  if (words.length === 0) return []
+  if (words.length === 0) return { hits: [], isCut: false, shown: () => [] }
   const beginning = request.isUnfinished === true ? unfinishedWord(query, words) : null
   const wanted = new Set(words)
   const isAskedFor = (word: string): boolean =>
     wanted.has(singular(word)) || (beginning !== null && word.startsWith(beginning))
-  const hitOf = (belief: Belief, strength: Strength, score: number): SearchHit => ({
-    strength,
-    belief,
-    score,
-    highlights: fieldsOf(belief).flatMap(({ field, text }) =>
+  const highlightsIn = (belief: Belief): readonly Highlight[] =>
+    fieldsOf(belief).flatMap(({ field, text }) =>
       analyse(text)
         .filter(({ word }) => isAskedFor(word))
         .map(({ start, end }) => ({ field, start, end, text: text.slice(start, end) })),
-    ),
-  })
+    )
 
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const everyScope = scopes ?? (await store.scopes(user)).map(({ scope }) => scope)
@@ -131,7 +138,7 @@ export async function everyHit(
   )
   const exact = (await store.getMany(user, [...exactScores.keys()]))
     .filter((belief) => passes(belief, request))
-    .map((belief) => hitOf(belief, 'exact', exactScores.get(belief.id) ?? 0))
+    .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0 }))
     .sort(
       (one, other) =>
         other.score - one.score ||
@@ -153,10 +160,13 @@ export async function everyHit(
       const isNamed = !isCurrent(belief) && isMentioned(belief, linked)
       const texts = fieldsOf(belief).map(({ text }) => text)
       const strength = isNamed ? 'exact' : strengthOf(terms, termsIn(texts.join('\n')))
-      return hitOf(belief, strength, scores.get(belief.id) ?? 0)
+      return { strength, belief, score: scores.get(belief.id) ?? 0 } as const
     })
-  const isExact = ({ strength }: SearchHit): boolean => strength === 'exact'
-  return [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
+  const isExact = ({ strength }: RankedHit): boolean => strength === 'exact'
+  const hits = [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
+  const shown = (page: readonly RankedHit[]): readonly SearchHit[] =>
+    page.map(({ strength, belief, score }) => ({ strength, belief, score, highlights: highlightsIn(belief) }))
+  return { hits, isCut: found.length >= mostTextHits, shown }
 }
 
 /** The beginning that the last word may be, unless that word is not among those searched for. */

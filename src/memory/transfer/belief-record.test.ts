@@ -93,7 +93,7 @@ describe('a record', () => {
         relation: 'uses',
         expertise: { domain: 'code/rust', depth: 'deep' },
         provenance: {
-          actor: 'import',
+          actor: 'document',
           origin: 'notes.jsonl',
           sourceId: 's1',
           model: 'seed',
@@ -112,7 +112,7 @@ describe('a record', () => {
         id: 'made-1',
         name: 'db',
         content: 'Postgres',
-        provenance: { actor: 'import', origin: 'notes.jsonl', sourceId: null, model: null, at },
+        provenance: { actor: 'document', origin: 'notes.jsonl', sourceId: null, model: null, at },
       }),
     )
   })

@@ -1,7 +1,16 @@
-import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from '../../beliefs/belief.ts'
+import {
+  type ActorKind,
+  actorKinds,
+  type Belief,
+  beliefTypes,
+  expertiseDepths,
+  statuses,
+  subtypes,
+} from '../../beliefs/belief.ts'
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
+import { isObject, parseJson } from '../../files/json.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 
@@ -52,7 +61,7 @@ export function parseRecord(
   value: unknown,
   defaults: RecordDefaults,
 ): { readonly record: BeliefRecord; readonly unknown: readonly string[] } {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid('A belief must be an object.')
+  if (!isObject(value)) throw invalid('A belief must be an object.')
   const fields = new Map<string, unknown>()
   const unknown: string[] = []
   for (const [key, field] of Object.entries(value)) {
@@ -104,7 +113,7 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
             depth: choice(new Map([['depth', depth]]), 'depth', expertiseDepths) ?? 'working',
           },
     provenance: {
-      actor: choice(provenance, 'actor', actorKinds) ?? 'import',
+      actor: actorOf(choice(provenance, 'actor', [...actorKinds, 'import'])),
       origin: optionalText(provenance, 'origin') ?? defaults.origin,
       sourceId:
         optionalText(provenance, 'sourceId') ??
@@ -122,9 +131,13 @@ function recordOf(fields: ReadonlyMap<string, unknown>, defaults: RecordDefaults
   }
 }
 
+/** Exports of earlier versions call a document an import. */
+const actorOf = (written: ActorKind | 'import' | null): ActorKind =>
+  written === null || written === 'import' ? 'document' : written
+
 function idOf(id: string): string {
   if (/^[^\s\p{Cc}]{1,128}$/u.test(id)) return id
-  throw invalid(`The id "${id.slice(0, 80)}" is not usable.`, 'An id has 1 to 128 characters and no spaces.')
+  throw invalid(`The id "${id.slice(0, 80)}" is not valid.`, 'An id has 1 to 128 characters and no spaces.')
 }
 
 type Fields = ReadonlyMap<string, unknown>
@@ -192,9 +205,8 @@ function parseDate(text: string): string | undefined {
 }
 
 const object = (fields: Fields, name: string): Fields =>
-  field(fields, name, 'an object', (value) =>
-    typeof value === 'object' && !Array.isArray(value) ? new Map(Object.entries(value as object)) : undefined,
-  ) ?? new Map()
+  field(fields, name, 'an object', (value) => (isObject(value) ? new Map(Object.entries(value)) : undefined)) ??
+  new Map()
 
 /** A belief read from a file, and where in the file it stood. */
 export type PlacedRecord = { readonly place: string; readonly record: BeliefRecord }
@@ -216,7 +228,7 @@ export function readRecords(
   const warnings: string[] = []
   const places = new Map<string, string>()
   const records = valuesIn(text.replace(/^\ufeff/u, ''), source).map(({ place, value }) => {
-    const { record, unknown } = located(place, () => parseRecord(value, defaults))
+    const { record, unknown } = withPlace(place, () => parseRecord(value, defaults))
     if (record.scopes.length === 0)
       throw invalid(`${place}: the belief has no scope.`, 'Give it one, or import with --scope.')
     if (unknown.length > 0)
@@ -225,7 +237,7 @@ export function readRecords(
     if (earlier !== undefined)
       throw invalid(
         `${place}: the id "${record.id}" was used before, at ${earlier}.`,
-        'Every belief needs an id of its own.',
+        'Every belief needs a unique id.',
       )
     places.set(`${record.user}\n${record.id}`, place)
     return { place, record }
@@ -236,7 +248,7 @@ export function readRecords(
 function valuesIn(text: string, source: string): readonly { place: string; value: unknown }[] {
   if (text.trim() === '') throw invalid(`${source} is empty.`, 'Give a JSON array of beliefs or JSON Lines.')
   if (text.trimStart().startsWith('[')) {
-    const value = parseJson(text, source)
+    const value = requireJson(text, source)
     return (value as unknown[]).map((item, index) => ({ place: `${source}, item ${index + 1}`, value: item }))
   }
   const lines = text
@@ -244,34 +256,25 @@ function valuesIn(text: string, source: string): readonly { place: string; value
     .map((line, index) => ({ line, place: `${source}, line ${index + 1}` }))
     .filter(({ line }) => line.trim() !== '')
   // If no line is JSON by itself, the text is one belief over several lines.
-  if (lines.length > 1 && !lines.some(({ line }) => isJsonObject(line)))
-    return [{ place: source, value: parseJson(text, source) }]
-  return lines.map(({ line, place }) => ({ place, value: parseJson(line, place) }))
+  if (lines.length > 1 && !lines.some(({ line }) => isObject(parseJson(line))))
+    return [{ place: source, value: requireJson(text, source) }]
+  return lines.map(({ line, place }) => ({ place, value: requireJson(line, place) }))
 }
 
-function parseJson(text: string, place: string): unknown {
+function requireJson(text: string, place: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new MemoryError('invalid', `${place}: not JSON (${(cause as Error).message}).`, {
-      hint: 'Give a JSON array of beliefs, or one belief a line.',
+    throw invalid(
+      `${place}: not JSON (${(cause as Error).message}).`,
+      'Give a JSON array of beliefs, or one belief per line.',
       cause,
-    })
-  }
-}
-
-function isJsonObject(text: string): boolean {
-  if (!text.trimStart().startsWith('{')) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
+    )
   }
 }
 
 /** Says where in the file an error lies. */
-function located<Value>(place: string, read: () => Value): Value {
+function withPlace<Value>(place: string, read: () => Value): Value {
   try {
     return read()
   } catch (error) {

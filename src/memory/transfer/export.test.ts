@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { about, agent, tell } from '../../../test/memory/at-hand.ts'
+import { about, addAliases, agent, pin, tell } from '../../../test/memory/at-hand.ts'
 import { exported, nothing, take } from '../../../test/memory/transfer.ts'
 import { belief, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import type { Belief } from '../../beliefs/belief.ts'
 import { correct } from '../change/correct.ts'
-import { addAliases, pin } from '../change/edit.ts'
 import { exportBeliefs } from './export.ts'
 
 describe('an export', () => {

@@ -336,7 +336,7 @@ describe('importing with less authority', () => {
     await take(memory, [{ id: 'y', name: 'b', content: 'B', ...claim }], agent)
     await take(memory, [{ id: 'z', name: 'c', content: 'C', ...claim }], person)
 
-    expect(await now(memory, { id: 'x' })).toMatchObject({ editedByPerson: false, provenance: { actor: 'import' } })
+    expect(await now(memory, { id: 'x' })).toMatchObject({ editedByPerson: false, provenance: { actor: 'document' } })
     expect(await now(memory, { id: 'y' })).toMatchObject({ editedByPerson: false, provenance: { actor: 'agent' } })
     expect(await now(memory, { id: 'z' })).toMatchObject({ editedByPerson: true, provenance: { actor: 'person' } })
   })
@@ -417,7 +417,7 @@ describe('importing records that were read already', () => {
       belief({ id: 'b', name: 'db', content: 'two', scopes: ['domain:code', 'project:x'] }),
       belief({ id: 'c', name: 'db', content: 'three', scopes: ['project:x'] }),
     ].map((record, index) => ({ place: `record ${index}`, record }))
-    await importRecords(memory, { user: 'ann', author: person }, placed)
+    await importRecords(memory, { user: 'ann', author: person, trusted: true }, placed)
 
     expect(await now(memory, { id: 'a' })).toMatchObject({ supersededBy: 'b' })
     expect(await now(memory, { id: 'b' })).toMatchObject({ supersededBy: 'c' })

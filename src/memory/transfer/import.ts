@@ -3,9 +3,11 @@ import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
+import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
 import { adds, enriched, inherit, isSameWish, superseded } from '../change/remember.ts'
 import { type ChangeRequest, change, revised } from '../change/transaction.ts'
-import type { Ports } from '../ports.ts'
+import { secretTold } from '../learn/secrets.ts'
+import type { Author, Ports } from '../ports.ts'
 import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
@@ -17,6 +19,11 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   readonly source: string
   /** For beliefs that name no scope. */
   readonly scopes: readonly string[]
+  /**
+   * The person vouches for the text, such as an export of their own: every belief keeps the authority it was written
+   * with. Otherwise it has that of a document at most, and what only a person may say waits for review.
+   */
+  readonly trusted?: boolean
 }
 
 type ImportTally = {
@@ -27,7 +34,7 @@ type ImportTally = {
   readonly reinforced: number
   /** Replaced a belief that said otherwise. */
   readonly corrected: number
-  /** Would replace a belief written by a higher authority. */
+  /** Would replace a belief written by a higher authority, or be shown without being named: a person has to decide. */
   readonly proposed: number
 }
 
@@ -44,13 +51,30 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
     request.format === 'markdown'
       ? await (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
       : readRecords(ports, request)
-  return importRecords(ports, request, records, warnings)
+  const isVouchedFor = request.trusted === true && request.author.actor === 'person'
+  const [taken, leftOut] = isVouchedFor ? [records, []] : withoutSecrets(records)
+  return importRecords(ports, request, taken, [...warnings, ...leftOut])
+}
+
+/**
+ * The records to import, and warnings about those that are left out for a secret. What a person vouches for comes back as
+ * it was.
+ */
+function withoutSecrets(records: readonly PlacedRecord[]): [readonly PlacedRecord[], readonly string[]] {
+  const warnings: string[] = []
+  const taken = records.filter(({ record, place }) => {
+    const { provenance, expertise } = record
+    const secret = secretTold({ ...record, domain: expertise?.domain, ...provenance })
+    if (secret !== null) warnings.push(`${place}: left out. The text contains ${secret}, so it was not stored.`)
+    return secret === null
+  })
+  return [taken, warnings]
 }
 
 /** Imports beliefs that have been read already. */
 export async function importRecords(
   ports: Ports,
-  { author }: Omit<ChangeRequest, 'key'>,
+  { author, trusted = false }: Omit<ChangeRequest, 'key'> & Pick<ImportRequest, 'trusted'>,
   records: readonly PlacedRecord[],
   readWarnings: readonly string[] = [],
 ): Promise<Imported> {
@@ -58,13 +82,13 @@ export async function importRecords(
   // Nothing is written for the first user before it is known that the records of the last one can be imported.
   if (byUser.length > 1) {
     const at = ports.now().toISOString()
-    for (const [, placed] of byUser) await planImport(ports, { actor: author.actor, placed, at, removed: new Map() })
+    for (const [, placed] of byUser) await planImport(ports, { author, trusted, placed, at, removed: new Map() })
   }
   const tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
   const warnings = [...readWarnings]
   const events: number[] = []
   for (const [user, placed] of byUser) {
-    const { plan, event } = await importFor(ports, { user, author, placed })
+    const { plan, event } = await importFor(ports, { user, author, trusted, placed })
     for (const kind of Object.keys(tally) as (keyof ImportTally)[]) tally[kind] += plan.tally[kind]
     warnings.push(...plan.warnings)
     if (event !== null) events.push(event)
@@ -74,7 +98,7 @@ export async function importRecords(
 
 async function importFor(
   ports: Ports,
-  { user, author, placed }: Omit<ChangeRequest, 'key'> & { readonly placed: readonly PlacedRecord[] },
+  { user, author, trusted, placed }: Omit<ChangeRequest, 'key'> & Pick<Situation, 'trusted' | 'placed'>,
 ): Promise<{ readonly plan: ImportPlan; readonly event: number | null }> {
   let isRetry = false
   return change<{ readonly plan: ImportPlan; readonly event: number | null }>(
@@ -84,7 +108,7 @@ async function importFor(
       // Ids of removed beliefs are rare, and every look-up costs: only after the store has refused the first attempt.
       const removed = isRetry ? await removedIds(ports, user, placed) : new Map()
       isRetry = true
-      const plan = await planImport(ports, { actor: author.actor, placed, at, removed })
+      const plan = await planImport(ports, { author, trusted, placed, at, removed })
       if (plan.changes.length === 0) return { kind: 'nothing', result: { plan, event: null } }
       return { kind: 'import', changes: plan.changes, result: (event) => ({ plan, event: event.number }) }
     },
@@ -97,11 +121,9 @@ type RemovedIds = ReadonlyMap<string, number | null>
 async function removedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<RemovedIds> {
   const removed = new Map<string, number | null>()
   for (const { record } of placed) {
-    const revisions = await store.history(user, record.id)
-    const last = revisions.at(-1)
+    const last = (await store.history(user, record.id)).at(-1)
     if (last?.outcome === 'erased') removed.set(record.id, null)
-    if (last?.outcome === 'absent')
-      removed.set(record.id, Math.max(...revisions.map(({ belief }) => belief?.version ?? 0)))
+    if (last?.outcome === 'absent') removed.set(record.id, last.version)
   }
   return removed
 }
@@ -114,7 +136,8 @@ type ImportPlan = {
 }
 
 type Situation = {
-  readonly actor: ActorKind
+  readonly author: Author
+  readonly trusted: boolean
   readonly placed: readonly PlacedRecord[]
   readonly at: string
   readonly removed: RemovedIds
@@ -134,6 +157,7 @@ async function planImport(ports: Ports, situation: Situation): Promise<ImportPla
   for (const known of stored.values()) await planner.takeName(known)
   for (const one of placed) if (!stored.has(one.record.id)) await planner.add(one)
   await refuseCycles(ports, planner.changes, placed)
+  if (!situation.trusted) await requireRoomForDocuments(ports, user, planner.tally.proposed)
   return { changes: [...planner.changes.values()], tally: planner.tally, warnings: planner.warnings }
 }
 
@@ -154,15 +178,22 @@ class Planner {
 
   /** A record whose id is stored already replaces the stored state, as far as its author may. */
   async update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
-    const { actor } = this.#situation
-    const belief = { ...asImported(record, actor), createdAt: earlier(known.createdAt, record.createdAt) }
-    const heir = inherit(belief, await this.#predecessorsOf(known))
-    const isSame = (read: Belief): boolean =>
-      isSameRecord(known, read) || isSameRecord(known, keepRetired(known, read, actor))
-    if ([{ ...record, version: 1 }, belief, heir].some(isSame)) this.tally.unchanged += 1
-    else if (mayChange(authorityOf(belief), known)) {
+    const actor = this.#ceiling
+    const createdAt = earlier(known.createdAt, record.createdAt)
+    const read = { ...this.#imported(record), createdAt }
+    const predecessors = await this.#predecessorsOf(known)
+    const isSame = (one: Belief): boolean =>
+      isSameRecord(known, one) || isSameRecord(known, keepRetired(known, one, actor))
+    const { belief, refused } = await this.#allowed(read)
+    const successor = inherit(belief, predecessors)
+    if ([{ ...record, version: 1 }, read, inherit(read, predecessors), belief, successor].some(isSame)) {
+      this.tally.unchanged += 1
+      return
+    }
+    this.#warn(place, refused)
+    if (mayChange(writerOf(belief), known) && !(await this.#waits(belief))) {
       const isProposal = known.proposedFor !== null && actor !== 'person'
-      this.#put(known.version, keepRetired(known, isProposal ? heir : belief, actor))
+      this.#put(known.version, keepRetired(known, isProposal ? successor : belief, actor))
       this.tally[isProposal ? 'proposed' : 'corrected'] += 1
     } else if (isCurrent(known) && isCurrent(belief)) {
       await this.#propose({ ...belief, id: this.#ports.newId() }, known)
@@ -177,7 +208,7 @@ class Planner {
     const belief = this.changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
     const holders = await this.#holders(belief)
-    const protectedOne = holders.find((holder) => !mayChange(authorityOf(belief), holder))
+    const protectedOne = holders.find((holder) => !mayChange(writerOf(belief), holder))
     if (protectedOne === undefined) {
       for (const holder of holders) this.#supersede(holder, belief)
       return
@@ -188,38 +219,42 @@ class Planner {
   }
 
   async add({ record, place }: PlacedRecord): Promise<void> {
-    const { actor, removed } = this.#situation
+    const { removed } = this.#situation
     const lastVersion = removed.get(record.id) ?? 0
     if (removed.get(record.id) === null) {
       this.warnings.push(`${place}: ${record.id} was forgotten and is left out; give it another id to have it back.`)
       return
     }
-    const belief = { ...asImported(record, actor), version: lastVersion + 1 }
+    const { belief, refused } = await this.#allowed({ ...this.#imported(record), version: lastVersion + 1 })
+    this.#warn(place, refused)
     const holders = isCurrent(belief) ? await this.#holders(belief) : []
     const [holder] = holders
-    const protectedOne = holders.find((held) => !mayChange(authorityOf(belief), held))
+    const waits = isCurrent(belief) && (await this.#waits(belief))
+    const protectedOne = holders.find((held) => waits || !mayChange(writerOf(belief), held))
     if (holder === undefined) {
-      this.#put(lastVersion, belief)
-      this.tally.added += 1
+      this.#put(lastVersion, waits ? { ...belief, status: 'exploratory', candidate: true } : belief)
+      this.tally[waits ? 'proposed' : 'added'] += 1
     } else if (holders.length === 1 && isSameStatement(holder.content, belief.content)) {
       await this.#sayAgain(holder, belief)
     } else if (protectedOne !== undefined) {
       await this.#propose(inherit(belief, holders), protectedOne, lastVersion)
     } else {
-      const heir = inherit(belief, holders)
-      for (const held of holders) this.#supersede(held, heir)
-      this.#put(lastVersion, heir)
+      const successor = inherit(belief, holders)
+      for (const held of holders) this.#supersede(held, successor)
+      this.#put(lastVersion, successor)
       this.tally.corrected += 1
     }
   }
 
   /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
   async #sayAgain(holder: Belief, belief: Belief): Promise<void> {
-    const { actor, at } = this.#situation
+    const { at } = this.#situation
     const merged = enriched(holder, belief)
-    if (adds(holder, merged) && !mayChange(actor, holder)) {
-      const { type, subtype } = holder
-      await this.#propose({ ...belief, type, subtype, ...merged }, holder, belief.version - 1)
+    const { type, subtype } = holder
+    const said = { ...belief, type, subtype, ...merged }
+    const writer = { ...writerOf(belief), actor: this.#ceiling }
+    if (adds(holder, merged) && (!mayChange(writer, holder) || (await this.#waits(said)))) {
+      await this.#propose(said, holder, belief.version - 1)
       return
     }
     const isNews =
@@ -245,8 +280,39 @@ class Planner {
     this.tally.proposed += 1
   }
 
-  #supersede(belief: Belief, heir: Belief): void {
-    const { expectedVersion, after } = superseded(belief, heir, this.#situation.at)
+  /** The authority that a record can have at most. */
+  get #ceiling(): ActorKind {
+    const { author, trusted } = this.#situation
+    return author.actor === 'person' && !trusted ? 'document' : author.actor
+  }
+
+  /** A record keeps the authority it was written with, but never has more than its importer gives it. */
+  #imported(record: BeliefRecord): Belief {
+    const ceiling = this.#ceiling
+    if (ceiling === 'person') return { ...record, version: 1 }
+    const written = record.provenance.actor === 'person' ? 'document' : record.provenance.actor
+    const writer = ceiling === 'document' ? { actor: written } : this.#situation.author
+    return { ...record, editedByPerson: false, provenance: { ...record.provenance, ...writer }, version: 1 }
+  }
+
+  /** The record as its importer may say it: without aliases that only a person may give. */
+  async #allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
+    if (this.#ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
+    const { allowedAliases, refusalText } = await import('../change/aliases.ts')
+    const { aliases, refused } = await allowedAliases(this.#ports, writerOf(belief), belief)
+    return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
+  }
+
+  #warn(place: string, warnings: readonly string[]): void {
+    this.warnings.push(...warnings.map((warning) => `${place}: ${warning}`))
+  }
+
+  async #waits(belief: Belief): Promise<boolean> {
+    return this.#ceiling !== 'person' && (await reasonToWait(writerOf(belief), belief)) !== null
+  }
+
+  #supersede(belief: Belief, successor: Belief): void {
+    const { expectedVersion, after } = superseded(belief, successor, this.#situation.at)
     this.#put(expectedVersion, after)
   }
 
@@ -282,13 +348,7 @@ const identity = (scope: string, name: string): string => `${scope}\n${nameKey(n
 
 const earlier = (one: string, other: string): string => (one < other ? one : other)
 
-/** A record keeps the authority it was written with, but never has more than its importer. */
-function asImported(record: BeliefRecord, actor: ActorKind): Belief {
-  if (actor === 'person') return { ...record, version: 1 }
-  const source = record.provenance.actor === 'person' ? 'import' : record.provenance.actor
-  const ceiling = actor === 'import' ? source : actor
-  return { ...record, editedByPerson: false, provenance: { ...record.provenance, actor: ceiling }, version: 1 }
-}
+const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 
 /** A file never revives a belief that was superseded or resolved since, and only a person accepts a proposal. */
 function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
@@ -313,14 +373,14 @@ async function refuseCycles(
   placed: readonly PlacedRecord[],
 ): Promise<void> {
   const checked = new Set<string>()
-  const heirOf = async (user: string, id: string) =>
+  const successorOf = async (user: string, id: string) =>
     (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
   for (const { record, place } of placed) {
     const path = new Set<string>()
-    for (let id: string | null = record.id; id !== null && !checked.has(id); id = await heirOf(record.user, id)) {
+    for (let id: string | null = record.id; id !== null && !checked.has(id); id = await successorOf(record.user, id)) {
       if (path.has(id)) {
         const message = `${place}: "${record.id}" would supersede itself, through ${[...path].join(' and ')}.`
-        throw invalid(message, 'Each belief may be superseded by a newer one only.')
+        throw invalid(message, 'A belief can be superseded only by a newer one.')
       }
       path.add(id)
     }

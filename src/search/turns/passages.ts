@@ -26,13 +26,15 @@ export function passagesOf(text: string): readonly string[] {
   return passages
 }
 
-/** The index entry of one unit: how often each term occurs in it, and the number of terms. */
-export type IndexedUnit = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
+/** The index entry of one unit: how often each term occurs in it, and the numbers of terms and words. */
+export type IndexedUnit = ReturnType<typeof countTerms>
 
 export const unitsOf = (text: string): readonly IndexedUnit[] => passagesOf(text).map(countTerms)
 
-/** The number of words in a text of any script. */
-export const wordCount = (text: string): number => analyse(text).length
+/** The number of words in a text of any script. `units` are those of the text. */
+export const wordCount = (text: string, units: readonly IndexedUnit[]): number =>
+  // A passage may end within a word, which then counts once in the whole text.
+  units.length === 1 ? (units[0] as IndexedUnit).words : analyse(text).length
 
 /** Term frequencies are stored in one byte; higher ones count as this. */
 export const mostOccurrences = 255

@@ -3,9 +3,10 @@ import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Sentence, sentencesOf } from '../sentences.ts'
 import { newestFirst } from './newest-first.ts'
 import { passagesOf } from './passages.ts'
-import { countsIn, heaviestRows, type Neighbour, neighboursOf } from './postings.ts'
+import { announcesPaste, type OwnPart, ownParts } from './pasted.ts'
+import { countsIn, heaviestRows, reachOf } from './postings.ts'
 import { parseQuestion, type Question } from './question.ts'
-import { termsOf } from './terms.ts'
+import { termsOf, type WantedTerms, wantedTerms } from './terms.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from './turn-index.ts'
 import { pointsAmong, uncommonPoints } from './word-points.ts'
 
@@ -56,6 +57,8 @@ export type PushedQuote = {
   /** Words of the message, as they stand there: in the sentence, elsewhere in its turn or around it, and not found. */
   readonly shared: readonly string[]
   readonly nearby: readonly string[]
+  /** It stands where a person may have pasted it. */
+  readonly perhapsPasted: boolean
   /** Something newer about the same thing is shown too. */
   readonly isEarlier: boolean
 }
@@ -90,6 +93,7 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
     : newestFirst(
         shown,
         ({ quote }) => ({ text: quote.text, at: Date.parse(quote.turn.at), session: quote.turn.session }),
+        question.terms,
         () => true,
       )
   const quotes = ordered.map(({ item, isEarlier }) => ({ ...item.quote, isEarlier }))
@@ -115,10 +119,12 @@ function thresholdFor(question: Question, { humanWords }: TurnPostings): number 
   return base + constants.slope * Math.log(Math.max(humanWords, fewestWords) / constants.words)
 }
 
+const mayQuoteAssistant = ({ asksAssistant, asksEither }: Question): boolean => asksAssistant || asksEither
+
 /** A question about oneself or a person named speaks for itself; others need uncommon words, statements two in one sentence. */
 function isTelling({ uncommonInTurn, uncommonInSentence }: Candidate, question: Question): boolean {
   if (!question.isQuestion) return uncommonInSentence >= 2
-  return question.isFirstPerson || question.namesSpeaker || question.asksAssistant || uncommonInTurn >= 1
+  return question.isFirstPerson || question.namesSpeaker || mayQuoteAssistant(question) || uncommonInTurn >= 1
 }
 
 type Candidate = {
@@ -147,21 +153,22 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
   const units = await index.unitsAround(view, rows, 2 * reach)
   const counts = countsIn(terms, units)
   const total = [...words.keys()].reduce((sum_, term) => sum_ + points(term), constants.unknown)
-  const mayQuote = ({ role }: TurnUnit): boolean => role === 'user' || (question.asksAssistant && role === 'assistant')
+  const mayQuote = ({ role }: TurnUnit): boolean =>
+    role === 'user' || (role === 'assistant' && mayQuoteAssistant(question))
 
   const placed = units.flatMap((unit, at) => {
     if (!mayQuote(unit) || (postings.inView !== null && !postings.inView.has(unit.row))) return []
-    const near = neighboursOf(units, at, reach)
-    const found = terms.map(({ term, weight }, index_) => {
-      const own = counts[index_] as Uint8Array
-      return { term, points: weight, isOwn: own[at] !== 0, place: placeOf(unit, own[at] !== 0, near, own) }
-    })
+    const near = placesNear(units, at)
+    const found = new Float64Array(terms.length)
     // No sentence of it can score more than this.
-    const most = found.reduce(
-      (sum_, { points, isOwn, place }) => sum_ + points * (isOwn ? constants.inSentence : place),
-      0,
-    )
-    return most === 0 ? [] : [{ unit, found, most }]
+    let most = 0
+    for (let index_ = 0; index_ < terms.length; index_ += 1) {
+      const own = counts[index_] as Uint8Array
+      const place = placeOf(unit, own[at] !== 0, near, own)
+      found[index_] = place
+      most += (terms[index_] as (typeof terms)[number]).weight * (own[at] === 0 ? place : constants.inSentence)
+    }
+    return most === 0 ? [] : [{ unit, at, found, most, previous: near.previous }]
   })
   // What cannot reach the threshold is not read, but for a few that tell how near it came.
   const close = placed
@@ -170,16 +177,23 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     .slice(0, mostTexts)
   const turns = await index.turnsAt(
     view.user,
-    close.map(({ unit }) => unit.row),
+    close.flatMap(({ unit, previous }) => (previous === null ? [unit.row] : [unit.row, previous])),
   )
+  const wanted = wantedTerms(new Set(terms.map(({ term }) => term)))
   return close
-    .flatMap(({ unit, found }) => {
+    .flatMap(({ unit, at, found, previous }) => {
       const turn = turns.get(unit.row)
       if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) return []
+      const before = previous === null ? undefined : turns.get(previous)
+      if (turn.role === 'user' && before !== undefined && announcesPaste(before.text)) return []
       const isOther = question.speaker !== null && unit.speaker !== question.speaker
-      const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
+      const sentences = ownSentences(turn, unit.row - unit.first)
       const factor = isOther ? constants.wrongSpeaker : 1
-      return bestSentence(turn, passage, { found, words, total, factor }) ?? []
+      const foundTerms = terms.map(({ term, weight }, index_) => {
+        const isOwn = counts[index_]?.[at] !== 0
+        return { term, points: weight, isOwn, place: found[index_] as number }
+      })
+      return bestSentence(turn, sentences, { found: foundTerms, words, wanted, total, factor }) ?? []
     })
     .sort(
       (one, other) =>
@@ -190,32 +204,60 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
 /** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */
 type FoundTerm = { readonly term: string; readonly points: number; readonly isOwn: boolean; readonly place: number }
 
-/** What a term counts by where it is found: in the unit itself, in the question it answers, or in the turns beside it. */
-function placeOf(own: TurnUnit, isOwn: boolean, near: readonly Neighbour[], counts: Uint8Array): number {
-  if (isOwn) return own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn
-  const shares = near.map(({ at, unit, distance }) => {
-    if (counts[at] === 0) return 0
+/** The units near another, by their place in the list, with what a term counts that is found there. */
+type NearPlaces = {
+  readonly places: readonly number[]
+  readonly shares: readonly number[]
+  /** The row of the last unit of an earlier turn of a person. */
+  readonly previous: number | null
+}
+
+function placesNear(units: readonly TurnUnit[], at: number): NearPlaces {
+  const own = units[at] as TurnUnit
+  const [from, to] = reachOf(units, at, reach)
+  const places: number[] = []
+  const shares: number[] = []
+  let previous: TurnUnit | null = null
+  for (let other = from; other <= to; other += 1) {
+    const unit = units[other] as TurnUnit
+    if (other === at) continue
+    const distance = unit.place - own.place
+    if (distance < 0 && unit.role === 'user') previous = unit
     const isAnswered =
       distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
-    if (isAnswered) return constants.inAnsweredQuestion
-    return [constants.inTurn, constants.nextTurn, constants.secondTurn][Math.abs(distance)] as number
-  })
-  return Math.max(0, ...shares)
+    places.push(other)
+    shares.push(
+      isAnswered
+        ? constants.inAnsweredQuestion
+        : ([constants.inTurn, constants.nextTurn, constants.secondTurn][Math.abs(distance)] as number),
+    )
+  }
+  return { places, shares, previous: previous?.row ?? null }
+}
+
+/** What a term counts by where it is found: in the unit itself, in the question it answers, or in the turns beside it. */
+function placeOf(own: TurnUnit, isOwn: boolean, { places, shares }: NearPlaces, counts: Uint8Array): number {
+  if (isOwn) return own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn
+  let most = 0
+  for (let one = 0; one < places.length; one += 1)
+    if (counts[places[one] as number] !== 0 && (shares[one] as number) > most) most = shares[one] as number
+  return most
 }
 
 type Scoring = {
   readonly found: readonly FoundTerm[]
   readonly words: ReadonlyMap<string, string>
+  readonly wanted: WantedTerms
   readonly total: number
   readonly factor: number
 }
 
-/** The sentence of a passage that scores best; null for a passage without sentences. */
-function bestSentence(turn: Turn, passage: string, { found, words, total, factor }: Scoring): Candidate | null {
-  const sentences = joinedSentences(passage)
+/** The sentence that scores best; null where there is none. */
+function bestSentence(turn: Turn, sentences: readonly OwnSentence[], scoring: Scoring): Candidate | null {
+  const { found, words, wanted, total, factor } = scoring
   let best: { place: number; score: number; held: ReadonlySet<string> } | null = null
   for (const [place, { text }] of sentences.entries()) {
-    const held = new Set(termsOf(text).map(({ term }) => term))
+    const held = new Set(termsOf(text, wanted).map(({ term }) => term))
     const score = found.reduce(
       (sum_, one) => sum_ + one.points * (held.has(one.term) ? constants.inSentence : one.place),
       0,
@@ -239,8 +281,9 @@ function bestSentence(turn: Turn, passage: string, { found, words, total, factor
   const shared = written(found.filter(({ term }) => held.has(term)))
   const nearby = written(found.filter(({ term, place: near }) => near > 0 && !held.has(term)))
   const text = quoteAt(sentences, place)
+  const perhapsPasted = sentences[place]?.part.perhapsPasted ?? false
   return {
-    quote: { turn, text, score: explanation.value, explanation, shared, nearby, isEarlier: false },
+    quote: { turn, text, score: explanation.value, explanation, shared, nearby, perhapsPasted, isEarlier: false },
     uncommonInTurn: found.filter((one) => isUncommon(one) && (one.isOwn || one.place >= constants.inTurn)).length,
     uncommonInSentence: found.filter((one) => isUncommon(one) && held.has(one.term)).length,
   }
@@ -249,6 +292,20 @@ function bestSentence(turn: Turn, passage: string, { found, words, total, factor
 /** A piece shorter than this is read together with its neighbour. */
 const shortPiece = 20
 const mostSentences = 40
+
+/** A sentence, and the part of the turn that it is quoted from. */
+type OwnSentence = Sentence & { readonly part: OwnPart }
+
+/** The sentences of a turn's passage that may be quoted; of a person's turn, those that are not pasted. */
+function ownSentences({ role, text }: Turn, place: number): readonly OwnSentence[] {
+  const passages = passagesOf(text)
+  const start = passages.slice(0, place).reduce((length, passage) => length + passage.length, 0)
+  const end = start + (passages[place] ?? '').length
+  const parts = role === 'user' ? ownParts(text) : [{ start: 0, end: text.length, perhapsPasted: false }]
+  return parts.flatMap((part) =>
+    joinedSentences(text.slice(Math.max(start, part.start), Math.min(end, part.end))).map((one) => ({ ...one, part })),
+  )
+}
 
 /** Sentences, with fragments such as "Yes." joined to what follows them. */
 function joinedSentences(text: string): readonly Sentence[] {
@@ -262,9 +319,10 @@ function joinedSentences(text: string): readonly Sentence[] {
   return joined.slice(0, mostSentences)
 }
 
-function quoteAt(sentences: readonly Sentence[], place: number): string {
+function quoteAt(sentences: readonly OwnSentence[], place: number): string {
   const own = sentences[place]?.text ?? ''
-  const next = own.length < shortQuote ? sentences[place + 1]?.text : undefined
-  const text = (next === undefined ? own : `${own} ${next}`).replace(/\s+/gu, ' ')
+  const next = sentences[place + 1]
+  const isLonger = own.length < shortQuote && next !== undefined && next.part === sentences[place]?.part
+  const text = (isLonger ? `${own} ${next.text}` : own).replace(/\s+/gu, ' ')
   return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
 }

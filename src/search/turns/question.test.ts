@@ -29,7 +29,10 @@ describe('a question', () => {
   })
 
   it('may ask for what the assistant said, for the past, a time or a number', () => {
-    expect(parseQuestion('What did you recommend, you said something').asksAssistant).toBe(true)
+    expect(parseQuestion('How did you recommend to structure the draft?').asksAssistant).toBe(true)
+    expect(parseQuestion('What did Ana recommend, did I say?').asksAssistant).toBe(false)
+    expect(parseQuestion('What did the assistant say about it?').asksAssistant).toBe(true)
+    expect(parseQuestion('Remind me where I put the key.')).toMatchObject({ asksAssistant: false, asksEither: true })
     expect(parseQuestion('Where did I live before?').asksPast).toBe(true)
     expect(parseQuestion('When did we meet?').asksWhen).toBe(true)
     expect(parseQuestion('How many bikes do I own?').asksHowMany).toBe(true)
@@ -50,6 +53,7 @@ describe('the time a question asks about', () => {
     ['Where did she go in March?', '2023-03-01 2023-04-01'],
     ['What is planned for December?', '2022-12-01 2023-01-01'],
     ['Who came on May 3rd?', '2023-05-02 2023-05-05'],
+    ['Who came on December 3rd?', '2022-12-02 2022-12-05'],
     ['Where was I last year?', '2022-01-01 2022-12-31'],
     ['Where did I live in 2019?', '2019-01-01 2019-12-31'],
     ['What happened last week?', '2023-06-04 2023-06-13'],

@@ -15,6 +15,8 @@ export type Question = {
   readonly isFirstPerson: boolean
   /** Asks for what the assistant said. */
   readonly asksAssistant: boolean
+  /** Asks for what was said in a conversation, by the person or the assistant. */
+  readonly asksEither: boolean
   /** Asks for a summary, which everything that was said belongs to. */
   readonly asksSummary: boolean
   /** Asks for how something was before. */
@@ -25,6 +27,8 @@ export type Question = {
   readonly asksLast: boolean
   /** Asks what was changed. */
   readonly asksChange: boolean
+  /** Speaks of the steps of an agent's work. */
+  readonly asksSteps: boolean
   /** The steps of an agent's work that it names, the range it asks for, and the terms that do nothing but name them. */
   readonly steps: {
     readonly named: readonly number[]
@@ -55,6 +59,7 @@ export function parseQuestion(text: string, speakers: readonly string[] = []): Q
     isQuestion: asks.test(plain.trim()),
     isFirstPerson: firstPerson.test(plain),
     asksAssistant: assistantSaid.test(plain),
+    asksEither: eitherSaid.test(plain),
     asksSummary: summary.test(plain),
     asksPast: past.test(plain),
     asksWhen: when.test(plain),
@@ -62,6 +67,7 @@ export function parseQuestion(text: string, speakers: readonly string[] = []): Q
     asksFirst: first.test(plain),
     asksLast: last.test(plain),
     asksChange: change.test(plain),
+    asksSteps: ofSteps.test(plain),
     steps: stepsIn(plain, terms),
   }
 }
@@ -95,7 +101,9 @@ const asks = new RegExp(
 )
 const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/i
 const assistantSaid =
-  /\b(?:you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/i
+  /\b(?:did you|you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|according to you|(?:the|my) assistant)\b/i
+const eitherSaid =
+  /\b(?:(?:our|the|a) (?:previous|earlier|last|past|recent|prior) (?:conversation|chat|discussion|session)|our (?:conversation|chat|discussion)|remind me)\b/i
 const summary = /\b(?:summar(?:y|i[sz]e[ds]?|i[sz]ing)|overview|recap)\b/i
 const past =
   /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/i
@@ -105,6 +113,7 @@ const first = /\b(?:first|initial(?:ly)?|earliest|begin|start)\b/i
 const last = /\b(?:last|final(?:ly)?|latest|most recent|eventually|ultimately)\b/i
 const change =
   /\b(?:chang\w*|modif\w*|updat\w*|evol\w*|added|removed|state of|location of|performed on|transition\w*|inventory|creat\w*|implement\w*|fix\w*)\b/i
+const ofSteps = /\b(?:steps?|turns?|actions?|trajectory|episode)\b/i
 const howMany = /\bhow (?:many|much|old|long|often|far)\b/i
 
 /** Whether a text tells when something was or will be. */
@@ -118,7 +127,13 @@ const numberWords =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|twice|couple)\b/i
 
 /** The moments that a question asks about, in milliseconds since the epoch. */
-export type DateWindow = { readonly from: number; readonly to: number }
+export type DateWindow = {
+  readonly from: number
+  readonly to: number
+  /** The terms of the question that name the time. */
+  readonly terms: ReadonlySet<string>
+}
+type Span = Pick<DateWindow, 'from' | 'to'>
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -129,8 +144,12 @@ const tolerance: Readonly<Record<string, number>> = { day: 1, week: 3, weekend: 
 const mayHoldDate =
   /\b(?:ago|last|past|previous|this|yesterday|today|tonight|(?:19|20)\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august|september|october|november|december|\d{1,2}[/.]\d{1,2})\b/iu
 
+/** In a longer text, which is a paste, dates are read only at its beginning: reading them is slow. */
+const longestQuestion = 2_000
+
 /** The time that a question asks about ("last March", "two weeks ago", "in 2022"), seen from `now`; null for none. English. */
-export async function dateWindow(question: string, now: Date): Promise<DateWindow | null> {
+export async function dateWindow(asked: string, now: Date): Promise<DateWindow | null> {
+  const question = asked.slice(0, longestQuestion)
   if (!mayHoldDate.test(question)) return null
   const { parse } = await import('chrono-node/en')
   const found = parse(question, { instant: now, timezone: 0 }).filter((one) => isMeant(one, question))
@@ -138,7 +157,8 @@ export async function dateWindow(question: string, now: Date): Promise<DateWindo
   if (first === undefined) return yearIn(question)
   const last = found.length === 2 && /\b(?:between|from)\b/iu.test(question) ? found[1] : undefined
   const from = windowOf(first, question, now)
-  return last === undefined ? from : { from: from.from, to: windowOf(last, question, now).to }
+  const span = last === undefined ? from : { from: from.from, to: windowOf(last, question, now).to }
+  return { ...span, terms: termsIn(`${first.text} ${last?.text ?? ''}`) }
 }
 
 /** "march" and "may" are months after a preposition, with a capital, or beside a day or a year; else they may be verbs. */
@@ -150,8 +170,11 @@ const isMeant = ({ text, index }: Parsed, question: string): boolean =>
 
 type Parsed = Awaited<ReturnType<typeof import('chrono-node/en').parse>>[number]
 
-function windowOf({ text, index, start }: Parsed, question: string, now: Date): DateWindow {
-  const day = startOfDay(start.date())
+function windowOf({ text, index, start }: Parsed, question: string, now: Date): Span {
+  const nearest = startOfDay(start.date())
+  // A date without a year is the last one of that name.
+  const isAhead = start.isCertain('month') && !start.isCertain('year') && nearest > now.getTime()
+  const day = isAhead ? yearBefore(nearest) : nearest
   const unit = /\b(day|week|weekend|fortnight|month|year)s?\b/iu.exec(text)?.[1]?.toLowerCase()
   const slack = (tolerance[unit ?? 'day'] as number) * dayMs
   if (unit !== undefined && /\bago\b|\bback\b/iu.test(text)) return { from: day - slack, to: day + slack + dayMs }
@@ -162,20 +185,23 @@ function windowOf({ text, index, start }: Parsed, question: string, now: Date): 
   if (unit === 'month') return { from: startOfMonth(day), to: startOfMonth(day, 1) }
   if (unit === 'week') return weekOf(day)
   if (unit === 'weekend') return { from: day - 2 * dayMs, to: day + 3 * dayMs }
-  if (start.isCertain('month') && !start.isCertain('day')) {
-    // A month without a year is the last one of that name.
-    const years = !start.isCertain('year') && startOfMonth(day) > now.getTime() ? -12 : 0
-    return { from: startOfMonth(day, years), to: startOfMonth(day, years + 1) }
-  }
+  if (start.isCertain('month') && !start.isCertain('day')) return { from: startOfMonth(day), to: startOfMonth(day, 1) }
   return { from: day - slack, to: day + slack + dayMs }
 }
 
 function yearIn(question: string): DateWindow | null {
   const year = /\b(?:in|of|during|since|year)\s+((?:19|20)\d\d)\b/iu.exec(question)?.[1]
-  return year === undefined ? null : calendarYear(Number(year))
+  return year === undefined ? null : { ...calendarYear(Number(year)), terms: termsIn(year) }
 }
 
-const calendarYear = (year: number): DateWindow => ({ from: Date.UTC(year, 0, 1), to: Date.UTC(year + 1, 0, 1) - 1 })
+const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))
+
+const calendarYear = (year: number): Span => ({ from: Date.UTC(year, 0, 1), to: Date.UTC(year + 1, 0, 1) - 1 })
+
+function yearBefore(day: number): number {
+  const date = new Date(day)
+  return date.setUTCFullYear(date.getUTCFullYear() - 1)
+}
 
 const startOfDay = (date: Date): number => Math.floor(date.getTime() / dayMs) * dayMs
 
@@ -186,7 +212,7 @@ function startOfMonth(day: number, later = 0): number {
 }
 
 /** From the Monday before to the Sunday after, with a day on either side. */
-function weekOf(day: number): DateWindow {
+function weekOf(day: number): Span {
   const monday = day - ((new Date(day).getUTCDay() + 6) % 7) * dayMs
   return { from: monday - dayMs, to: monday + 8 * dayMs }
 }

@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../store/memory-store.ts'
 import { commitOf, fixedRandom, said } from '../../store/sample-beliefs.contract.ts'
 import { recompute } from '../explanation.ts'
 import { pushQuotes } from './push.ts'
-import { parseQuestion } from './question.ts'
+import { dateWindow, parseQuestion } from './question.ts'
 import { rankTurns } from './rank.ts'
 
 const view = { user: 'ada', scopes: null }
@@ -16,10 +16,11 @@ async function storeOf(turns: readonly NewTurn[]) {
   return store
 }
 
-async function ranked(turns: readonly NewTurn[], question: string) {
+async function ranked(turns: readonly NewTurn[], question: string, limit?: number) {
   const store = await storeOf(turns)
   const speakers = await store.turnSpeakers(view)
-  return rankTurns(store, { view, question: parseQuestion(question, speakers), dates: null })
+  const needed = limit === undefined ? {} : { limit }
+  return rankTurns(store, { view, question: parseQuestion(question, speakers), dates: null, ...needed })
 }
 
 const texts = async (turns: readonly NewTurn[], question: string): Promise<readonly string[]> =>
@@ -40,6 +41,18 @@ describe('ranking turns', () => {
     expect((await texts(both, 'Which boat did you recommend, you said kayak?'))[0]).toBe('The kayak is a boat.')
   })
 
+  it('puts the answer of the assistant before the question that it answers, where it is asked for', async () => {
+    const chat = [
+      said('Which screws should I use for the gutter?', { session: 'a' }),
+      said('For the gutter use stainless screws with a flat head.', { session: 'a', role: 'assistant' }),
+    ]
+
+    for (const asked of ['Which screws did you recommend for the gutter?', 'What did the assistant say about screws?'])
+      expect((await texts(chat, asked))[0]).toContain('stainless')
+    // Either may have said what was said in a conversation.
+    expect((await texts(chat, 'Remind me which screws I asked about for the gutter.'))[0]).toContain('should I use')
+  })
+
   it('puts the turn of the person who is named first', async () => {
     const turns = [
       said('I bought a red kayak.', { session: 'a', speaker: 'Ana' }),
@@ -48,6 +61,30 @@ describe('ranking turns', () => {
 
     expect((await ranked(turns, 'What did Ana buy?'))[0]?.turn.speaker).toBe('Ana')
     expect((await ranked(turns, 'What did Bo buy?'))[0]?.turn.speaker).toBe('Bo')
+  })
+
+  it('returns what was said at a time, where a question asks for nothing else', async () => {
+    const day = { at: '2026-02-16T15:00:00.000Z' }
+    const store = await storeOf([
+      said('I run a race on 16 May.', { session: 'a', at: '2026-01-11T20:00:00.000Z' }),
+      said('All pallets are unloaded.', { session: 'b', ...day }),
+      said('One of them was wet.', { session: 'b', ...day }),
+      said('The roof is done.', { session: 'c', at: '2026-04-22T07:00:00.000Z' }),
+    ])
+    const answers = async (text: string): Promise<readonly string[]> => {
+      const dates = await dateWindow(text, new Date('2026-06-01T00:00:00Z'))
+      const found = await rankTurns(store, { view, question: parseQuestion(text), dates })
+      for (const { score, explanation } of found) {
+        expect(recompute(explanation)).toBeCloseTo(score)
+        expect(score).toBeGreaterThan(0)
+      }
+      return found.map(({ turn }) => turn.text)
+    }
+
+    for (const text of ['What happened on 16 February?', 'What did we talk about on 16 February?'])
+      expect((await answers(text)).slice(0, 2).sort()).toEqual(['All pallets are unloaded.', 'One of them was wet.'])
+    expect(await answers('What happened on 22 April?')).toEqual(['The roof is done.'])
+    expect((await answers('What happened to the roof on 16 February?'))[0]).toBe('The roof is done.')
   })
 
   it('prefers a turn that tells a time or a number where one is asked for', async () => {
@@ -67,11 +104,34 @@ describe('ranking turns', () => {
       said('Another kayak trip that was fun.', { session: 'd', at: '2026-05-10T00:00:00.000Z' }),
     ]
     const store = await storeOf(turns)
-    const dates = { from: Date.parse('2026-01-01'), to: Date.parse('2026-02-01') }
+    const dates = { from: Date.parse('2026-01-01'), to: Date.parse('2026-02-01'), terms: new Set<string>() }
 
     const [first] = await rankTurns(store, { view, question: parseQuestion('kayak trip'), dates })
 
     expect(first?.turn.session).toBe('a')
+  })
+
+  it('prefers words that stand together in one sentence', async () => {
+    const turns = apart('I was at home. I rented the kayak in Norway.', 'I rented it in Norway. The kayak was at home.')
+
+    expect((await texts(turns, 'Where did I rent the kayak, in Norway?'))[0]).toBe(turns[0]?.text)
+  })
+
+  it('prefers the turn whose session speaks of it elsewhere too', async () => {
+    const far = ['Soup is fine.', 'Bread is fine.', 'Milk is fine.', 'Tea is fine.']
+    const session = (name: string, last: string): readonly NewTurn[] =>
+      ['The kayak is red.', ...far, last].map((text) => said(text, { session: name }))
+
+    const found = await ranked([...session('b', 'My kayak sank.'), ...session('a', 'My boat sank.')], 'red kayak')
+
+    expect(found.slice(0, 2).map(({ turn }) => turn.session)).toEqual(['b', 'a'])
+  })
+
+  it('counts one rare word more than two that stand in many turns', async () => {
+    // 20 turns: the idf of a word in four of them is 1.54, of a word in one 2.64.
+    const turns = apart('The harbour walk.', ...Array(4).fill('The zoo visit.'), ...Array(15).fill('The fine soup.'))
+
+    expect((await texts(turns, 'A visit to the zoo, or the harbour?'))[0]).toBe('The harbour walk.')
   })
 
   const words = fc.array(fc.constantFrom('kayak', 'norway', 'rent', 'soup', 'blue', 'Ana', 'when', 'nine?'), {
@@ -103,6 +163,57 @@ describe('ranking turns', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('gives the same first turns when only some are needed', async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, words, fc.integer({ min: 1, max: 5 }), async (turns, question, limit) => {
+        const kept = turns.map(({ text, ...rest }) => said(text, rest))
+        const firstOf = (found: Awaited<ReturnType<typeof ranked>>) =>
+          found.slice(0, limit).map(({ turn, score }) => [turn.id, score])
+
+        const all = await ranked(kept, question.join(' '))
+        const some = await ranked(kept, question.join(' '), limit)
+
+        expect(firstOf(some)).toEqual(firstOf(all))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('reads only the texts that may be among those needed', async () => {
+    const store = await storeOf([
+      said('My kayak is in Norway.', { session: 's' }),
+      ...apart(...Array(60).fill('A kayak.')),
+    ])
+    const read: number[] = []
+    const counting = {
+      ...store,
+      turnsAt: (user: string, rows: readonly number[]) => {
+        read.push(...rows)
+        return store.turnsAt(user, rows)
+      },
+    }
+
+    await rankTurns(counting, { view, question: parseQuestion('kayak in Norway'), dates: null, limit: 1 })
+
+    expect(read.length).toBeLessThan(30)
+  })
+
+  it('gives the steps of the last trajectory to a question about steps that holds none of their words', async () => {
+    const run = (session: string) =>
+      ['ls\n\nmain.py', 'edit main.py\n\nsaved', 'pytest\n\n4 passed'].map((text) =>
+        said(text, { session, role: 'tool' }),
+      )
+    const turns = [...run('old'), ...run('new'), said('It is your turn to cook.', { session: 'chat' })]
+
+    const found = await ranked(turns, 'In which step did the state evolve?')
+    const chat = await ranked(turns, 'Whose turn is it to cook?')
+
+    expect(found.map(({ turn }) => turn.session)).toEqual(['new', 'new', 'new'])
+    expect(found[0]?.turn.text).toContain('edit')
+    expect(chat.map(({ turn }) => turn.text)).toEqual(['It is your turn to cook.'])
+    expect(await ranked(turns, 'Where is the zeppelin?')).toEqual([])
   })
 
   it('does not depend on ids, nor on the order in which sessions were kept', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { passagesOf } from './passages.ts'
-import { countTerms, isAskingTerm, termsOf } from './terms.ts'
+import { countTerms, isAskingTerm, termsOf, wantedTerms } from './terms.ts'
 
 const terms = (text: string): readonly string[] => termsOf(text).map(({ term }) => term)
 
@@ -34,6 +34,26 @@ describe('terms', () => {
       ['paddl', 1],
     ])
     expect(length).toBe(3)
+  })
+
+  it('that are wanted are all found, whatever else is passed over', () => {
+    const suffix = fc.constantFrom('', 's', 'es', 'ies', 'ed', 'ing', 'y', 'ys', 'eed', 'ational', 'ness', 'e', 'ion')
+    const letters = fc.string({ unit: fc.constantFrom(...'abeilosty'), minLength: 1, maxLength: 5 })
+    const word = fc.oneof(
+      fc.tuple(letters, suffix).map((parts) => parts.join('')),
+      fc.constantFrom('went', 'feet', "d'or", "o'brien", 'NeonDB', 'C++', 'x', '行车', 'node2', 'ays', 'Éy'),
+      fc.string(),
+    )
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 12 }), (words) => {
+        const text = words.join(' ')
+        const wanted = new Set(terms(words.filter((_, place) => place % 3 === 0).join(' ')))
+        const found = termsOf(text, wantedTerms(wanted)).filter(({ term }) => wanted.has(term))
+
+        expect(found).toEqual(termsOf(text).filter(({ term }) => wanted.has(term)))
+      }),
+      { numRuns: 1_000 },
+    )
   })
 
   it('of asking are known', () => {

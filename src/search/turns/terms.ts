@@ -1,5 +1,5 @@
 import { stemmer } from 'stemmer'
-import { analyse, isUnspaced } from '../analyse.ts'
+import { analyse, isUnspaced, type Token } from '../analyse.ts'
 import { memoized } from '../memoize.ts'
 
 /** One word of a text that turns are found by: the stem, and where the word stands. */
@@ -7,11 +7,12 @@ export type Term = { readonly term: string; readonly start: number; readonly end
 
 /**
  * The terms of a text in order, stop words left out. Words beyond plain English letters are their own terms; of scripts
- * that write no spaces, every two neighbouring characters are one.
+ * that write no spaces, every two neighbouring characters are one. With `wanted`, other terms may be missing.
  */
-export function termsOf(text: string): readonly Term[] {
+export const termsOf = (text: string, wanted?: WantedTerms): readonly Term[] => termsAmong(analyse(text), wanted)
+
+function termsAmong(tokens: readonly Token[], wanted?: WantedTerms): readonly Term[] {
   const terms: Term[] = []
-  const tokens = analyse(text)
   for (const [at, { word, start, end, parts }] of tokens.entries()) {
     if (isUnspaced(word)) {
       const next = tokens[at + 1]
@@ -21,23 +22,73 @@ export function termsOf(text: string): readonly Term[] {
       else if (isAlone) terms.push({ term: word, start, end })
       continue
     }
-    const whole = termOf(word)
+    const whole = wanted === undefined || wanted.mayBe(word) ? termOf(word) : ''
     if (whole !== '') terms.push({ term: whole, start, end })
     // An identifier is found by the words inside it as well.
     for (const part of parts) {
-      const term = termOf(part)
+      const term = wanted === undefined || wanted.mayBe(part) ? termOf(part) : ''
       if (term !== '' && term !== whole) terms.push({ term, start, end })
     }
   }
   return terms
 }
 
-/** How often each term occurs in a text, and how many there are in all. */
-export function countTerms(text: string): { readonly counts: ReadonlyMap<string, number>; readonly length: number } {
+/** Some terms, and a cheap test whether a word may have one of them as its term. */
+export type WantedTerms = {
+  readonly has: (term: string) => boolean
+  readonly mayBe: (word: string) => boolean
+}
+
+const letterA = 97
+const letterY = 121
+const letters = 26
+
+/** Where the first two letters of a word stand in a table of pairs; -1 where one of them is not a plain letter. */
+function pairOf(word: string): number {
+  const first = word.charCodeAt(0) - letterA
+  const second = word.charCodeAt(1) - letterA
+  // Written so that the NaN of a missing letter is none either.
+  return first >= 0 && first < letters && second >= 0 && second < letters ? first * letters + second : -1
+}
+
+/** Irregular forms by their term. */
+let formsOfTerm: ReadonlyMap<string, readonly string[]> | undefined
+
+/**
+ * Tells words by their first two letters, which a stem shares with its word: to look every word of a text up takes longer
+ * than to find the words. (Only a y in second place may change: `ays` becomes `ai`.)
+ */
+export function wantedTerms(terms: ReadonlySet<string> | ReadonlyMap<string, unknown>): WantedTerms {
+  formsOfTerm ??= Map.groupBy(irregularForms.keys(), termOf)
+  const pairs = new Uint8Array(letters * letters)
+  for (const term of terms.keys()) {
+    for (const word of [term, ...(formsOfTerm.get(term) ?? [])]) {
+      const pair = pairOf(word)
+      if (pair >= 0) pairs[pair] = 1
+    }
+    const first = term.charCodeAt(0) - letterA
+    if (term.length === 1 && first >= 0 && first < letters) pairs.fill(1, first * letters, (first + 1) * letters)
+  }
+  return {
+    has: (term) => terms.has(term),
+    mayBe: (word) => {
+      const pair = pairOf(word)
+      return pair < 0 || pairs[pair] === 1 || word.charCodeAt(1) === letterY
+    },
+  }
+}
+
+/** How often each term occurs in a text, and how many terms and words there are in all. */
+export function countTerms(text: string): {
+  readonly counts: ReadonlyMap<string, number>
+  readonly length: number
+  readonly words: number
+} {
   const counts = new Map<string, number>()
-  const terms = termsOf(text)
+  const tokens = analyse(text)
+  const terms = termsAmong(tokens)
   for (const { term } of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
-  return { counts, length: terms.length }
+  return { counts, length: terms.length, words: tokens.length }
 }
 
 /** Longer words are cut. */

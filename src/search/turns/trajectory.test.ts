@@ -38,6 +38,19 @@ describe('the steps of a trajectory', () => {
     expect(bestFirst(run, 'Which pytest run came after step 3?')[0]).toBeGreaterThan(3)
   })
 
+  it('are the last of several that answer alike, where the last time is asked for', () => {
+    const edits = [
+      'edit_file {"path":"config.yaml","new":"port: 9090"}\n\nOK',
+      'run {"cmd":"npm start"}\n\nError: address already in use',
+      'editFile {"path":"config.yaml","new":"port: 9191"}\n\nOK',
+      'run {"cmd":"npm start"}\n\nlistening',
+      'read_file {"path":"config.yaml"}\n\nport: 9191',
+      ...Array.from({ length: 20 }, (_, number) => `read_file {"path":"docs/${number}.md"}\n\nhello`),
+    ]
+    expect(bestFirst(edits, 'When did I last change config.yaml, and what happened?')[0]).toBe(2)
+    expect(bestFirst(edits, 'When did I last read config.yaml?')[0]).toBe(4)
+  })
+
   it('have finite scores, whatever they hold and whatever is asked', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 12 }), fc.string(), (texts, question) =>

@@ -1,7 +1,7 @@
 import { inverseDocFreq } from '../bm25.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import type { Question } from './question.ts'
-import { countTerms, termsOf } from './terms.ts'
+import { termsOf } from './terms.ts'
 
 /**
  * What ranks the steps of an agent's work: what was done counts as much as what was new in the result, and a result that
@@ -18,6 +18,8 @@ export const stepConstants = {
   neighbour: 0.1,
   /** For the last or the first steps, where the question asks for them. */
   order: 0.25,
+  /** A step with this share of the best one's words answers as well. */
+  alike: 0.75,
   /** For a step that changes something, where the question asks for changes. */
   change: 0.25,
   /** For the step that is named, falling with the distance from it. */
@@ -45,20 +47,25 @@ type Field = { readonly counts: ReadonlyMap<string, number>; readonly length: nu
 
 /** How well each step of one trajectory answers a question, 1 for the best by its words. In the order of their places. */
 export function scoreSteps(steps: readonly Step[], question: Question): readonly Explanation[] {
+  const asked = askedOf(question)
   const fields = steps.map(({ place, action, result }, at): Fields => {
     const before = steps[at - 1]
     const known = before?.place === place - 1 ? before.result : ''
     return {
-      action: fieldOf(action),
-      result: fieldOf(newLines(result, known)),
-      changes: changeWords.test(action.slice(0, actionHead)),
+      action: fieldOf(action, asked),
+      result: fieldOf(newLines(result, known), asked),
+      changes: changeWords.test(separated(action.slice(0, actionHead))),
     }
   })
-  const words = wordScores(fields, question)
+  const words = wordScores(fields, asked)
   const best = Math.max(...words, Number.MIN_VALUE)
   const share = words.map((score) => score / best)
   const places = new Map(steps.map(({ place }, at) => [place, at]))
   const length = (steps.at(-1)?.place ?? 0) + 1
+  // "The last time that …": of the steps that hold the words about as well as the best, and change something if that is asked.
+  const answers = (value: number, at: number): boolean =>
+    value >= stepConstants.alike && (fields[at]?.changes === true || !question.asksChange)
+  const lastOfBest = question.asksLast ? share.findLastIndex(answers) : -1
   return steps.map(({ place }, at) => {
     const beside = [place - 1, place + 1].reduce((total, other) => total + (share[places.get(other) ?? -1] ?? 0), 0)
     const parts = [
@@ -67,10 +74,9 @@ export function scoreSteps(steps: readonly Step[], question: Question): readonly
         ? [product('steps beside it', [leaf('their words', beside), leaf('share', stepConstants.neighbour)])]
         : []),
       ...(question.asksLast ? [leaf('late', (stepConstants.order * place) / length)] : []),
+      ...(at === lastOfBest ? [leaf('the last that answers as well as any', stepConstants.order)] : []),
       ...(question.asksFirst && !question.asksLast ? [leaf('early', stepConstants.order * (1 - place / length))] : []),
-      ...(question.asksChange && fields[at]?.changes && (share[at] as number) > 0
-        ? [leaf('changes something', stepConstants.change)]
-        : []),
+      ...(question.asksChange && fields[at]?.changes ? [leaf('changes something', stepConstants.change)] : []),
       ...addressed(question, place),
     ]
     return sum('step', parts)
@@ -88,31 +94,31 @@ function addressed({ steps: { named, range } }: Question, place: number): readon
   ]
 }
 
-/** BM25 over the actions plus BM25 over what was new in the results, each with the statistics of its own field. */
-function wordScores(fields: readonly Fields[], { terms, steps }: Question): readonly number[] {
-  const asked = [...terms].filter(([term]) => !steps.terms.has(term))
-  const pairs = pairsOf(asked.map(([term]) => term)).map((pair) => [pair, stepConstants.pair] as const)
-  const { actionLength, resultLength } = stepConstants
-  const scores = [
-    bm25(
-      fields.map(({ action }) => action),
-      [...asked, ...pairs],
-      actionLength,
-    ),
-    bm25(
-      fields.map(({ result }) => result),
-      [...asked, ...pairs],
-      resultLength,
-    ),
-  ]
-  return fields.map((_, at) => scores.reduce((total, one) => total + (one[at] as number), 0))
+/** Terms, and pairs of neighbouring terms with a blank between them, each with its weight. */
+type Asked = ReadonlyMap<string, number>
+
+function askedOf({ terms, steps }: Question): Asked {
+  const own = [...terms].filter(([term]) => !steps.terms.has(term))
+  const pairs = own.slice(1).map(([term], at) => [`${own[at]?.[0]} ${term}`, stepConstants.pair] as const)
+  return new Map([...own, ...pairs])
 }
 
-function bm25(
-  fields: readonly Field[],
-  asked: readonly (readonly [term: string, weight: number])[],
-  b: number,
-): readonly number[] {
+/** BM25 over the actions plus BM25 over what was new in the results, each with the statistics of its own field. */
+function wordScores(fields: readonly Fields[], asked: Asked): readonly number[] {
+  const actions = bm25(
+    fields.map(({ action }) => action),
+    asked,
+    stepConstants.actionLength,
+  )
+  const results = bm25(
+    fields.map(({ result }) => result),
+    asked,
+    stepConstants.resultLength,
+  )
+  return actions.map((score, at) => score + (results[at] as number))
+}
+
+function bm25(fields: readonly Field[], asked: Asked, b: number): readonly number[] {
   const { k1 } = stepConstants
   const average = Math.max(1, fields.reduce((total, { length }) => total + length, 0) / Math.max(1, fields.length))
   const scores = fields.map(() => 0)
@@ -129,15 +135,19 @@ function bm25(
   return scores
 }
 
-const pairsOf = (terms: readonly string[]): readonly string[] =>
-  terms.slice(1).map((term, at) => `${terms[at]} ${term}`)
-
-/** Terms, and pairs of neighbouring terms. */
-function fieldOf(text: string): Field {
-  const { counts, length } = countTerms(text)
-  const all = new Map(counts)
-  for (const pair of pairsOf(termsOf(text).map(({ term }) => term))) all.set(pair, (all.get(pair) ?? 0) + 1)
-  return { counts: all, length }
+/** How often a text holds what is asked for, and how many terms it has. */
+function fieldOf(text: string, asked: Asked): Field {
+  const counts = new Map<string, number>()
+  const terms = termsOf(text)
+  const count = (key: string): void => {
+    if (asked.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  for (const [at, { term }] of terms.entries()) {
+    if (!asked.has(term)) continue
+    count(term)
+    if (at > 0) count(`${terms[at - 1]?.term} ${term}`)
+  }
+  return { counts, length: terms.length }
 }
 
 /** The lines and sentences of a result that the result before it did not have. */
@@ -156,4 +166,7 @@ const linesOf = (text: string): readonly string[] =>
 
 /** Words of actions that change something, as commands, tools and people name them. */
 const changeWords =
-  /\b(?:add|append|apply|build|change|commit|copy|create|delete|drop|edit|fill|fix|insert|install|make|merge|modify|move|patch|pick|place|put|push|remove|rename|replace|save|select|set|submit|take|type|update|upload|write)\b|[a-z]_(?:replace|write|edit|save|insert|create|update|delete)/iu
+  /\b(?:add|append|apply|build|change|commit|copy|create|delete|drop|edit|fill|fix|insert|install|make|merge|modify|move|patch|pick|place|put|push|remove|rename|replace|save|select|set|submit|take|type|update|upload|write)\b|[a-z] (?:replace|write|edit|save|insert|create|update|delete)/iu
+
+/** `edit_file` and `strReplace` are words written as one. */
+const separated = (text: string): string => text.replace(/_|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')

@@ -53,11 +53,11 @@ export type TurnVectors = { readonly row: number; readonly vectors: Int8Array }
 export type MeaningIndex = {
   /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
   vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
-  /** What people said that has no vectors of the model yet, the newest first, at most `limit` turns. */
+  /** What people said that has no vectors of the model yet, the newest first: at most `limit` turns, kept before the row `before`. */
   turnsWithoutVectors(
     user: string,
     model: string,
-    limit: number,
+    page: { readonly limit: number; readonly before?: number },
   ): Promise<readonly { readonly row: number; readonly text: string }[]>
   /** Keeps vectors for good. Those of a turn that has been forgotten meanwhile are dropped. */
   keepVectors(user: string, model: string, vectors: readonly TurnVectors[]): Promise<void>

@@ -1,12 +1,13 @@
 import { type Belief, byStanding } from '../../beliefs/belief.ts'
-import type { BeliefFilter, Page, Viewpoint } from '../../beliefs/belief-store.ts'
+import type { BeliefFilter, BeliefOrder, Page, Viewpoint } from '../../beliefs/belief-store.ts'
 import { universalScope } from '../../beliefs/scope.ts'
+import { agentKey, newestText, readText, type StoredText, statusCode, typeCode } from '../belief-row.ts'
 import { byReinforcement, byUpdate, heldName } from '../order.ts'
-import { agentKey, readBody, type StoredBody, statusCode, typeCode } from './belief-row.ts'
-import { BoundedCache } from './bounded-cache.ts'
+import { BoundedCache } from '../resident/bounded-cache.ts'
+import type { ChangedBeliefs } from './changed-beliefs.ts'
 import { allOf, type Conditions, type Connection } from './connection.ts'
 
-const mostCached = 2_000
+const mostCached = 5_000
 const mostViews = 50
 /** The members of a scope up to this size are collected in a few milliseconds. */
 const crowd = 5_000
@@ -14,34 +15,37 @@ const crowd = 5_000
 /** A prefix followed by this sorts after every text that starts with the prefix. */
 const lastCharacter = '\u{10ffff}'
 
-const stored = 'beliefs.id, beliefs.crc, beliefs.body FROM beliefs'
-
 /** Reads of beliefs, each by an index. Everything here runs inside the caller's transaction. */
 export class BeliefLookups {
   readonly #connection: Connection
+  readonly #changes: ChangedBeliefs
   readonly #cache = new BoundedCache<Belief>(mostCached)
   /** Pinned and standing beliefs by view, which every recall of a conversation asks for again. */
   readonly #views = new BoundedCache<readonly Belief[]>(mostViews)
   /** The lengths of lists: to count reads every belief, and every page of a list asks for it. */
   readonly #totals = new BoundedCache<number>(mostViews)
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, changes: ChangedBeliefs) {
     this.#connection = connection
+    this.#changes = changes
+    changes.onChanged((changed) => {
+      if (changed === null) this.#cache.clear()
+      else for (const { user_id, belief_id } of changed) this.#cache.delete(`${user_id} ${belief_id}`)
+    })
     connection.onChange(() => {
-      this.#cache.clear()
       this.#views.clear()
       this.#totals.clear()
     })
   }
 
   get(userId: number, id: string): Belief | null {
+    this.#changes.catchUp()
     const key = `${userId} ${id}`
     const known = this.#cache.get(key)
     if (known !== undefined) return known
-    const row = this.#connection.get<StoredBody>(`SELECT ${stored} WHERE user_id = ? AND id = ?`, [userId, id])
-    if (row === undefined) return null
-    const belief = readBody(row)
-    this.#cache.set(key, belief)
+    const row = this.#connection.get<StoredText>(newestText, [userId, id])
+    const belief = row === undefined ? null : readText(id, row)
+    if (belief !== null) this.#cache.set(key, belief)
     return belief
   }
 
@@ -57,13 +61,12 @@ export class BeliefLookups {
   }
 
   named(userId: number, name: string): readonly Belief[] {
-    return this.#connection
-      .all<StoredBody>(
-        `SELECT ${stored} INDEXED BY beliefs_by_name WHERE user_id = ? AND name_key = ?
-         ORDER BY current DESC, updated_at DESC, id`,
-        [userId, heldName(name)],
-      )
-      .map(readBody)
+    const ids = this.#connection.column<string>(
+      `SELECT id FROM beliefs INDEXED BY beliefs_by_name WHERE user_id = ? AND name_key = ?
+       ORDER BY current DESC, updated_at DESC, id`,
+      [userId, heldName(name)],
+    )
+    return this.getMany(userId, ids)
   }
 
   holders(userId: number, name: string, scopes: readonly string[]): readonly Belief[] {
@@ -86,16 +89,20 @@ export class BeliefLookups {
   }
 
   #linkedTo(userId: number, column: 'superseded_by' | 'proposed_for', id: string): readonly Belief[] {
-    return this.#connection
-      .all<StoredBody>(`SELECT ${stored} WHERE user_id = ? AND ${column} = ?`, [userId, id])
-      .map(readBody)
-      .sort(byUpdate)
+    // Without statistics SQLite would rather pass over every belief in an index that holds both columns.
+    const index = column === 'superseded_by' ? 'beliefs_superseded' : 'beliefs_proposed'
+    const linked = `SELECT id FROM beliefs INDEXED BY ${index} WHERE user_id = ? AND ${column} = ?`
+    return this.getMany(userId, this.#connection.column<string>(linked, [userId, id])).sort(byUpdate)
   }
 
-  list(userId: number, filter: BeliefFilter, { limit, offset }: { limit: number; offset: number }): Page<Belief> {
+  list(
+    userId: number,
+    filter: BeliefFilter,
+    { limit, offset, order = 'updated' }: { limit: number; offset: number; order?: BeliefOrder },
+  ): Page<Belief> {
     const { where, values } = conditionsOf(userId, filter, this.#isCrowded(userId, filter.scopes ?? []))
     const ids = this.#connection.column<string>(
-      `SELECT id FROM beliefs WHERE ${where} ORDER BY updated_at DESC, name_key, id LIMIT ? OFFSET ?`,
+      `SELECT id FROM beliefs WHERE ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`,
       [...values, limit, offset],
     )
     return { items: this.getMany(userId, ids), total: this.#total(userId, filter) }
@@ -185,6 +192,15 @@ export class BeliefLookups {
   }
 }
 
+const recallsOf =
+  'FROM recall_counts WHERE recall_counts.user_id = beliefs.user_id AND recall_counts.belief = beliefs.id'
+
+const orders: Readonly<Record<BeliefOrder, string>> = {
+  updated: 'updated_at DESC, name_key, id',
+  name: 'name_key, updated_at DESC, id',
+  recalled: `ifnull((SELECT count ${recallsOf}), 0) DESC, updated_at DESC, name_key, id`,
+}
+
 /** Independent of the belief, so that SQLite evaluates it once. */
 const isAmongMembers = `id IN (SELECT members.belief FROM json_each(?) AS asked
   CROSS JOIN scopes ON scopes.user_id = ? AND scopes.name = asked.value
@@ -197,7 +213,7 @@ const isMember = `EXISTS (SELECT 1 FROM json_each(?) AS asked
 
 /** The WHERE clause of a filter. Lists are passed as JSON, so that there are few different queries. */
 function conditionsOf(userId: number, filter: BeliefFilter, isCrowded: boolean): Conditions {
-  const { scopes, types, statuses, pinned, current, proposals, candidates } = filter
+  const { scopes, types, statuses, pinned, current, proposals, candidates, recalled } = filter
   return allOf([
     ['user_id = ?', userId],
     scopes && [isCrowded ? isMember : isAmongMembers, JSON.stringify(scopes), userId],
@@ -207,5 +223,6 @@ function conditionsOf(userId: number, filter: BeliefFilter, isCrowded: boolean):
     current !== undefined && ['current = ?', Number(current)],
     proposals !== undefined && [proposals ? 'proposed_for IS NOT NULL' : 'proposed_for IS NULL'],
     candidates !== undefined && ['candidate = ?', Number(candidates)],
+    recalled !== undefined && [`${recalled ? '' : 'NOT '}EXISTS (SELECT 1 ${recallsOf})`],
   ])
 }

@@ -1,18 +1,25 @@
+import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
-import type { Commit } from '../../beliefs/journal.ts'
+import { type Commit, isForgetting } from '../../beliefs/journal.ts'
+import { indexedTerm, newestText, parseBody, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
-import { forgotten, sealChanges, type WrittenChange } from '../journal-chain.ts'
-import { deriveBelief, readBody, type StoredBody } from './belief-row.ts'
+import { deriveBelief } from '../derived-belief.ts'
+import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
+import { prepareTurns } from '../prepared-turns.ts'
+import { textTerms } from '../text-terms.ts'
+import { advanceAnchor } from './care/journal-anchor.ts'
+import { keepReserve, releaseReserve } from './care/reserve.ts'
+import { noteRemains, scrubSoon } from './care/scrub.ts'
+import { dropSeparators } from './care/term-separators.ts'
 import type { Connection } from './connection.ts'
-import type { Journal, Users } from './journal.ts'
+import { Journal } from './journal.ts'
 import { type Projected, Projection } from './projections.ts'
-import { noteRemains } from './scrub.ts'
-import { eraseTurns, findKnown, insertTurns, prepareTurns } from './turn-writing.ts'
+import type { Users } from './sqlite-store.ts'
+import { eraseTurns, findKnown, insertTurns } from './turns/turn-writing.ts'
 
 export type Committing = {
   readonly connection: Connection
   readonly users: Users
-  readonly journal: Journal
   readonly random: (bytes: number) => Uint8Array
 }
 
@@ -23,28 +30,33 @@ class StaleCommit extends Error {}
 export function commitChanges(committing: Committing, commit: Commit): CommitResult {
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
   const prepared = prepare(committing, commit)
+  const { connection } = committing
+  if (isForgetting(commit)) releaseReserve(connection)
+  else keepReserve(connection.file)
   try {
-    return committing.connection.write(() => commitPrepared(committing, commit, prepared))
+    const result = connection.write(() => commitPrepared(committing, commit, prepared))
+    if (result.outcome !== 'committed') return result
+    advanceAnchor(connection, result.event)
+    if (isForgetting(commit)) scrubSoon(connection)
+    return result
   } catch (error) {
     if (error instanceof StaleCommit) return { outcome: 'stale' }
     throw error
   }
 }
 
-/** The same inside a transaction of the caller, who has read in it what the commit changes. */
-export const commitWithin = (committing: Committing, commit: Commit): CommitResult =>
-  commitPrepared(committing, commit, prepare(committing, commit))
-
 function prepare({ random }: Committing, commit: Commit) {
   const changes = checkChanges(commit)
-  return { changes, written: sealChanges(changes, random), turns: prepareTurns(commit.turns ?? [], random) }
+  const written = sealChanges(changes, random)
+  return { changes, written, turns: prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
 }
 
 function commitPrepared(
-  { connection, users, journal }: Committing,
+  { connection, users }: Committing,
   commit: Commit,
-  { changes, written, turns }: ReturnType<typeof prepare>,
+  { changes, written, turns, key }: ReturnType<typeof prepare>,
 ): CommitResult {
+  const journal = new Journal(connection)
   const userId = users.findOrAdd(commit.user)
   const settled = settledBefore(commit, {
     eventByKey: (key) => journal.eventByKey(userId, key),
@@ -56,24 +68,18 @@ function commitPrepared(
   }
   const { turns: heard = [], forgottenTurns = [] } = commit
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
-  project(connection, userId, changes, written)
-  const event = journal.append(userId, commit, written, [...turns, ...forgotten(forgottenTurns)])
+  project(connection, userId, changes)
+  const erased = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
+  const terms = termsOf(connection, userId, erased)
+  const event = journal.append(userId, { ...commit, key }, written, [...turns, ...forgotten(forgottenTurns)])
   insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
+  if (erased.length > 0) dropSeparators(connection, terms)
   if (isForgetting(commit)) noteRemains(connection, event.number)
   return { outcome: 'committed', event }
 }
 
-/** Whether a commit removes text, which must then be scrubbed from the file. */
-export const isForgetting = ({ changes, forgottenTurns = [] }: Commit): boolean =>
-  forgottenTurns.length > 0 || changes.some(({ outcome }) => outcome === 'erased')
-
-function project(
-  connection: Connection,
-  userId: number,
-  changes: readonly CheckedChange[],
-  written: readonly WrittenChange[],
-): void {
+function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
   const projection = new Projection(connection, userId)
   const before = changes.map(({ beliefId, expectedVersion }) =>
     expectedVersion === 0 ? null : storedProjection(connection, userId, beliefId),
@@ -81,23 +87,62 @@ function project(
   for (const held of before) if (held !== null) projection.leaveScopes(held)
   for (const [index, { after }] of changes.entries()) {
     const held = before[index] ?? null
-    const body = written[index]?.body ?? null
-    if (after === null || body === null) {
+    if (after === null) {
       if (held !== null) projection.remove(held)
       continue
     }
     const derived = deriveBelief(after)
     if (!projection.enterScopes(derived)) throw new StaleCommit()
-    if (held === null) projection.insert(derived, body)
-    else projection.update(held, derived, body)
+    if (held === null) projection.insert(derived)
+    else projection.update(held, derived)
   }
   projection.finish()
 }
 
-function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
-  const stored = connection.get<StoredBody & { row: number }>(
-    'SELECT row, id, crc, body FROM beliefs WHERE user_id = ? AND id = ?',
-    [userId, beliefId],
+/** Every term by which the beliefs were ever indexed. */
+function termsOf(connection: Connection, userId: number, beliefIds: readonly string[]): ReadonlySet<string> {
+  const bodies = 'SELECT body FROM changes WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL'
+  const terms = beliefIds.flatMap((id) =>
+    connection.column<string>(bodies, [userId, id]).flatMap((body) => Object.values(textTerms(parseBody(body))).flat()),
   )
-  return stored === undefined ? null : { row: stored.row, derived: deriveBelief(readBody(stored)) }
+  return new Set(terms.map((term) => indexedTerm(userId, term)))
+}
+
+function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
+  const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, beliefId])
+  const belief = storedBelief(connection, userId, beliefId)
+  return row === undefined || belief === null ? null : { row, derived: deriveBelief(belief) }
+}
+
+function storedBelief(connection: Connection, userId: number, beliefId: string): Belief | null {
+  const stored = connection.get<StoredText>(newestText, [userId, beliefId])
+  return stored === undefined ? null : readText(beliefId, stored)
+}
+
+/**
+ * Turns beliefs that version 0.1 learned by its old rules into candidates, one event for each user, so that recall does
+ * not return them until a person confirms them.
+ */
+export function reviewOldBeliefs(committing: Committing, now: () => Date): void {
+  const { connection } = committing
+  connection.write(() => {
+    const rows = connection.all<{ readonly user: string; readonly user_id: number; readonly id: string }>(
+      `SELECT users.name AS user, beliefs.user_id, beliefs.id
+       FROM to_review JOIN beliefs ON beliefs.user_id = to_review.user_id AND beliefs.id = to_review.belief
+       JOIN users ON users.id = to_review.user_id ORDER BY users.id, beliefs.id`,
+    )
+    const at = now().toISOString()
+    for (const [user, own] of Map.groupBy(rows, (row) => row.user)) {
+      const changes = own.flatMap(({ user_id, id }) => {
+        const belief = storedBelief(connection, user_id, id)
+        if (belief === null) return []
+        const after = { ...belief, candidate: true, updatedAt: at, version: belief.version + 1 }
+        return [{ beliefId: id, expectedVersion: belief.version, outcome: 'present', after } as const]
+      })
+      const event = { user, kind: 'review', actor: 'tool', origin: 'credence', at, key: null, undoes: null } as const
+      const commit = { ...event, changes }
+      commitPrepared(committing, commit, prepare(committing, commit))
+    }
+    connection.run('DELETE FROM to_review')
+  })
 }

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
-import { sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
-import { identityOf } from './store-file.ts'
+import { longestLog, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
+import { identityOf, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
   readonly file: string
@@ -22,10 +22,13 @@ export class Connection {
   readonly #plucked = new Map<string, Database.Statement>()
   readonly #caches: (() => void)[] = []
   readonly #guards: (() => void)[] = []
+  readonly #writeListeners: (() => void)[] = []
   #db: Database.Database | null
   #files: string
   #dataVersion = -1
   #isClosed = false
+  #nextShortening = 0
+  #hasWarned = false
   /** The number of callers of `withSnapshot` that have not finished. */
   #snapshotUsers = 0
   /** Whether the transaction that they share is open. */
@@ -48,9 +51,24 @@ export class Connection {
     this.#guards.push(guard)
   }
 
+  /** Registers a callback that runs after each write of this connection. */
+  onWritten(listener: () => void): void {
+    this.#writeListeners.push(listener)
+  }
+
   /** The prepared statement of an SQL text. Texts are constants or one of a few variants, since all are kept. */
   statement<Row = never>(sql: string): Database.Statement<unknown[], Row> {
     return this.#prepared(this.#statements, sql) as Database.Statement<unknown[], Row>
+  }
+
+  /** Runs a statement that writes to the tables in which FTS5 keeps its index, which the driver forbids otherwise. */
+  runUnguarded(sql: string, values: readonly unknown[]): void {
+    const db = this.#database().unsafeMode(true)
+    try {
+      this.run(sql, values)
+    } finally {
+      db.unsafeMode(false)
+    }
   }
 
   run(sql: string, values: readonly unknown[] = []): Database.RunResult {
@@ -97,6 +115,11 @@ export class Connection {
     return statement
   }
 
+  /** Whether the store can only be read. */
+  get isReadonly(): boolean {
+    return this.#options.isReadonly
+  }
+
   /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
     if (this.#snapshotUsers === 0) return this.#transaction('BEGIN', 'ROLLBACK', work)
@@ -135,20 +158,55 @@ export class Connection {
     this.run('ROLLBACK')
   }
 
-  /** Runs statements that take effect together, durably, when this returns; or not at all. */
-  write<Result>(work: () => Result): Result {
+  /**
+   * Runs statements that take effect together, durably, when this returns; or not at all. Without `isSynced` a power cut may
+   * undo them, until the next write that is synced.
+   */
+  write<Result>(work: () => Result, { isSynced = true } = {}): Result {
     if (this.#options.isReadonly) {
       throw new MemoryError('unavailable', `The store ${this.file} was opened for reading only.`, {
-        hint: 'Open it for writing to change it.',
+        hint: 'Check whether the file and its directory may be written to.',
       })
     }
     this.endSnapshot()
     this.#requireSameFiles()
+    let result: Result
     try {
-      return this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
+      const transaction = () => this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
+      result = isSynced ? transaction() : this.#withoutSync(transaction)
+      for (const listener of this.#writeListeners) listener()
     } finally {
       this.#changed()
     }
+    this.#shortenLog()
+    return result
+  }
+
+  /** SQLite still syncs the header of a new log and before it moves a log into the file, so nothing can be damaged. */
+  #withoutSync<Result>(work: () => Result): Result {
+    this.#database().pragma('synchronous = normal')
+    try {
+      return work()
+    } finally {
+      this.#db?.pragma('synchronous = full')
+    }
+  }
+
+  /** The size of the write-ahead log in bytes. */
+  get logSize(): number {
+    return sizeOf(`${this.file}-wal`)
+  }
+
+  /**
+   * The log grows while another process goes on reading an old state. Beyond its limit every second of writing tries to
+   * empty it, without waiting, and the first failure is reported.
+   */
+  #shortenLog(): void {
+    if (this.logSize <= longestLog || performance.now() < this.#nextShortening) return
+    this.#nextShortening = performance.now() + 1_000
+    if (this.emptyLog(0) || this.#hasWarned) return
+    this.#hasWarned = true
+    process.emitWarning(logTooLong(this.file, this.logSize))
   }
 
   /** Runs a statement that SQLite does not allow in a transaction. */
@@ -165,11 +223,11 @@ export class Connection {
    * Moves the write-ahead log into the database file and truncates it, so that no old text stays in the log. False when
    * that was not possible, mostly because another process is reading. Waits only briefly: writers have to wait meanwhile.
    */
-  emptyLog(): boolean {
+  emptyLog(timeoutMs = checkpointTimeoutMs): boolean {
     this.endSnapshot()
     const db = this.#database()
     try {
-      db.pragma(`busy_timeout = ${Math.min(checkpointTimeoutMs, this.#options.busyTimeoutMs)}`)
+      db.pragma(`busy_timeout = ${Math.min(timeoutMs, this.#options.busyTimeoutMs)}`)
       const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
       return result?.busy === 0
     } catch (error) {
@@ -178,6 +236,11 @@ export class Connection {
     } finally {
       db.pragma(`busy_timeout = ${this.#options.busyTimeoutMs}`)
     }
+  }
+
+  /** Gives up the cached pages, so that they are read from the file again. */
+  releaseCache(): void {
+    this.#database().pragma('shrink_memory')
   }
 
   close(): void {
@@ -252,6 +315,10 @@ export class Connection {
 }
 
 const checkpointTimeoutMs = 1_000
+
+/** What a person is told about a log that has grown too long. */
+export const logTooLong = (file: string, size: number): string =>
+  `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
 /** More parameters in one statement of `insertMany` cost more than they save. */
 const mostParameters = 160
 

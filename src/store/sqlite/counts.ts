@@ -1,5 +1,6 @@
-import { deletions } from '../../search/typo.ts'
-import { type DerivedBelief, textHash } from './belief-row.ts'
+import { typoKeys } from '../../search/typo.ts'
+import { textHash } from '../belief-row.ts'
+import type { DerivedBelief } from '../derived-belief.ts'
 import type { Connection } from './connection.ts'
 
 type ScopeCounts = { readonly id: number; beliefs: number; current: number }
@@ -117,37 +118,35 @@ export class Counts {
   }
 
   #writeWords(): void {
-    const add = this.#connection.statement<{ id: number; count: number }>(
-      `INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)
-       ON CONFLICT (user_id, word) DO UPDATE SET count = count + excluded.count RETURNING id, count`,
-    )
-    const added: (readonly [userId: number, deletion: number, word: number])[] = []
+    const add = `INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)
+      ON CONFLICT (user_id, word) DO UPDATE SET count = count + excluded.count RETURNING count`
+    const added: (readonly [userId: number, half: number, word: string])[] = []
     for (const [word, change] of inKeyOrder(this.#words)) {
       if (change < 0) this.#removeWord(word, change)
       else if (change > 0) {
-        const row = add.get(this.#userId, word, change)
+        const count = this.#connection.value<number>(add, [this.#userId, word, change])
         // A word that was there before has a higher count than was added now.
-        if (row?.count === change)
-          for (const deletion of deletionHashes(word)) added.push([this.#userId, deletion, row.id])
+        if (count === change) for (const half of typoHashes(word)) added.push([this.#userId, half, word])
       }
     }
     const inIndexOrder = added.sort(([, one], [, other]) => one - other)
-    this.#connection.insertMany('typos (user_id, deletion, word)', inIndexOrder)
+    this.#connection.insertMany('typos (user_id, half, word)', inIndexOrder)
   }
 
   #removeWord(word: string, change: number): void {
-    const row = this.#connection.get<{ id: number; count: number }>(
-      'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ? RETURNING id, count',
+    const count = this.#connection.value<number>(
+      'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ? RETURNING count',
       [change, this.#userId, word],
     )
-    if (row === undefined || row.count > 0) return
-    const drop = this.#connection.statement('DELETE FROM typos WHERE user_id = ? AND deletion = ? AND word = ?')
-    for (const deletion of deletionHashes(word)) drop.run(this.#userId, deletion, row.id)
-    this.#connection.run('DELETE FROM words WHERE id = ?', [row.id])
+    if (count === undefined || count > 0) return
+    const drop = this.#connection.statement('DELETE FROM typos WHERE user_id = ? AND half = ? AND word = ?')
+    for (const half of typoHashes(word)) drop.run(this.#userId, half, word)
+    this.#connection.run('DELETE FROM words WHERE user_id = ? AND word = ?', [this.#userId, word])
   }
 
   #writeAudiences(): void {
     for (const [label, { id, current, currentWords, retired, retiredWords }] of this.#audiences) {
+      if ([current, currentWords, retired, retiredWords].every((change) => change === 0)) continue
       const left = this.#connection.value<number>(
         `UPDATE audiences SET current = current + ?, current_words = current_words + ?, retired = retired + ?,
          retired_words = retired_words + ? WHERE id = ? RETURNING current + retired`,
@@ -163,6 +162,7 @@ export class Counts {
 
   #writeScopes(): void {
     for (const { id, beliefs, current } of this.#scopes.values()) {
+      if (beliefs === 0 && current === 0) continue
       const left = this.#connection.value<number>(
         'UPDATE scopes SET beliefs = beliefs + ?, current = current + ? WHERE id = ? RETURNING beliefs',
         [beliefs, current, id],
@@ -172,8 +172,8 @@ export class Counts {
   }
 }
 
-/** The keys that a typo for a word is looked up by. */
-export const deletionHashes = (word: string): ReadonlySet<number> => new Set(deletions(word).map(textHash))
+/** The keys that a typo for a word is found by. */
+export const typoHashes = (word: string): ReadonlySet<number> => new Set(typoKeys(word).map(textHash))
 
 /** Sorted as in the index, so that each of its pages is touched once. */
 const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>

@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { MemoryError } from '../../errors.ts'
-import { migrate, schemaState } from './migrations/migrate.ts'
-import { prepareFile, requireFile } from './store-file.ts'
+import { DamagedStore, MemoryError } from '../../errors.ts'
+import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
+import { mayBeWritten, prepareFile, requireFile, sizeOf } from './store-file.ts'
 
 export type DatabaseOptions = {
   readonly file: string
@@ -25,25 +27,67 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
   else prepareFile(file)
   let db: Database.Database | null = null
   try {
-    const opened = new Database(file, { readonly, fileMustExist: true, timeout: busyTimeoutMs })
+    const opened = needsCopy(file, readonly)
+      ? copyInMemory(file)
+      : new Database(file, { readonly: readonly && !leavesLog(file), fileMustExist: true, timeout: busyTimeoutMs })
     db = opened
+    if (readonly) db.pragma('query_only = 1')
     requireVersion(db)
     // Checked before any setting is changed: settings may write, and the file may belong to another program.
     const state = schemaState(db, file)
-    applySettings(db, readonly, busyTimeoutMs)
+    // They are about the file, which a copy in memory does not have.
+    if (!db.memory) applySettings(db, readonly, busyTimeoutMs)
     if (!readonly) migrate(db, file, (work) => whenUnlocked(opened, busyTimeoutMs, work))
     else if (state !== 'known') {
       const problem = 'is empty or was made by an older version, and is open for reading only'
-      throw new MemoryError('unavailable', `The store ${file} ${problem}.`, {
+      throw new MemoryError('conflict', `The store ${file} ${problem}.`, {
         hint: 'Open it once for writing to bring it up to date.',
       })
     }
+    const problem = schemaProblem(db)
+    if (problem !== null) throw damagedStore(file, problem)
     return db
   } catch (error) {
     db?.close()
     throw translateSqliteError(error, file)
   }
 }
+
+/**
+ * SQLite cannot read a store with a write-ahead log in a directory where it may not create the log. Without a log the file
+ * alone is the whole store, and nobody who is writing has it open.
+ */
+const needsCopy = (file: string, readonly: boolean): boolean =>
+  readonly && !mayBeWritten(dirname(file)) && sizeOf(`${file}-wal`) === 0
+
+/**
+ * Whether SQLite would leave the empty log behind that it creates to read a store: only a connection that may write removes
+ * it. Where a log is there already, a connection that may write could move it into the file.
+ */
+const leavesLog = (file: string): boolean =>
+  mayBeWritten(dirname(file), file) && !['-wal', '-journal'].some((suffix) => existsSync(file + suffix))
+
+/** A copy of the file in memory. No connection of this process can hold a lock on the file, which reading it would drop. */
+function copyInMemory(file: string): Database.Database {
+  const size = sizeOf(file)
+  if (size > mostCopiedBytes) {
+    const limit = `${mostCopiedBytes / 2 ** 20} MiB can be read from there`
+    throw new MemoryError(
+      'unavailable',
+      `The store ${file} has ${size} bytes in a read-only directory; at most ${limit}.`,
+      {
+        hint: 'Copy the memory directory to a place that may be written to, and name it with --dir.',
+      },
+    )
+  }
+  const bytes = readFileSync(file)
+  if (bytes.length < 100) throw damagedStore(file, 'it is too short')
+  // A database in memory has no write-ahead log, so its header must not say that it has one.
+  bytes.fill(1, 18, 20)
+  return new Database(bytes, { readonly: true })
+}
+
+const mostCopiedBytes = 2 ** 30
 
 function requireVersion(db: Database.Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
@@ -54,6 +98,9 @@ function requireVersion(db: Database.Database): void {
     hint: 'Install the packages again, so that the SQLite that belongs to this version is used.',
   })
 }
+
+/** In bytes. The log is cut to this length when it is emptied, and reported when it has grown beyond. */
+export const longestLog = 64 * 1024 * 1024
 
 type Setting = readonly [name: string, value: number | string]
 
@@ -66,7 +113,7 @@ export const safeSettings: readonly Setting[] = [
   ['secure_delete', 1],
   ['journal_mode', 'wal'],
   ['synchronous', 2],
-  ['journal_size_limit', 64 * 1024 * 1024],
+  ['journal_size_limit', longestLog],
 ]
 
 /** Applies every setting and reads it back, since SQLite ignores a setting that it cannot apply. */
@@ -128,23 +175,30 @@ const contended = new WeakSet<Database.Database>()
 /** The result code of an error SQLite reported, such as `SQLITE_BUSY`, else null. */
 export const sqliteCode = (error: unknown): string | null => (error instanceof Database.SqliteError ? error.code : null)
 
-/** Whether an error says that the file itself is damaged. */
-export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')
+/** SQLite's messages about a schema that is not the one of a store; it has no code of their own. */
+const schemaDamage = /^(?:no such (?:table|index|column|module)|unsupported file format|vtable constructor failed)/
 
 /** Errors of the disk, of permissions and of other processes as MemoryErrors. Every other error is a bug and stays as it is. */
 export function translateSqliteError(error: unknown, file: string): unknown {
   const code = sqliteCode(error)
-  const known = code === null ? undefined : explanations.find(([pattern]) => pattern.test(code))
+  if (!(error instanceof Error) || code === null) return error
+  if (code === 'SQLITE_ERROR' && schemaDamage.test(error.message)) return damagedStore(file, error.message, error)
+  if (code === 'SQLITE_READONLY' && mayBeWritten(dirname(file), file))
+    return damagedStore(file, 'its header forbids writing', error)
+  const known = explanations.find(([pattern]) => pattern.test(code))
   if (known === undefined) return error
   const [, message, hint] = known
-  return new MemoryError('unavailable', `${message} (${file}, ${code}).`, { hint, cause: error })
+  const details = { hint, cause: error }
+  if (hint === damageHint) return new DamagedStore(`${message} (${file}, ${code}).`, details)
+  return new MemoryError('unavailable', `${message} (${file}, ${code}).`, details)
 }
 
-const damageHint =
-  'Nothing was changed. Check it with `credence doctor`; `credence doctor --set-aside` renames it and starts with a new one.'
-
 const explanations: readonly (readonly [RegExp, string, string])[] = [
-  [/^SQLITE_FULL/, 'The disk is full; nothing was written', 'Free some space and try again. Reading still works.'],
+  [
+    /^SQLITE_(FULL|IOERR_SHMSIZE)/,
+    'The disk is full; nothing was written',
+    'Free some space and try again. Reading still works.',
+  ],
   [/^SQLITE_BUSY|^SQLITE_LOCKED/, 'The store is in use by another process', 'Try again when it has finished.'],
   [/^SQLITE_NOTADB/, 'The file is not a Credence store', damageHint],
   [/^SQLITE_CORRUPT/, 'The store is damaged', damageHint],

@@ -1,39 +1,20 @@
 import { MemoryError } from '../../errors.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
-import { deriveBelief, parseBody } from './belief-row.ts'
+import { isAsWritten, parseBody } from '../belief-row.ts'
+import { deriveBelief } from '../derived-belief.ts'
+import { originOf, roleOf } from '../prepared-turns.ts'
 import type { Connection } from './connection.ts'
-import { type ChangeRow, damagedJournal, isAsWritten, selectChanges } from './journal.ts'
+import { type ChangeRow, damagedJournal, selectChanges } from './journal.ts'
 import { Projection } from './projections.ts'
-import { originOf, roleOf } from './turn-lookups.ts'
-import { TurnIndexer } from './turn-writing.ts'
-
-/**
- * Identifies the text analysis that the derived tables were filled with. A store with another version is derived again
- * when it is opened, since entries of other rules could be neither found nor removed. A test tells when this must change.
- */
-export const analysisVersion = 'b0dc478bbf674b64'
-
-/**
- * Derives the tables again if they were filled with another text analysis, and keeps watching for another version of
- * the program that fills them differently in the meantime.
- */
-export function requireOwnDerivation(connection: Connection, isReadonly: boolean): void {
-  const isOwn = (): boolean => connection.value<string>('SELECT analysis FROM derivation') === analysisVersion
-  if (!connection.read(isOwn)) {
-    if (isReadonly) throw otherVersion(connection.file)
-    // Checked again under the lock: another process may have derived them in the meantime.
-    connection.write(() => isOwn() || deriveAgain(connection))
-  }
-  connection.onForeignChange(() => {
-    if (!isOwn()) throw otherVersion(connection.file)
-  })
-}
+import { TurnIndexer } from './turns/turn-writing.ts'
 
 const derivedTables =
   'beliefs members forms phrase_prefixes typos words audience_scopes audiences scopes turn_postings turn_speakers'
 
 /** Empties the derived tables and fills them from the journal and the turns, inside the caller's transaction. */
-export function deriveAgain(connection: Connection): void {
+export function deriveAgain(connection: Connection, analysis: string): void {
+  // New numbers, so that no process takes what it has read of a row for what is there now.
+  let row = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
   for (const table of derivedTables.split(' ')) connection.run(`DELETE FROM ${table}`)
   connection.run(`INSERT INTO texts (texts) VALUES ('delete-all')`)
   for (const userId of connection.column<number>('SELECT id FROM users ORDER BY id')) {
@@ -46,32 +27,45 @@ export function deriveAgain(connection: Connection): void {
           hint: 'Nothing was changed. Restore a backup.',
         })
       }
-      projection.insert(derived, body)
+      row += 1
+      projection.insert(derived, row)
     }
     projection.finish()
   }
   indexTurns(connection)
-  connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysisVersion])
+  connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysis])
 }
 
 const pageSize = 500
 
-/** The current text of each belief of a user, according to the journal. Read in pages, since there may be millions. */
-export function* newestBodies(connection: Connection, userId: number): Generator<string> {
-  for (let last = ''; ; ) {
+/** The current text of each belief of a user, according to the journal. One that does not match its hash is an error. */
+function* newestBodies(connection: Connection, userId: number): Generator<string> {
+  for (const row of newestTexts(connection, userId)) {
+    const { event, belief_id, body } = row
+    if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, event, belief_id)
+    yield body
+  }
+}
+
+/**
+ * The last change of each belief of a user that is there now, in the order of their ids. Read in pages, since there may
+ * be millions.
+ */
+export function* newestTexts(
+  connection: Connection,
+  userId: number,
+  { after = '', until }: { readonly after?: string; readonly until?: string } = {},
+): Generator<ChangeRow> {
+  for (let last = after; ; ) {
     const page = connection.all<ChangeRow>(
       `${selectChanges} AS newest WHERE user_id = ? AND belief_id > ? AND outcome = 'present' AND event = (
          SELECT max(event) FROM changes WHERE user_id = newest.user_id AND belief_id = newest.belief_id)
-       ORDER BY belief_id LIMIT ?`,
-      [userId, last, pageSize],
+         ${until === undefined ? '' : 'AND belief_id <= ?'} ORDER BY belief_id LIMIT ?`,
+      [userId, last, ...(until === undefined ? [] : [until]), pageSize],
     )
-    for (const row of page) {
-      const { event, belief_id, body } = row
-      if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, event, belief_id)
-      yield body
-      last = belief_id
-    }
+    yield* page
     if (page.length < pageSize) return
+    last = page.at(-1)?.belief_id ?? last
   }
 }
 
@@ -115,8 +109,3 @@ function indexTurns(connection: Connection): void {
   }
   index.finish()
 }
-
-const otherVersion = (file: string): MemoryError =>
-  new MemoryError('unavailable', `The index of ${file} was made by another version of Credence.`, {
-    hint: 'Run one version only; start this program again.',
-  })

@@ -1,9 +1,9 @@
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
+import { compareText } from '../../beliefs/identity.ts'
 import type { Posting } from '../../search/form-index.ts'
-import { deletions, isOneEditApart } from '../../search/typo.ts'
-import { compareText } from '../order.ts'
-import { agentKey, textHash, unpackFlags } from './belief-row.ts'
-import { BoundedCache, CachePerOwner } from './bounded-cache.ts'
+import { isOneEditApart, typoProbes } from '../../search/typo.ts'
+import { agentKey, textHash, unpackFlags } from '../belief-row.ts'
+import { BoundedCache, CachePerOwner } from '../resident/bounded-cache.ts'
 import type { Connection } from './connection.ts'
 
 const mostWords = 20_000
@@ -122,23 +122,20 @@ export class FormLookups {
         continue
       }
       near.set(written, new Set())
-      for (const deletion of deletions(written).map(textHash)) {
-        const others = writtenAs.get(deletion)
-        if (others === undefined) writtenAs.set(deletion, [written])
+      for (const half of typoProbes(written).map(textHash)) {
+        const others = writtenAs.get(half)
+        if (others === undefined) writtenAs.set(half, [written])
         else others.push(written)
       }
     }
     for (const batch of batches([...writtenAs.keys()])) {
-      const rows = this.#connection.all<{ deletion: number; word: string }>(
+      const rows = this.#connection.all<{ half: number; word: string }>(
         `WITH asked (value) AS (VALUES ${places})
-         SELECT typos.deletion, words.word FROM asked
-         CROSS JOIN typos ON typos.user_id = ? AND typos.deletion = asked.value
-         CROSS JOIN words ON words.id = typos.word`,
+         SELECT half, word FROM asked CROSS JOIN typos ON user_id = ? AND half = asked.value`,
         [...batch, userId],
       )
-      for (const { deletion, word } of rows)
-        for (const written of writtenAs.get(deletion) ?? [])
-          if (isOneEditApart(written, word)) near.get(written)?.add(word)
+      for (const { half, word } of rows)
+        for (const written of writtenAs.get(half) ?? []) if (isOneEditApart(written, word)) near.get(written)?.add(word)
     }
     for (const [written, meant] of near) {
       const sorted = [...meant].sort(compareText)

@@ -1,7 +1,19 @@
 import type { FullText, TextHit } from '../../search/form-index.ts'
-import { rankText, type TermMatch, type TextBase, type TextField, textTerm } from '../text-terms.ts'
-import { agentKey, indexedTerm } from './belief-row.ts'
+import { agentKey, indexedTerm, newestText, readText, type StoredText } from '../belief-row.ts'
+import { BoundedCache } from '../resident/bounded-cache.ts'
+import {
+  rankText,
+  type TermHolders,
+  type TermMatch,
+  type TextBase,
+  type TextField,
+  textFields,
+  textTerm,
+  textTerms,
+} from '../text-terms.ts'
+import type { ChangedBeliefs } from './changed-beliefs.ts'
 import type { Connection } from './connection.ts'
+import { damagedStore } from './migrations/migrate.ts'
 
 type Query = Parameters<FullText['matchText']>[0]
 
@@ -11,9 +23,26 @@ type Occurrence = { readonly id: string; readonly words: number; readonly field:
  * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, those of other users and retired
  * ones too, so only the occurrences are read from it, and scored here within the view.
  */
-export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
-  const { includeRetired } = query
-  const audiences = JSON.stringify(audiencesInView(connection, userId, query))
+export function matchText(
+  connection: Connection,
+  userId: number,
+  query: Query,
+  standings: RowStandings | null,
+): readonly TextHit[] {
+  const { includeRetired, beginning: begun, atLeast = 1 } = query
+  const inView = audiencesInView(connection, userId, query)
+  const audiences = JSON.stringify(inView)
+  const base = textBase(connection, audiences, includeRetired)
+  const terms = [...new Set(query.words.map(textTerm))]
+  if (begun === undefined && atLeast > 1) {
+    standings?.catchUp()
+    const rowsOf = (match: string): readonly number[] =>
+      standings?.rowsHolding(match, inView, includeRetired) ??
+      connection.column<number>(rowsHolding, [match, audiences, Number(!includeRetired)])
+    const counts = (rows: number): Uint16Array => standings?.counts(rows) ?? new Uint16Array(rows)
+    const counted = countFirst(connection, userId, { terms, rowsOf, counts, atLeast })
+    if (counted !== null) return rankText(counted, base, query)
+  }
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
     connection.all(occurrencesBetween, [
       indexedTerm(userId, from),
@@ -21,14 +50,161 @@ export function matchText(connection: Connection, userId: number, query: Query):
       audiences,
       Number(!includeRetired),
     ])
-  const terms = [...new Set(query.words.map(textTerm))]
   const beginning = query.beginning === undefined ? null : textTerm(query.beginning)
   const matches = terms.map((term, index) => {
     if (beginning === null || index < terms.length - 1) return byBelief(occurrencesOf(term, term))
-    const begun = occurrencesOf(beginning, beginning + lastCharacter)
-    return byBelief(term.startsWith(beginning) ? begun : [...begun, ...occurrencesOf(term, term)])
+    const continued = occurrencesOf(beginning, beginning + lastCharacter)
+    return byBelief(term.startsWith(beginning) ? continued : [...continued, ...occurrencesOf(term, term)])
   })
-  return rankText(matches, textBase(connection, audiences, includeRetired), query)
+  const holders = matches.map((found) => ({ docFreq: found.length, holders: found }))
+  return rankText(holders, base, query)
+}
+
+/** To read and analyse the texts of more beliefs than this takes longer than to read the occurrences of the terms. */
+const mostCounted = 200
+
+/**
+ * The holders of each term among the beliefs that hold at least `atLeast` of the terms. Counts the terms of each belief
+ * first, so that only the texts of those beliefs are read. Null when they are too many.
+ */
+function countFirst(
+  connection: Connection,
+  userId: number,
+  asked: {
+    readonly terms: readonly string[]
+    /** The rows in view that hold a term, in order. */
+    readonly rowsOf: (match: string) => readonly number[]
+    /** A zero for each of so many rows. */
+    readonly counts: (rows: number) => Uint16Array
+    readonly atLeast: number
+  },
+): readonly TermHolders[] | null {
+  const { terms, rowsOf, counts, atLeast } = asked
+  // No term holds a quotation mark.
+  const rows = terms.map((term) => rowsOf(`"${indexedTerm(userId, term)}"`))
+  const last = rows.reduce((most, found) => Math.max(most, found.at(-1) ?? 0), 0)
+  const held = counts(last + 1)
+  const candidates: number[] = []
+  for (const found of rows)
+    for (const row of found) {
+      const count = (held[row] as number) + 1
+      held[row] = count
+      if (count === atLeast) candidates.push(row)
+    }
+  for (const found of rows) for (const row of found) held[row] = 0
+  if (candidates.length > mostCounted) return null
+  const matches = candidates.map((row) => readMatch(connection, userId, row))
+  return terms.map((term, index) => ({
+    docFreq: rows[index]?.length ?? 0,
+    holders: matches.flatMap(({ beliefId, length, occurrences }) => {
+      const counts = occurrences.get(term)
+      return counts === undefined ? [] : [{ beliefId, length, counts }]
+    }),
+  }))
+}
+
+const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs.row = texts.rowid
+  WHERE texts MATCH ? AND +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?
+  ORDER BY texts.rowid`
+
+/**
+ * What searches have read of the index, for processes that go on running: the rows of terms, and audience and currency of
+ * the beliefs by their row. To read these from the table for every row of an everyday word takes ten times as long as to
+ * find the rows. Each is read when a search first meets it, and again after a belief has changed.
+ */
+export class RowStandings {
+  readonly #connection: Connection
+  readonly #changes: ChangedBeliefs
+  /** Twice the audience, and one more for a current belief; 0 is not known. */
+  #standings = new Int32Array(1_024)
+  readonly #rows = new BoundedCache<readonly number[]>(mostTerms)
+  #lastRow = 0
+  /** Kept, because to make one takes longer than to count a few hundred rows. */
+  #counts = new Uint16Array(0)
+
+  constructor(connection: Connection, changes: ChangedBeliefs) {
+    this.#connection = connection
+    this.#changes = changes
+    changes.onChanged((changed) => {
+      if (changed === null || changed.length > 0) this.#rows.clear()
+      if (changed === null) this.#standings.fill(0)
+      else for (const { user_id, belief_id } of changed) this.#forget(user_id, belief_id)
+    })
+  }
+
+  /** Drops what has changed. To be called before a search, in its transaction. */
+  catchUp(): void {
+    this.#changes.catchUp()
+    // An index that was made again has other rows, although nothing is new in the journal.
+    const lastRow = this.#connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
+    if (lastRow !== this.#lastRow) this.#rows.clear()
+    this.#lastRow = lastRow
+  }
+
+  /** The rows in view of a term of the index. */
+  rowsHolding(match: string, audiences: readonly number[], includeRetired: boolean): readonly number[] {
+    const inView = new Set(audiences.flatMap((id) => (includeRetired ? [id * 2, id * 2 + 1] : [id * 2 + 1])))
+    return this.#rowsOf(match).filter((row) => inView.has(this.#standings[row] || this.#read(row)))
+  }
+
+  #rowsOf(match: string): readonly number[] {
+    const known = this.#rows.get(match)
+    if (known !== undefined) return known
+    const rows = this.#connection.column<number>('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid', [match])
+    if (rows.length <= mostRows) this.#rows.set(match, rows)
+    return rows
+  }
+
+  /** A zero for each of so many rows. The caller sets those that it has used to zero again. */
+  counts(rows: number): Uint16Array {
+    if (this.#counts.length < rows) this.#counts = new Uint16Array(rows * 2)
+    return this.#counts
+  }
+
+  #read(row: number): number {
+    const standing = this.#connection.value<number>('SELECT audience * 2 + current FROM beliefs WHERE row = ?', [row])
+    if (standing === undefined) throw damagedIndex(this.#connection)
+    if (row >= this.#standings.length) {
+      const larger = new Int32Array(row * 2)
+      larger.set(this.#standings)
+      this.#standings = larger
+    }
+    this.#standings[row] = standing
+    return standing
+  }
+
+  /** A belief that is gone needs no change: its row is found again only once another belief has it, which is new then. */
+  #forget(userId: number, id: string): void {
+    const row = this.#connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, id])
+    if (row !== undefined && row < this.#standings.length) this.#standings[row] = 0
+  }
+}
+
+/** Rows of at least so many terms are kept, unless a term has more rows than this: some 16 megabytes at most. */
+const mostTerms = 1_000
+const mostRows = 1_000
+
+const damagedIndex = ({ file }: Connection): Error =>
+  damagedStore(file, 'the full-text index holds a belief that is gone')
+
+type Counts = Partial<Record<TextField, number>>
+
+/** The terms of one belief and how often each occurs in each field. */
+function readMatch(connection: Connection, userId: number, row: number) {
+  const found = connection.get<{ id: string; words: number }>('SELECT id, words FROM beliefs WHERE row = ?', [row])
+  const stored = found && connection.get<StoredText>(newestText, [userId, found.id])
+  const belief = stored && readText(found.id, stored)
+  if (!found || !belief) throw damagedIndex(connection)
+  const terms = textTerms(belief)
+  const occurrences = new Map<string, Counts>()
+  for (const field of textFields) {
+    for (const term of terms[field]) {
+      const counts = occurrences.get(term) ?? {}
+      occurrences.set(term, counts)
+      counts[field] = (counts[field] ?? 0) + 1
+    }
+  }
+  return { beliefId: found.id, length: found.words, occurrences }
 }
 
 /** A prefix followed by this sorts after every word that starts with the prefix. */
@@ -38,7 +214,7 @@ const lastCharacter = '\u{10ffff}'
 const occurrencesBetween = `
   SELECT beliefs.id, beliefs.words, found.col AS field, found.count
   FROM (SELECT doc, col, count(*) AS count FROM text_terms WHERE term >= ? AND term <= ? GROUP BY doc, col) AS found
-  CROSS JOIN beliefs INDEXED BY beliefs_by_row ON beliefs.row = found.doc
+  CROSS JOIN beliefs ON beliefs.row = found.doc
   WHERE +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?`
 
 function audiencesInView(connection: Connection, userId: number, { agent, scopes }: Query): readonly number[] {

@@ -3,23 +3,25 @@ import {
   type BeliefRevision,
   type Commit,
   type EventKind,
+  type IdempotencyKey,
   type JournalEntry,
   type JournalEvent,
   mostListedBeliefs,
 } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
+import { actorOf, isAsWritten, parseBody } from '../belief-row.ts'
 import {
   beforeFirst,
-  hashBody,
   hashChanges,
   hashEvent,
+  requireSameRequest,
   type SealedChange,
+  type SealedKey,
   type SealedTurn,
   toHex,
   undoneBy,
   type WrittenChange,
 } from '../journal-chain.ts'
-import { parseBody } from './belief-row.ts'
 import type { Connection } from './connection.ts'
 
 export type EventRow = {
@@ -83,9 +85,12 @@ export class Journal {
     return row === undefined ? null : this.#eventOf(row)
   }
 
-  eventByKey(userId: number, key: string): JournalEvent | null {
-    const row = this.#connection.get<EventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key])
-    return row === undefined ? null : this.#eventOf(row)
+  eventByKey(userId: number, key: IdempotencyKey): JournalEvent | null {
+    const row = this.#connection.get<EventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key.value])
+    if (row === undefined) return null
+    const salt = this.#connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [row.number]) ?? null
+    requireSameRequest(key, { fingerprint: row.fingerprint ?? '', salt })
+    return this.#eventOf(row)
   }
 
   lastUndoable(userId: number): JournalEvent | null {
@@ -126,10 +131,10 @@ export class Journal {
     return this.#connection.get<{ number: number; hash: Buffer }>(newest) ?? { number: 0, hash: beforeFirst }
   }
 
-  /** Writes the event and its changes, and removes the earlier texts of erased beliefs. */
+  /** Writes the event and its changes, and removes the earlier texts of erased beliefs and the salts of their requests. */
   append(
     userId: number,
-    commit: Commit,
+    commit: Omit<Commit, 'key'> & { readonly key: SealedKey | null },
     changes: readonly WrittenChange[],
     turns: readonly SealedTurn[],
   ): JournalEvent {
@@ -145,6 +150,7 @@ export class Journal {
        previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [number, userId, kind, actor, origin, at, ...idempotency, undoes, changesHash, head.hash, hash],
     )
+    if (key !== null) this.#connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, key.salt])
     const insert = this.#connection.statement(
       `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -152,19 +158,26 @@ export class Journal {
     const erase = this.#connection.statement(
       'UPDATE changes SET salt = NULL, body = NULL WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL',
     )
+    const forgetRequests = this.#connection.statement(
+      'DELETE FROM request_salts WHERE event IN (SELECT event FROM changes WHERE user_id = ? AND belief_id = ?)',
+    )
     for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of changes.entries()) {
-      if (outcome === 'erased') erase.run(userId, beliefId)
+      if (outcome === 'erased') {
+        forgetRequests.run(userId, beliefId)
+        erase.run(userId, beliefId)
+      }
       insert.run(number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
     }
     const beliefIds = changes.map(({ beliefId }) => beliefId)
-    return { ...fields, undoneBy: null, beliefIds, turnCount: turns.length, hash: toHex(hash) }
+    const event = { ...fields, key: key?.value ?? null, undoneBy: null, beliefIds }
+    return { ...event, turnCount: turns.length, hash: toHex(hash) }
   }
 
   /** A text that does not match its hash is an error, never a different belief. */
   #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
-    const { belief_id, outcome, body } = row
+    const { belief_id, version, outcome, body } = row
     if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
-    return { event, beliefId: belief_id, outcome, belief: body === null ? null : parseBody(body) }
+    return { event, beliefId: belief_id, version, outcome, belief: body === null ? null : parseBody(body) }
   }
 
   #undoneBy(number: number): number | null {
@@ -200,36 +213,10 @@ export class Journal {
       [number, number],
     )
     const undone = this.#undoneBy(number)
-    return { ...eventFields(row), undoneBy: undone, turnCount: turnCount ?? 0, hash: toHex(row.hash) }
+    const fields = { ...eventFields(row), key: row.key, actor: actorOf(row.actor) }
+    return { ...fields, undoneBy: undone, turnCount: turnCount ?? 0, hash: toHex(row.hash) }
   }
 }
-
-/** The ids of users in this store. */
-export class Users {
-  readonly #connection: Connection
-  readonly #known = new Map<string, number>()
-
-  constructor(connection: Connection) {
-    this.#connection = connection
-    connection.onChange(() => this.#known.clear())
-  }
-
-  /** Null for a user that the store has no row of. */
-  find(name: string): number | null {
-    const id = this.#known.get(name) ?? this.#connection.value<number>('SELECT id FROM users WHERE name = ?', [name])
-    if (id !== undefined) this.#known.set(name, id)
-    return id ?? null
-  }
-
-  findOrAdd(name: string): number {
-    const add = 'INSERT INTO users (name) VALUES (?) RETURNING id'
-    return this.find(name) ?? (this.#connection.value(add, [name]) as number)
-  }
-}
-
-/** Whether a text of the journal matches its hash. An erased text has nothing left to compare. */
-export const isAsWritten = ({ body, body_hash, salt }: Pick<ChangeRow, 'body' | 'body_hash' | 'salt'>): boolean =>
-  body === null || (salt !== null && body_hash !== null && Buffer.compare(hashBody(salt, body), body_hash) === 0)
 
 export const damagedJournal = (file: string, event: number, beliefId: string): MemoryError =>
   new MemoryError(

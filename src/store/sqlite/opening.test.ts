@@ -51,7 +51,7 @@ describe('opening a store', () => {
     tamper(file, `PRAGMA user_version = ${version}`)
 
     expect(() => openAt(file)).toThrow(
-      expect.objectContaining({ code: 'unavailable', message: expect.stringContaining(`schema ${version}`) }),
+      expect.objectContaining({ code: 'invalid', message: expect.stringContaining(`schema ${version}`) }),
     )
   })
 

@@ -1,4 +1,5 @@
-import { checksumOf, type DerivedBelief, indexedTerm, shelfIn, statusCode, typeCode } from './belief-row.ts'
+import { indexedTerm, statusCode, typeCode } from '../belief-row.ts'
+import { type DerivedBelief, shelfIn } from '../derived-belief.ts'
 import type { Connection } from './connection.ts'
 import { Counts } from './counts.ts'
 
@@ -40,11 +41,12 @@ export class Projection {
     })
   }
 
-  insert(derived: DerivedBelief, body: string): void {
+  /** `row` is the number of its row; null for the next one. */
+  insert(derived: DerivedBelief, row: number | null = null): void {
     const { lastInsertRowid } = this.#connection.run(
-      `INSERT INTO beliefs (user_id, id, audience, current, words, name_key, type, status, pinned, candidate,
-       superseded_by, proposed_for, updated_at, version, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [this.#userId, derived.belief.id, ...this.#columns(derived, body)],
+      `INSERT INTO beliefs (row, user_id, id, audience, current, words, name_key, type, status, pinned, candidate,
+       superseded_by, proposed_for, updated_at, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [row, this.#userId, derived.belief.id, ...this.#columns(derived)],
     )
     this.#insertForms(derived)
     this.#writeText(Number(lastInsertRowid), derived)
@@ -59,11 +61,11 @@ export class Projection {
   }
 
   /** Most changes leave most of a belief as it was, so only what differs is written. */
-  update({ row, derived: before }: Projected, after: DerivedBelief, body: string): void {
+  update({ row, derived: before }: Projected, after: DerivedBelief): void {
     this.#connection.run(
       `UPDATE beliefs SET audience = ?, current = ?, words = ?, name_key = ?, type = ?, status = ?, pinned = ?,
-       candidate = ?, superseded_by = ?, proposed_for = ?, updated_at = ?, version = ?, crc = ?, body = ? WHERE row = ?`,
-      [...this.#columns(after, body), row],
+       candidate = ?, superseded_by = ?, proposed_for = ?, updated_at = ?, version = ? WHERE row = ?`,
+      [...this.#columns(after), row],
     )
     if (!isSame(formsOf(before), formsOf(after))) {
       this.#deleteForms(before)
@@ -82,11 +84,11 @@ export class Projection {
     this.#counts.write()
   }
 
-  #columns(derived: DerivedBelief, body: string): readonly unknown[] {
+  #columns(derived: DerivedBelief): readonly unknown[] {
     const { type, status, pinned, candidate, supersededBy, proposedFor, updatedAt, version } = derived.belief
     const keys = [this.#counts.audienceId(derived), Number(derived.current), derived.words, derived.nameKey]
     const codes = [typeCode(type), statusCode(status), Number(pinned), Number(candidate)]
-    return [...keys, ...codes, supersededBy, proposedFor, updatedAt, version, checksumOf(body), body]
+    return [...keys, ...codes, supersededBy, proposedFor, updatedAt, version]
   }
 
   /** Rows are written by `finish`, or earlier when there are very many. */

@@ -1,24 +1,36 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
-import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { RecallCounts } from '../../beliefs/recall-counts.ts'
+import type { Finding, OnProgress, StoreCare } from '../../beliefs/store-care.ts'
 import type { TurnStore } from '../../beliefs/turn-store.ts'
+import { MemoryError } from '../../errors.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
 import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
-import { toHex } from '../journal-chain.ts'
+import { analysisVersion } from '../belief-row.ts'
 import { BeliefLookups } from './belief-lookups.ts'
-import { readBody, type StoredBody } from './belief-row.ts'
-import { type Committing, commitChanges, commitWithin, isForgetting } from './commit.ts'
+import type { Share } from './care/expected-rows.ts'
+import type { Half, ShareOfIndex } from './care/verify.ts'
+import { ChangedBeliefs } from './changed-beliefs.ts'
 import { Connection } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
-import { deriveAgain, requireOwnDerivation } from './derivation.ts'
 import { FormLookups } from './form-lookups.ts'
-import { Journal, Users } from './journal.ts'
-import { scrub, scrubSoon } from './scrub.ts'
-import { readTurn, TurnLookups } from './turn-lookups.ts'
-import { findKnown, insertVectors } from './turn-writing.ts'
+import type { RowStandings } from './full-text.ts'
+import type { Journal } from './journal.ts'
+import type { SqliteResidentIndexes } from './resident-indexes.ts'
+import { mayBeWritten, sizeOf } from './store-file.ts'
+import type { StoreThread } from './store-thread.ts'
+import type { ResidentTurns } from './turns/resident-turns.ts'
+import { readTurn, TurnLookups } from './turns/turn-lookups.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
   readonly random: (bytes: number) => Uint8Array
+  /** For `verify`: opens for reading only, and leaves an index that is incomplete as it is. */
+  readonly inspect?: boolean
+  /** The most memory that indexes may take, for processes that recall often. Default 0: none are kept. */
+  readonly residentBytes?: number
   /** The clock, for what opening an older store writes to the journal. */
   readonly now?: () => Date
 }
@@ -29,34 +41,79 @@ export type SqliteStore = BeliefStore &
   TurnStore &
   TurnIndex &
   MeaningIndex &
-  StoreCare & {
+  StoreCare &
+  AccessControl &
+  RecallCounts & {
+    verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
+    /** For the thread of `verify`. */
+    shareOfIndex(share: Share): Promise<ShareOfIndex>
+    /** Whether the turns of a user are in memory by now. */
+    hasTurnsInMemory(user: string): Promise<boolean>
     /** Makes the next read see what other connections have written, also within `withSnapshot`. */
     endSnapshot(): void
   }
 
-/** Opens the store in a file, and creates it where needed. Any number of processes may have it open at once. */
+/**
+ * Opens the store in a file, and creates it where needed. One that may not be written to is opened for reading only. Any number of processes may have it open at once. Modules that
+ * only writing, the journal and maintenance need are loaded when they are first used: most processes only recall.
+ */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const {
-    file,
-    readonly: isReadonly = false,
-    busyTimeoutMs = defaultBusyTimeoutMs,
-    random,
-    now = () => new Date(),
-  } = options
-  const connection = new Connection({ file, isReadonly, busyTimeoutMs, open: () => openDatabase(options) })
+  const { file, busyTimeoutMs = defaultBusyTimeoutMs, random, now = () => new Date() } = options
+  const { inspect = false, residentBytes = 0 } = options
+  const isReadonly = inspect || (options.readonly ?? (existsSync(file) && !mayBeWritten(dirname(file), file)))
+  const open = () => openDatabase({ ...options, readonly: isReadonly })
+  const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
-  const journal = new Journal(connection)
-  const committing = { connection, users, journal, random }
+  const changes = new ChangedBeliefs(connection)
+  const beliefs = new BeliefLookups(connection, changes)
+  const forms = new FormLookups(connection)
+  let residentTurns: ResidentTurns | null = null
+  let standings: RowStandings | null = null
+  let fullText: typeof import('./full-text.ts') | null = null
+  const resident = residentBytes > 0 ? makeResident(residentBytes) : null
+  const turns = new TurnLookups(connection, () => residentTurns)
+  const committing = { connection, users, random }
+  let accessing: Connection | null = null
+  let upToDate: Promise<void> | null = null
   try {
-    requireOwnDerivation(connection, isReadonly)
-    if (!isReadonly) reviewOldBeliefs(committing, now)
+    const due = inspect ? requireOwnAnalysis(connection) : dueAtOpening(connection, isReadonly)
+    if (due?.derivation || due?.review) upToDate = bringUpToDate(due)
   } catch (error) {
     connection.close()
     throw error
   }
-  const beliefs = new BeliefLookups(connection)
-  const forms = new FormLookups(connection)
-  const turns = new TurnLookups(connection)
+  // A failure is reported by the calls that wait for it.
+  upToDate?.catch(() => {})
+
+  async function makeResident(mostBytes: number): Promise<SqliteResidentIndexes> {
+    const [{ SqliteResidentIndexes }, { ResidentTurns }] = await Promise.all([
+      import('./resident-indexes.ts'),
+      import('./turns/resident-turns.ts'),
+    ])
+    residentTurns = new ResidentTurns({ connection, changes, mostBytes: mostBytes * shareOfTurns })
+    return new SqliteResidentIndexes({ connection, changes, mostBytes: mostBytes * (1 - shareOfTurns) })
+  }
+
+  async function bringUpToDate(due: ReturnType<typeof dueAtOpening>): Promise<void> {
+    if (due.derivation) {
+      const { deriveAgain } = await import('./derivation.ts')
+      await requireWhole()
+      // Checked again under the lock: another process may have derived them in the meantime.
+      connection.write(() => isDerivedHere(connection) || deriveAgain(connection, analysisVersion))
+      refuseOtherDerivations(connection)
+    }
+    if (due.review) (await import('./commit.ts')).reviewOldBeliefs(committing, now)
+    upToDate = null
+  }
+
+  const requireWhole = async (): Promise<void> =>
+    (await import('./care/journal-anchor.ts')).requireWholeJournal(connection)
+
+  async function head(): ReturnType<StoreCare['head']> {
+    const { Journal } = await loaded(import('./journal.ts'))
+    const { number, hash } = connection.read(() => new Journal(connection).head())
+    return { number, hash: Buffer.from(hash).toString('hex') }
+  }
 
   /** Reads on one state of the store. `nothing` is the result for a user that has no rows in it. */
   async function reading<Result>(
@@ -64,18 +121,30 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     nothing: NoInfer<Result>,
     read: (userId: number) => Result,
   ): Promise<Result> {
+    if (upToDate !== null) await upToDate
     return connection.read(() => {
       const userId = users.find(user)
       return userId === null ? nothing : read(userId)
     })
   }
 
+  async function readingJournal<Result>(
+    user: string,
+    nothing: NoInfer<Result>,
+    read: (journal: Journal, userId: number) => Result,
+  ): Promise<Result> {
+    const { Journal } = await import('./journal.ts')
+    return reading(user, nothing, (userId) => read(new Journal(connection), userId))
+  }
+
+  /** A module that is needed once the store is up to date. */
+  async function loaded<Module>(module: Promise<Module>): Promise<Module> {
+    await upToDate
+    return module
+  }
+
   return {
-    commit: async (commit) => {
-      const result = commitChanges(committing, commit)
-      if (isForgetting(commit) && result.outcome === 'committed') scrubSoon(connection)
-      return result
-    },
+    commit: async (commit) => (await loaded(import('./commit.ts'))).commitChanges(committing, commit),
     get: (user, id) => reading(user, null, (userId) => beliefs.get(userId, id)),
     getMany: (user, ids) => reading(user, [], (userId) => beliefs.getMany(userId, ids)),
     idsStartingWith: (user, prefix, limit) =>
@@ -89,99 +158,257 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     pinned: (view, { editedEverywhere }) =>
       reading(view.user, [], (userId) => beliefs.pinned(userId, view, editedEverywhere)),
     standing: (view, limit) => reading(view.user, [], (userId) => beliefs.standing(userId, view, limit)),
-    events: (user, page) => reading(user, [], (userId) => journal.events(userId, page)),
-    event: (user, number) => reading(user, null, (userId) => journal.event(userId, number)),
-    eventByKey: (user, key) => reading(user, null, (userId) => journal.eventByKey(userId, key)),
-    lastUndoable: (user) => reading(user, null, (userId) => journal.lastUndoable(userId)),
-    history: (user, beliefId) => reading(user, [], (userId) => journal.history(userId, beliefId)),
-    revisions: (user, event) => reading(user, [], (userId) => journal.revisions(userId, event)),
+    countRecalls: async (user, tallies) => {
+      const { addTallies } = await loaded(import('./recall-counts.ts'))
+      if (isReadonly) return
+      connection.write(() => addTallies(connection, users.findOrAdd(user), tallies))
+    },
+    recallCounts: async (user, ids) => {
+      const { readCounts } = await import('./recall-counts.ts')
+      return reading(user, new Map(), (userId) => readCounts(connection, userId, ids))
+    },
+    recallDays: async (user) => {
+      const { readDays } = await import('./recall-counts.ts')
+      return reading(user, [], (userId) => readDays(connection, userId))
+    },
+    growth: async (user) => {
+      const { readGrowth } = await import('./recall-counts.ts')
+      return reading(user, [], (userId) => readGrowth(connection, userId))
+    },
+    events: (user, page) => readingJournal(user, [], (journal, userId) => journal.events(userId, page)),
+    event: (user, number) => readingJournal(user, null, (journal, userId) => journal.event(userId, number)),
+    eventByKey: (user, key) => readingJournal(user, null, (journal, userId) => journal.eventByKey(userId, key)),
+    lastUndoable: (user) => readingJournal(user, null, (journal, userId) => journal.lastUndoable(userId)),
+    history: (user, beliefId) => readingJournal(user, [], (journal, userId) => journal.history(userId, beliefId)),
+    revisions: (user, event) => readingJournal(user, [], (journal, userId) => journal.revisions(userId, event)),
     formLengths: (user, words) => reading(user, new Map(), (userId) => forms.formLengths(userId, words)),
     secondWords: (user, words) => reading(user, new Map(), (userId) => forms.secondWords(userId, words)),
     postings: (view, keys) => reading(view.user, new Map(), (userId) => forms.postings(userId, view, keys)),
     everyHolder: (user, keys) => reading(user, new Map(), (userId) => forms.everyHolder(userId, keys)),
     wordsNear: (user, words) => reading(user, new Map(), (userId) => forms.wordsNear(userId, words)),
     population: (view) => reading(view.user, 0, (userId) => forms.population(userId, view)),
-    matchText: async (query) => {
-      const { matchText } = await import('./full-text.ts')
-      return reading(query.user, [], (userId) => matchText(connection, userId, query))
+    resident: async (view) => {
+      if (resident === null) return null
+      const indexes = await resident
+      const population = () => reading(view.user, 0, (userId) => forms.population(userId, view))
+      return reading(view.user, null, (userId) => indexes.view(userId, view, population))
     },
-    knownTurns: (user, heard) =>
-      reading(
-        user,
-        heard.map(() => null),
-        (userId) =>
-          findKnown(connection, userId, heard).map((row) => {
-            if (row === null) return null
-            const turn = readTurn(connection, row)
-            if (turn === null) return 'forgotten'
-            const { messageId: _messageId, ...rest } = turn
-            return rest
-          }),
-      ),
+    matchText: async (query) => {
+      // An import takes long, also of a module that is loaded.
+      fullText ??= await import('./full-text.ts')
+      const { matchText, RowStandings } = fullText
+      if (residentBytes > 0) standings ??= new RowStandings(connection, changes)
+      return reading(query.user, [], (userId) => matchText(connection, userId, query, standings))
+    },
+    knownTurns: async (user, heard) => {
+      const { findKnown } = await import('./turns/turn-writing.ts')
+      const noneKnown = heard.map(() => null)
+      return reading(user, noneKnown, (userId) =>
+        findKnown(connection, userId, heard).map((row) => {
+          if (row === null) return null
+          const turn = readTurn(connection, row)
+          if (turn === null) return 'forgotten'
+          const { messageId: _messageId, ...rest } = turn
+          return rest
+        }),
+      )
+    },
     getTurn: (user, id) => reading(user, null, (userId) => turns.get(userId, id)),
     listTurns: (filter, page) => reading(filter.user, noItems, (userId) => turns.list(userId, filter, page)),
     listSessions: (filter, page) => reading(filter.user, noItems, (userId) => turns.sessions(userId, filter, page)),
     exportTurns: (user, page) => reading(user, { turns: [], next: null }, (userId) => turns.export(userId, page)),
     turnPostings: (view, terms) => reading(view.user, noPostings, (userId) => turns.postings(userId, view, terms)),
+    hasTurnsInMemory: (user) => reading(user, false, (userId) => (residentTurns?.of(userId) ?? null) !== null),
     turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
     lastStep: (view) => reading(view.user, null, (userId) => turns.lastStep(userId, view)),
     unitsAround: (view, rows, reach) =>
       reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
     vectorsAt: (user, model, rows) => reading(user, new Map(), () => turns.vectorsAt(model, rows)),
-    turnsWithoutVectors: (user, model, limit) =>
-      reading(user, [], (userId) => turns.withoutVectors(userId, model, limit)),
+    turnsWithoutVectors: (user, model, page) =>
+      reading(user, [], (userId) => turns.withoutVectors(userId, model, page)),
     keepVectors: async (user, model, vectors) => {
+      const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
       connection.write(() => {
         const userId = users.find(user)
         if (userId !== null) insertVectors(connection, userId, model, vectors)
       })
     },
     turnsAt: (user, rows) => reading(user, new Map(), () => turns.turnsAt(rows)),
-    // Loaded when first needed: recalls and commits never verify, back up or take a fingerprint.
-    verify: async () => (await import('./verify.ts')).verifyStore(connection),
-    rebuild: async () => connection.write(() => deriveAgain(connection)),
+    verify: async (onProgress?: OnProgress, half?: Half) => {
+      const { verifyStore, verifyWithThread, largeStore } = await loaded(import('./care/verify.ts'))
+      if (half !== undefined || !inspect || sizeOf(file) < largeStore) return verifyStore(connection, onProgress, half)
+      const { StoreThread } = await import('./store-thread.ts')
+      const thread = new StoreThread({ file, busyTimeoutMs, inspect }, () => {})
+      const findings = await verifyWithThread(connection, onProgress, {
+        journal: () => thread.ask('verify', [undefined, 'journal']) as Promise<readonly Finding[]>,
+        shareOfIndex: (share) => thread.ask('shareOfIndex', [share]) as Promise<ShareOfIndex>,
+      })
+      await thread.ask('close', [])
+      return findings
+    },
+    shareOfIndex: async (share) => (await loaded(import('./care/verify.ts'))).shareOfIndex(connection, share),
+    rebuild: async () => {
+      const { deriveAgain } = await loaded(import('./derivation.ts'))
+      await requireWhole()
+      connection.write(() => deriveAgain(connection, analysisVersion))
+    },
     fingerprint: async () => {
-      const { fingerprintOf } = await import('./derived-rows.ts')
+      const { fingerprintOf } = await loaded(import('./care/derived-rows.ts'))
       return connection.read(() => fingerprintOf(connection))
     },
-    head: async () => {
-      const { number, hash } = connection.read(() => journal.head())
-      return { number, hash: toHex(hash) }
+    head,
+    anchorJournal: async () => (await import('./care/journal-anchor.ts')).anchorAt(file, await head()),
+    backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
+    scrub: async () => (await loaded(import('./care/scrub.ts'))).scrub(connection),
+    memberships: async (person) =>
+      connection.read(() =>
+        connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
+      ),
+    access: async () => {
+      // A connection of its own: a token must be read as it is now, and a recall under way keeps its state of the store.
+      accessing ??= new Connection({ file, isReadonly, busyTimeoutMs, open })
+      return (await loaded(import('./access.ts'))).openAccess(accessing)
     },
-    backup: async (target) => (await import('./backup.ts')).backUp(connection, target),
-    scrub: async () => scrub(connection),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
-    close: async () => connection.close(),
+    close: async () => {
+      const indexes = await resident
+      indexes?.close()
+      residentTurns?.close()
+      accessing?.close()
+      connection.close()
+    },
   }
 }
+
+/** What conversations may take of the memory for indexes; names of beliefs may take the rest. */
+const shareOfTurns = 0.25
 
 const noItems = { items: [], total: 0 }
 const noPostings = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
 
+/** Whether this version has filled the derived tables, and nobody has emptied one of them since. */
+const isDerivedHere = (connection: Connection): boolean =>
+  connection.value(isOwnAnalysis, [analysisVersion]) !== undefined && connection.value(isIndexEmptied) === 0
+
+const isOwnAnalysis = 'SELECT 1 FROM derivation WHERE analysis = ?'
+
+/** To check the tables is possible only for the version that has filled them. */
+function requireOwnAnalysis(connection: Connection): null {
+  if (connection.read(() => connection.value(isOwnAnalysis, [analysisVersion]) !== undefined)) return null
+  throw otherVersion(connection.file)
+}
+
 /**
- * Turns beliefs that version 0.1 learned by its old rules into candidates, one event for each user, so that recall does
- * not return them until a person confirms them. Does nothing in a store that has no such beliefs left.
+ * Whether a table of the index is empty although the counts beside it say that it is not. Finds a table that was deleted
+ * in a time that does not depend on the size of the store; single rows that are missing are found by `verify`.
  */
-function reviewOldBeliefs(committing: Committing, now: () => Date): void {
-  const { connection } = committing
-  if (connection.read(() => connection.value('SELECT 1 FROM to_review LIMIT 1') === undefined)) return
-  connection.write(() => {
-    const rows = connection.all<StoredBody & { readonly user: string }>(
-      `SELECT users.name AS user, beliefs.id, beliefs.crc, beliefs.body
-       FROM to_review JOIN beliefs ON beliefs.user_id = to_review.user_id AND beliefs.id = to_review.belief
-       JOIN users ON users.id = to_review.user_id ORDER BY users.id, beliefs.id`,
-    )
-    const at = now().toISOString()
-    for (const [user, own] of Map.groupBy(rows, (row) => row.user)) {
-      const changes = own.map((row) => {
-        const belief = readBody(row)
-        const after = { ...belief, candidate: true, updatedAt: at, version: belief.version + 1 }
-        return { beliefId: belief.id, expectedVersion: belief.version, outcome: 'present', after } as const
-      })
-      const event = { user, kind: 'review', actor: 'tool', origin: 'credence', at, key: null, undoes: null } as const
-      commitWithin(committing, { ...event, changes })
-    }
-    connection.run('DELETE FROM to_review')
+const isIndexEmptied = `SELECT
+  (EXISTS (SELECT 1 FROM beliefs) AND NOT (EXISTS (SELECT 1 FROM members) AND EXISTS (SELECT 1 FROM scopes)
+    AND EXISTS (SELECT 1 FROM audiences) AND EXISTS (SELECT 1 FROM audience_scopes) AND EXISTS (SELECT 1 FROM forms)
+    AND EXISTS (SELECT 1 FROM phrase_prefixes) AND EXISTS (SELECT 1 FROM texts_docsize)))
+  OR (NOT EXISTS (SELECT 1 FROM beliefs) AND (EXISTS (SELECT 1 FROM members)
+    OR (SELECT outcome FROM changes ORDER BY event DESC, ordinal DESC LIMIT 1) IS 'present'))
+  OR (EXISTS (SELECT 1 FROM words) <> EXISTS (SELECT 1 FROM typos))
+  OR (EXISTS (SELECT 1 FROM turn_texts) AND NOT EXISTS (SELECT 1 FROM turn_scopes WHERE units > 0))
+  OR (EXISTS (SELECT 1 FROM turn_scopes WHERE length > 0) AND NOT EXISTS (SELECT 1 FROM turn_postings))`
+
+/**
+ * The work that a store made by an older version needs before it is used: deriving its tables again, and a review of the
+ * beliefs that version 0.1 learned. An empty store is marked as derived at once.
+ */
+function dueAtOpening(connection: Connection, isReadonly: boolean) {
+  const { derivation, review, isEmpty } = connection.read(() => ({
+    derivation: !isDerivedHere(connection),
+    review: connection.value('SELECT 1 FROM to_review LIMIT 1') !== undefined,
+    isEmpty: connection.value('SELECT 1 FROM events LIMIT 1') === undefined,
+  }))
+  if (derivation && isReadonly) throw otherVersion(connection.file)
+  const mark = 'INSERT OR REPLACE INTO derivation (id, analysis) SELECT 1, ? WHERE NOT EXISTS (SELECT 1 FROM events)'
+  if (derivation && isEmpty) connection.write(() => connection.run(mark, [analysisVersion]))
+  const mustDerive = derivation && !connection.read(() => isDerivedHere(connection))
+  if (!mustDerive) refuseOtherDerivations(connection)
+  return { derivation: mustDerive, review: review && !isReadonly }
+}
+
+/** Stops this program as soon as another version of it has filled the tables differently. */
+function refuseOtherDerivations(connection: Connection): void {
+  connection.onForeignChange(() => {
+    if (!isDerivedHere(connection)) throw otherVersion(connection.file)
   })
+}
+
+const otherVersion = (file: string): MemoryError =>
+  new MemoryError('conflict', `The index of ${file} is incomplete, or was made by another version of Credence.`, {
+    hint: 'Nothing is lost. Start this program again with write access to the store, which makes the index again.',
+  })
+
+/** The ids of users in this store. */
+export class Users {
+  readonly #connection: Connection
+  readonly #known = new Map<string, number>()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    connection.onChange(() => this.#known.clear())
+  }
+
+  /** Null for a user that the store has no row of. */
+  find(name: string): number | null {
+    const id = this.#known.get(name) ?? this.#connection.value<number>('SELECT id FROM users WHERE name = ?', [name])
+    if (id !== undefined) this.#known.set(name, id)
+    return id ?? null
+  }
+
+  findOrAdd(name: string): number {
+    const add = 'INSERT INTO users (name) VALUES (?) RETURNING id'
+    return this.find(name) ?? (this.#connection.value(add, [name]) as number)
+  }
+}
+
+/** The calls that may wait long for the disk or for another process: every change, and all maintenance. */
+const threadedCalls = [
+  'commit',
+  'countRecalls',
+  'keepVectors',
+  'verify',
+  'shareOfIndex',
+  'rebuild',
+  'fingerprint',
+  'backup',
+  'scrub',
+] as const
+export type ThreadedCall = (typeof threadedCalls)[number]
+
+/**
+ * The same store, with every call that may wait for the disk made in a thread, so that a server goes on answering
+ * meanwhile. Reads stay in the caller's thread. The thread starts with the first change.
+ */
+export function withThread(store: SqliteStore, options: DatabaseOptions): SqliteStore {
+  let thread: StoreThread | null = null
+  const ask = async (call: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
+    const { StoreThread } = await import('./store-thread.ts')
+    thread ??= new StoreThread(options, () => {
+      thread = null
+    })
+    try {
+      return await thread.ask(call, values)
+    } finally {
+      store.endSnapshot()
+    }
+  }
+  const inThread = threadedCalls.map((call) => {
+    // A function, such as one that is told of progress, cannot be sent to a thread.
+    const sent = (values: readonly unknown[]) => values.filter((value) => typeof value !== 'function')
+    return [call, (...values: readonly unknown[]) => ask(call, sent(values))] as const
+  })
+  return {
+    ...store,
+    // Each returns a copy of what the same call returned in the thread.
+    ...(Object.fromEntries(inThread) as Pick<SqliteStore, ThreadedCall>),
+    close: async () => {
+      await thread?.ask('close', [])
+      await store.close()
+    },
+  }
 }

@@ -1,6 +1,8 @@
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   mkdirSync,
   openSync,
@@ -8,6 +10,7 @@ import {
   type Stats,
   statfsSync,
   statSync,
+  truncateSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemoryError } from '../../errors.ts'
@@ -39,10 +42,20 @@ export function requireFile(file: string): void {
   const known = statOf(file)
   if (known === null) {
     throw new MemoryError('not_found', `There is no store at ${file}.`, {
-      hint: 'Remember something first, or name another directory.',
+      hint: 'Store something first with `credence remember`, or name another directory.',
     })
   }
   if (!known.isFile()) throw notAFile(file)
+}
+
+/** Whether all of these may be written to. */
+export function mayBeWritten(...paths: readonly string[]): boolean {
+  try {
+    for (const path of paths) accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Which files a connection has open, so that a swap under it can be noticed. */
@@ -58,13 +71,33 @@ export const sizeOf = (file: string): number => statOf(file)?.size ?? 0
 export function setAsideCorruptStore(file: string, at: Date = new Date()): string {
   requireFile(file)
   const target = `${file}.corrupt-${at.toISOString().replace(/[:.]/g, '-')}`
-  const moves = ['', '-wal', '-shm'].filter((suffix) => existsSync(file + suffix))
+  const moves = ['', '-wal', '-shm', '-head'].filter((suffix) => existsSync(file + suffix))
   const taken = moves.find((suffix) => existsSync(target + suffix))
   if (taken !== undefined) {
     throw new MemoryError('conflict', `${target}${taken} is there already.`, { hint: 'Move it away, or try again.' })
   }
   for (const suffix of moves) renameSync(file + suffix, target + suffix)
   return target
+}
+
+/** Enough for the log of one forget and a new MEMORY.md. */
+export const reserveBytes = 1024 * 1024
+
+export const reserveOf = (file: string): string => `${file}-reserve`
+
+export const freeBytes = (file: string): number => {
+  const { bavail, bsize } = statfsSync(dirname(file))
+  return bavail * bsize
+}
+
+/** SQLite needs this much beside the store to open it, also for reading. */
+const openingBytes = 128 * 1024
+
+/** Before the store is opened: on a disk without any room a part of the reserve makes some. The rest is for forgetting. */
+export function makeRoomToOpen(file: string): void {
+  const size = sizeOf(reserveOf(file))
+  if (size < reserveBytes / 2 + openingBytes || freeBytes(file) >= openingBytes) return
+  truncateSync(reserveOf(file), size - openingBytes)
 }
 
 const statOf = (file: string): Stats | null => statSync(file, { throwIfNoEntry: false }) ?? null

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { MemoryError } from '../../errors.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts'
-import type { ThreadRequest, ThreadResponse } from './with-thread.ts'
+import type { ThreadRequest, ThreadResponse } from './store-thread.ts'
 
 if (parentPort === null) throw new Error('This file is run as a thread.')
 const port = parentPort

@@ -47,7 +47,7 @@ const run = (model: ChatModel, folder: string, more: object = {}) =>
     task: sampleTask(),
     agent: toolLoopAgent({
       model,
-      openMemory: (dir) => openMemory({ dir, author: { actor: 'agent', origin: 'test' } }),
+      openMemory: (dir) => openMemory({ dir, scopes: ['project:task'], author: { actor: 'agent', origin: 'test' } }),
     }),
     folder,
     repeat: 1,
@@ -84,8 +84,8 @@ describe('a model with tools', () => {
     expect(evidence.sessions.map(({ answer, priorMessages, toolCalls }) => [answer, priorMessages, toolCalls])).toEqual(
       [
         ['Saved.', 0, 1],
-        ['I found: - boat: My boat is called Petrel.', 4, 1],
-        ['I found: - boat: My boat is called Petrel.', 0, 1],
+        ['I found: - (from the agent test) boat: My boat is called Petrel.', 4, 1],
+        ['I found: - (from the agent test) boat: My boat is called Petrel.', 0, 1],
       ],
     )
     expect(model.requests.map(({ messages }) => messages.length)).toEqual([1, 3, 5, 7, 1, 3])

@@ -91,7 +91,7 @@ export const fileTools = (workspace: string): readonly Tool[] => [
     'List the files of the workspace, or of a folder in it.',
     z.strictObject({ path: z.string().default('.').describe('A folder; left out, the whole workspace.') }),
     async ({ path }) => {
-      const folder = ['.', './', ''].includes(path) ? '' : `${cleaned(path.replace(/\/+$/u, ''))}/`
+      const folder = ['.', './', ''].includes(path) ? '' : `${pathInside(path.replace(/\/+$/u, ''))}/`
       const names = [...(await listFiles(workspace)).files]
         .filter(([name]) => name.startsWith(folder))
         .map(([name, { bytes }]) => `${name} (${bytes} bytes)`)
@@ -105,7 +105,7 @@ export const fileTools = (workspace: string): readonly Tool[] => [
 /** Opens a plain file of the workspace. Neither the path nor any link on the way may lead out of it. */
 async function openInside(workspace: string, path: string, flags: number) {
   const root = await realpath(workspace)
-  const target = join(root, cleaned(path))
+  const target = join(root, pathInside(path))
   try {
     if ((flags & constants.O_CREAT) !== 0) await makeFolder(root, dirname(target), path)
     if (!isInside(root, await realpath(dirname(target)))) throw outside(path)
@@ -136,7 +136,7 @@ async function makeFolder(root: string, folder: string, path: string): Promise<v
 
 const isInside = (root: string, place: string): boolean => place === root || place.startsWith(root + sep)
 
-function cleaned(path: string): string {
+function pathInside(path: string): string {
   const inside = containedPath(path)
   if (inside === null) throw outside(path)
   return inside

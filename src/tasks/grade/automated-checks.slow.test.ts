@@ -107,7 +107,7 @@ def grade(transcript, workspace_path):
 `
     const grade = await graded(checks, { limits: { wallClockMs: 1_500 } })
 
-    expect(grade).toMatchObject({ state: 'grader_error', reason: 'It took longer than 1500 ms.' })
+    expect(grade).toMatchObject({ state: 'grader_error', reason: 'The grader took longer than 1500 ms.' })
     await vi.waitFor(() => expect(commandsRunning().filter((command) => command.includes(mark))).toEqual([]))
   })
 
@@ -192,7 +192,7 @@ def grade(transcript, workspace_path):
     expect(memory).toMatchObject({ state: 'scored', score: 0 })
     expect(file).toMatchObject({ state: 'scored', score: 0 })
     expect(disk).toMatchObject({ state: 'scored', score: 0 })
-    expect(output).toMatchObject({ state: 'grader_error', reason: 'It printed more than 100000 bytes.' })
+    expect(output).toMatchObject({ state: 'grader_error', reason: 'The grader printed more than 100000 bytes.' })
   })
 
   it('writes to a copy and leaves the evidence as it is', async () => {

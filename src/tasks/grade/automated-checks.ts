@@ -104,15 +104,18 @@ export async function runGrader(
       ...{ mostOutput: outputBytes, mostResult, graceMs: 0 },
     })
     const output = `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim()
-    if (exceeded === 'output') return { scores: `It printed more than ${outputBytes} bytes.`, output }
-    if (exceeded === 'result') return { scores: 'Its result is too long.', output }
-    if (signal.aborted) return { scores: 'It was interrupted.', output }
-    if (timeout.aborted) return { scores: `It took longer than ${wallClockMs} ms.`, output }
+    if (exceeded === 'output') return { scores: `The grader printed more than ${outputBytes} bytes.`, output }
+    if (exceeded === 'result') return { scores: 'The result of the grader is too long.', output }
+    if (signal.aborted) return { scores: 'The grader was interrupted.', output }
+    if (timeout.aborted) return { scores: `The grader took longer than ${wallClockMs} ms.`, output }
     if (result.length > 0) return { scores: scoresIn(result.toString('utf8')), output }
     const exit = killedBy === null ? `exit code ${exitCode}` : `signal ${killedBy}`
-    return { scores: `It ended without a result (${exit})${output === '' ? '' : `: ${output.slice(-300)}`}`, output }
+    return {
+      scores: `The grader ended without a result (${exit})${output === '' ? '' : `: ${output.slice(-300)}`}`,
+      output,
+    }
   } catch (error) {
-    return { scores: `It could not be started: ${messageOf(error)}`, output: '' }
+    return { scores: `The grader could not be started: ${messageOf(error)}`, output: '' }
   } finally {
     await remove()
   }
@@ -208,17 +211,17 @@ function scoresIn(text: string): GraderScores {
   try {
     document = Reported.parse(JSON.parse(text))
   } catch {
-    return 'Its result is not the one document that was expected.'
+    return 'The result of the grader is not the one document that was expected.'
   }
   if ('error' in document) return document.error
-  if (document.scores.length === 0) return 'It returned no scores.'
+  if (document.scores.length === 0) return 'The grader returned no scores.'
   const scores = new Map<string, number>()
   for (const [name, value] of document.scores) {
-    if (scores.has(name)) return 'It returned a name twice.'
+    if (scores.has(name)) return 'The grader returned a name twice.'
     // Written as "not within", so that NaN is refused too.
     if (!('number' in value && value.number >= 0 && value.number <= 1)) {
       const shown = 'number' in value ? String(value.number) : value.other
-      return `It returned ${shown} for ${JSON.stringify(name)}, which is not a number from 0 to 1.`
+      return `The grader returned ${shown} for ${JSON.stringify(name)}, which is not a number from 0 to 1.`
     }
     scores.set(name, value.number)
   }

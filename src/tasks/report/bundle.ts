@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Zippable, zipSync } from 'fflate'
-import { MemoryError } from '../../errors.ts'
-import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
+import { invalid } from '../../errors.ts'
+import { asJson } from '../../files/atomic-write.ts'
+import { writeFiles } from '../../files/write-files.ts'
 import { addUsage, noUsage } from '../../models/chat-model.ts'
 import { pathInWorkspace, readKept } from '../run/evidence-folder.ts'
 import { durationOf } from '../task-outcomes.ts'
@@ -15,30 +14,18 @@ import { reportMarkdown } from './report-markdown.ts'
 export async function writeBundle(folder: string, whole: ReadTaskRun): Promise<readonly string[]> {
   const { runId } = whole.run
   if (whole.tasks.length === 0) {
-    throw new MemoryError('invalid', `The run "${runId}" has no graded task, so there is nothing to report.`, {
-      hint: `Complete it with \`credence task run --resume ${runId}\`.`,
-    })
+    const hint = `Complete it with \`credence task run --resume ${runId}\`.`
+    throw invalid(`The run "${runId}" has no graded task, so there is nothing to report.`, hint)
   }
   const markdown = reportMarkdown(whole)
   const artifact = await workspaceZip(whole.tasks)
-  const files: readonly (readonly [string, string | Uint8Array])[] = [
-    [join(folder, 'report.md'), markdown],
-    [join(folder, 'workspace-artifact.zip'), artifact],
-    [join(folder, 'report.json'), asJson(reportJson(whole, { markdown, artifact }))],
+  const files = [
+    { file: join(folder, 'report.md'), text: markdown },
+    { file: join(folder, 'workspace-artifact.zip'), text: artifact },
+    { file: join(folder, 'report.json'), text: asJson(reportJson(whole, { markdown, artifact })) },
   ]
-  try {
-    await mkdir(folder, { recursive: true })
-    for (const [path, content] of files) await writeAtomically(path, content, { existing: 'replace' })
-  } catch (cause) {
-    const code = codeOf(cause)
-    if (code === undefined) throw cause
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : code
-    throw new MemoryError('unavailable', `The bundle cannot be written to ${folder}: ${why}.`, {
-      hint: 'Give a folder that you may write to, or one that does not exist yet.',
-      cause,
-    })
-  }
-  return files.map(([path]) => path)
+  writeFiles(files)
+  return files.map(({ file }) => file)
 }
 
 /** A fixed time, so that the same files give the same bytes. */

@@ -312,7 +312,7 @@ class Work {
       })
       return null
     } catch (error) {
-      return `The agent did not stop in order: ${messageOf(error)}`
+      return `The agent did not stop cleanly: ${messageOf(error)}`
     }
   }
 }

@@ -198,9 +198,9 @@ export async function missingPrerequisite(
 ): Promise<string | null> {
   for (const prerequisite of prerequisites) {
     const [, name] = /^cli:(\S+)$/u.exec(prerequisite) ?? []
-    if (name === undefined) return `It needs "${prerequisite}", which cannot be checked here; use cli:NAME.`
+    if (name === undefined) return `The task needs "${prerequisite}", which cannot be checked here; use cli:NAME.`
     if ((await findProgram(name, searchPath)) === null)
-      return `It needs the program "${name}", which is not on the path.`
+      return `The task needs the program "${name}", which is not on the path.`
   }
   return null
 }

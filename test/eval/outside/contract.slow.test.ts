@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { parseMcpMapping } from '../../../src/eval/system/outside/mcp-mapping.ts'
 import { mcpSystem } from '../../../src/eval/system/outside/mcp-system.ts'
-import { describeSystem } from '../../../src/eval/system/system.contract.ts'
+import { describeHearing, describeSystem } from '../../../src/eval/system/system.contract.ts'
 import type { System } from '../../../src/eval/system/system.ts'
 import { listenOnLoopback } from '../../../src/http/listen.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
@@ -44,3 +44,18 @@ const mapping = parseMcpMapping(
 )
 
 describeSystem('mcp', async () => mcpSystem({ mapping }))
+
+const noteServer = fileURLToPath(new URL('scripted-mcp-server.ts', import.meta.url))
+const notes = parseMcpMapping(
+  {
+    ...{ name: 'notes', command: process.execPath, args: [noteServer, 'works', '{{stateDir}}'] },
+    add: { tool: 'remember', arguments: { id: '{{id}}', text: '{{speaker}} {{at}} {{text}}' } },
+    search: {
+      ...{ tool: 'find', arguments: { query: '{{query}}' }, perWord: true },
+      results: { ids: '$.hits[*].id' },
+    },
+  },
+  'mapping',
+)
+
+describeHearing('mcp', async () => mcpSystem({ mapping: notes }))

@@ -92,7 +92,7 @@ describe('a system outside of Credence', () => {
 
   it.each([
     ['htp:x', 2, '"htp:x" is not one of'],
-    ['http:nowhere', 3, '"nowhere" is not the address of a system'],
+    ['http:nowhere', 3, '"nowhere" is not the URL of a system'],
     ['mcp:none.json', 3, 'There is no file'],
   ])('is not %s', async (name, code, reason) => {
     using work = place()

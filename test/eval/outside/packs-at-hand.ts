@@ -17,7 +17,7 @@ export const packOf = (id: string): Pack => loadPack(`packs/${id}`).pack
 
 /** Runs a pack with a system behind the screen, as the evaluation does. */
 export async function runWith(system: System, pack: Pack): Promise<PackRun> {
-  const subject = backends.behindScreen(system)
+  const subject = backends.subjectOf(system)
   try {
     return await runPack(pack, subject)
   } finally {

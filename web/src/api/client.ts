@@ -3,8 +3,44 @@ import type { Answer, ApiErrorBody, Body, Query, RouteName, Routes } from '../..
 import { places } from './places.ts'
 import { Refusal, unreachable } from './refusal.ts'
 
+declare global {
+  interface Window {
+    /** What start.js has begun while the pages were still being fetched. */
+    readonly credenceStart?: { readonly token: string | null; readonly answers: Record<string, Promise<Response>> }
+  }
+}
+
 /** Whether the server knows who is asking; null until it has said. */
 export const isSignedIn = signal<boolean | null>(null)
+
+/** Whether an answer is late. Shown soon enough that nobody wonders whether the press was felt. */
+export const isLate = signal(false)
+
+const lateAfterMs = 150
+let waiting = 0
+const onQuiet: (() => void)[] = []
+
+/** Settles when no request is under way. */
+export const whenQuiet = (): Promise<void> =>
+  waiting === 0 ? Promise.resolve() : new Promise((resolve) => onQuiet.push(resolve))
+
+/** Follows a request until it ends. */
+async function followed<Result>(work: Promise<Result>): Promise<Result> {
+  waiting += 1
+  const timer = setTimeout(() => {
+    isLate.value = true
+  }, lateAfterMs)
+  try {
+    return await work
+  } finally {
+    waiting -= 1
+    clearTimeout(timer)
+    if (waiting === 0) {
+      isLate.value = false
+      for (const tell of onQuiet.splice(0)) tell()
+    }
+  }
+}
 
 type Parts<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | Parts<`/${Rest}`>
@@ -31,7 +67,7 @@ export async function ask<Name extends RouteName>(
   const [method, path] = places[name]
   // The type of `given` depends on the name, which the compiler cannot follow any further here.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose
-  const response = await send(`/api/v1${filled(path, params)}${asked(query)}`, {
+  const request = send(filled(path, params) + asked(query), {
     method,
     keepalive,
     credentials: 'same-origin',
@@ -43,6 +79,7 @@ export async function ask<Name extends RouteName>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
+  const response = await followed(request)
   if (response.status === 401 && name !== 'login') isSignedIn.value = false
   if (!response.ok) throw await refusalOf(response)
   return response.json()
@@ -57,8 +94,12 @@ type Loose = {
 }
 
 async function send(url: string, options: RequestInit): Promise<Response> {
+  // What start.js has asked already is taken from there, once.
+  const answers = window.credenceStart?.answers ?? {}
+  const sent = answers[url]
+  delete answers[url]
   try {
-    return await fetch(url, options)
+    return await (sent ?? fetch(`/api/v1${url}`, options))
   } catch {
     throw unreachable()
   }

@@ -1,25 +1,31 @@
 import type { RouteName, Routes } from '../../../src/http/api/contract.ts'
 
 /**
- * The verb and the path of everything that can be asked for. The contract itself would bring its schemas into the
- * bundle; its types make sure that this says the same.
+ * The verb and the path of everything that can be asked for. The contract itself would bring its schemas into the bundle; its
+ * types make sure that this says the same.
  */
 export const places = {
   login: ['POST', '/login'],
   logout: ['POST', '/logout'],
   health: ['GET', '/health'],
   doctor: ['GET', '/doctor'],
+  doctorProgress: ['GET', '/doctor/progress'],
+  hosts: ['GET', '/hosts'],
+  growth: ['GET', '/growth'],
+  pastBeliefs: ['GET', '/growth/beliefs'],
   events: ['GET', '/events'],
   scopes: ['GET', '/scopes'],
   listBeliefs: ['GET', '/beliefs'],
   createBelief: ['POST', '/beliefs'],
   getBelief: ['GET', '/beliefs/:id'],
   beliefHistory: ['GET', '/beliefs/:id/history'],
+  beliefLinks: ['GET', '/beliefs/:id/links'],
   editBelief: ['PATCH', '/beliefs/:id'],
   correctBelief: ['POST', '/beliefs/:id/correct'],
   confirmBelief: ['POST', '/beliefs/:id/confirm'],
   resolveBelief: ['POST', '/beliefs/:id/resolve'],
   forgetBelief: ['DELETE', '/beliefs/:id'],
+  review: ['GET', '/review'],
   listProposals: ['GET', '/proposals'],
   acceptProposal: ['POST', '/proposals/:id/accept'],
   rejectProposal: ['POST', '/proposals/:id/reject'],
@@ -36,6 +42,7 @@ export const places = {
   applyRemedy: ['POST', '/recall/remedies/apply'],
   capture: ['POST', '/recall/capture'],
   journal: ['GET', '/journal'],
+  journalEvent: ['GET', '/journal/:number'],
   undo: ['POST', '/journal/:number/undo'],
   mirror: ['GET', '/mirror'],
   syncMirror: ['POST', '/mirror/sync'],
@@ -45,9 +52,22 @@ export const places = {
   run: ['GET', '/evals/runs/:id'],
   cases: ['GET', '/evals/runs/:id/cases'],
   case: ['GET', '/evals/runs/:id/cases/:caseId'],
+  packGrid: ['GET', '/evals/packs/:id/grid'],
+  standings: ['GET', '/evals/standings'],
   compareRuns: ['GET', '/evals/compare'],
   baselines: ['GET', '/evals/baselines'],
   shadow: ['GET', '/evals/shadow'],
+  listPeople: ['GET', '/people'],
+  addPerson: ['POST', '/people'],
+  removePerson: ['DELETE', '/people/:name'],
+  listTokens: ['GET', '/tokens'],
+  createToken: ['POST', '/tokens'],
+  revokeToken: ['DELETE', '/tokens/:id'],
+  listTeams: ['GET', '/teams'],
+  createTeam: ['POST', '/teams'],
+  removeTeam: ['DELETE', '/teams/:name'],
+  setMember: ['POST', '/teams/:name/members'],
+  removeMember: ['DELETE', '/teams/:name/members/:person'],
 } as const satisfies {
   readonly [Name in RouteName]: readonly [Routes[Name]['method'], Routes[Name]['path']]
 }

@@ -29,7 +29,7 @@ export function percent(share: number): string {
 
 export function milliseconds(value: number): string {
   if (value >= 1000) return `${trim((value / 1000).toFixed(1))} s`
-  return `${trim(value.toFixed(value >= 100 ? 0 : value >= 1 ? 1 : 2))} ms`
+  return `${trim(value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2))} ms`
 }
 
 /** With its sign, for differences. */

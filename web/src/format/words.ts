@@ -23,23 +23,30 @@ export const statusWords: Readonly<Record<Status, string>> = {
 }
 
 const actorWords: Readonly<Record<Exclude<ActorKind, 'person'>, string>> = {
-  import: 'The import',
+  document: 'The document',
   agent: 'The agent',
   tool: 'The tool',
+  model: 'A model through',
 }
 
 /** Who did something, as the beginning of a sentence. The person of a memory is whoever looks at it. */
 export const whoWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
   actor === 'person' ? 'You' : `${actorWords[actor]} ${origin}`
 
-/** Through which program, where that is not said yet. */
+const placeWords: Readonly<Record<string, string>> = {
+  cli: 'on the command line',
+  dashboard: 'in the dashboard',
+  file: 'in MEMORY.md',
+}
+
+/** Where somebody did something, where that is not said yet. */
 export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
-  actor === 'person' ? ` through ${origin}` : ''
+  actor === 'person' ? ` ${placeWords[origin] ?? `through ${origin}`}` : ''
 
 /** What an event did, as the middle of a sentence: somebody ... something. */
 export const eventWords: Readonly<Record<EventKind, string>> = {
   remember: 'remembered',
-  learn: 'learned',
+  learn: 'told an agent about',
   reinforce: 'confirmed',
   correct: 'corrected',
   edit: 'edited',

@@ -16,7 +16,9 @@ export const knownKeys = (): readonly (readonly [string, string])[] => {
   for (const layer of layers.value) {
     for (const [key, { does, isHidden = false }] of Object.entries(layer.current)) if (!isHidden) all.set(key, does)
   }
-  return [...all]
+  // An object lists its digits first, from 0; on a keyboard 0 comes after 9.
+  const digits = [...all].filter(([key]) => /^\d$/.test(key)).sort(([one], [other]) => (+one || 10) - (+other || 10))
+  return [...digits, ...[...all].filter(([key]) => !/^\d$/.test(key))]
 }
 
 /** Listens to keys while the component is there. */

@@ -21,9 +21,17 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   if (to === window.location.pathname + window.location.search) return
   const before = window.location.pathname
   if (replace) window.history.replaceState(window.history.state, '', to)
-  else window.history.pushState(startEntry(), '', to)
+  else window.history.pushState({ ...startEntry(), from: window.location.pathname + window.location.search }, '', to)
   place.value = read()
   if (!replace && window.location.pathname !== before) window.scrollTo(0, 0)
+}
+
+/** Back to a page: by the history where that was the step before, so that the page stands where it was left. */
+export function goBackTo(to: string): void {
+  const state: unknown = window.history.state
+  const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : null
+  if (from === to) window.history.back()
+  else navigate(to)
 }
 
 /** A page with what stands after the question mark now, but for these changes; null takes one away. */

@@ -8,14 +8,8 @@ import { Button } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { isKeysHelpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
-
-const places: readonly { readonly href: string; readonly name: string; readonly icon: IconName }[] = [
-  { href: '/beliefs', name: 'Beliefs', icon: 'beliefs' },
-  { href: '/recall', name: 'Recall', icon: 'recall' },
-  { href: '/evaluation', name: 'Evaluation', icon: 'evaluation' },
-  { href: '/journal', name: 'Journal', icon: 'journal' },
-  { href: '/health', name: 'Health', icon: 'health' },
-]
+import { isPaletteOpen } from './palette.tsx'
+import { places } from './places.ts'
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
 
@@ -28,7 +22,7 @@ export function Sidebar() {
   ].join(' and ')
   return (
     <header class="side">
-      <Link href="/beliefs" class="brand">
+      <Link href="/" class="brand">
         <Logo />
         <span>Credence</span>
       </Link>
@@ -37,7 +31,7 @@ export function Sidebar() {
           <Link key={href} href={href} class="side-link" aria-current={isUnder(href) ? 'page' : undefined}>
             <Icon name={icon} />
             <span>{name}</span>
-            {href === '/beliefs' && waiting > 0 ? (
+            {href === '/review' && waiting > 0 ? (
               <span class="tally" title={`${words} waiting`}>
                 <span aria-hidden="true">{count(waiting)}</span>
                 <span class="unseen">, {words} waiting</span>
@@ -45,7 +39,16 @@ export function Sidebar() {
             ) : null}
           </Link>
         ))}
+        <button type="button" class="side-link narrow-only" onClick={openPalette}>
+          <Icon name="more" />
+          <span>More</span>
+        </button>
       </nav>
+      <button type="button" class="palette-button wide-only" onClick={openPalette}>
+        <Icon name="recall" />
+        <span>Go to…</span>
+        <kbd>Ctrl K</kbd>
+      </button>
       <div class="side-foot">
         <LiveState />
         <div class="side-tools">
@@ -72,7 +75,11 @@ export function Sidebar() {
   )
 }
 
-const isUnder = (href: string): boolean => path.value === href || path.value.startsWith(`${href}/`)
+const openPalette = (): void => {
+  isPaletteOpen.value = true
+}
+
+const isUnder = (href: string): boolean => path.value === href || (href !== '/' && path.value.startsWith(`${href}/`))
 
 function LiveState() {
   const words = isLive.value === null ? 'Connecting' : isLive.value ? 'Live' : 'Reconnecting'

@@ -38,7 +38,7 @@ function HowToSignIn({ error }: { readonly error: Refusal | null }) {
         This memory belongs to the person whose machine it is on, so the page needs the link that the server printed
         when it started. It looks like this:
       </p>
-      <code class="command">http://127.0.0.1:4777/#token=…</code>
+      <code class="command">{window.location.origin}/#token=…</code>
       <p>Cannot find it? Stop the server and start it again in a terminal. It prints the same link:</p>
       <code class="command">credence serve</code>
       <p class="soft small">

@@ -21,9 +21,16 @@ effect(() => {
     (value: Value) => {
       if (!signal.aborted) into.value = value
     }
-  // Signing in has asked for it already.
-  if (health.peek()?.journalHead !== journalHead.peek()) ask('health', { signal }).then(keep(health), () => undefined)
   ask('scopes', { signal }).then(keep(scopes), () => undefined)
+  const known = health.peek()
+  if (known?.journalHead === journalHead.peek()) {
+    // Signing in has asked for it already.
+    proposalCount.value = known.counts.proposals
+    candidateCount.value = known.counts.candidates
+    return () => controller.abort()
+  }
+  ask('health', { signal }).then(keep(health), () => undefined)
+  // The server may take the counts of `health` from a moment ago; these are exact.
   ask('listBeliefs', { query: { proposals: true, limit: 1 }, signal }).then(
     ({ total }) => keep(proposalCount)(total),
     () => undefined,

@@ -3,14 +3,10 @@ import { sawEvent } from '../api/live.ts'
 import { asRefusal, type Refusal } from '../api/refusal.ts'
 import { health } from './memory-facts.ts'
 
-/**
- * Takes the token out of the address before anything else, so that it stays in no history and on no screenshot, and
- * exchanges it for a cookie that no script can read.
- */
+/** Exchanges the token that was in the address for a cookie that no script can read. */
 export async function signIn(): Promise<Refusal | null> {
-  const token = new URLSearchParams(window.location.hash.slice(1)).get('token')
+  const token = window.credenceStart?.token ?? null
   if (token !== null) {
-    window.history.replaceState(null, '', window.location.pathname + window.location.search)
     try {
       await ask('login', { body: { token } })
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { count } from '../format/numbers.ts'
 
 type FieldProps = {
   readonly label: string
@@ -33,12 +34,23 @@ export function Field({ suggestions = [], ...field }: FieldProps & { readonly su
   )
 }
 
+/** A text that was pasted is never cut: whoever pasted it is told that it is too long. */
+function TooLong({ value, most }: { readonly value: string; readonly most: number }) {
+  if (value.length <= most) return null
+  return (
+    <p class="refused" role="alert">
+      {count(value.length)} characters; at most {count(most)} fit. Nothing was cut.
+    </p>
+  )
+}
+
 /** Several lines to write. */
 export function TextArea(field: FieldProps) {
   const id = useId()
   return (
     <Labelled id={id} label={field.label} help={field.help}>
-      <textarea {...sharedBy(id, field)} class="area" />
+      <textarea {...sharedBy(id, field)} class="area" maxLength={undefined} />
+      <TooLong value={field.value} most={field.maxLength} />
     </Labelled>
   )
 }

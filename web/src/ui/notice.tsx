@@ -3,7 +3,6 @@ import type { Refusal } from '../api/refusal.ts'
 import { Link } from '../navigation/link.tsx'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
-import { Worded } from './worded.tsx'
 
 /** What to see where nothing is yet: what would be here, and the next step towards it. */
 export function EmptyState({
@@ -20,7 +19,7 @@ export function EmptyState({
       <span class="empty-sign">
         <Icon name={icon} size={22} />
       </span>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <div class="empty-text">{children}</div>
     </div>
   )
@@ -33,7 +32,7 @@ export function FailedState({ error, retry }: { readonly error: Refusal; readonl
       <span class="empty-sign">
         <Icon name="warn" size={22} />
       </span>
-      <h3>{error.message}</h3>
+      <h2>{error.message}</h2>
       <div class="empty-text">
         <p>
           <Worded text={error.hint} />
@@ -55,7 +54,7 @@ export function MissingState({ error, elsewhere }: { readonly error: Refusal; re
       <span class="empty-sign">
         <Icon name="question" size={22} />
       </span>
-      <h3 class="break">{error.message}</h3>
+      <h2 class="break">{error.message}</h2>
       <div class="empty-text">
         <p>It may have been removed, or the address is not right.</p>
       </div>
@@ -76,5 +75,12 @@ export function Refused({ error }: { readonly error: Refusal | null }) {
         <Worded text={`${error.message} ${error.hint}`} />
       </span>
     </p>
+  )
+}
+
+/** A sentence of the program's own in which `backticks` stand around what is typed into a terminal. */
+export function Worded({ text }: { readonly text: string }) {
+  return (
+    <>{text.split(/`([^`]+)`/).map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece))}</>
   )
 }

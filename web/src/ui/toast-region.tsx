@@ -1,8 +1,21 @@
+import { isLate } from '../api/client.ts'
 import { isLive } from '../api/live.ts'
 import { dismiss, hold, letFade, type Toast, toasts } from '../state/toasts.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
-import { Worded } from './worded.tsx'
+import { Worded } from './notice.tsx'
+
+/** A line at the top while an answer is late, such as while another program has locked the store. */
+export const LateSign = () => (
+  <div class="late" role="status">
+    {isLate.value ? (
+      <>
+        <span class="late-bar" aria-hidden="true" />
+        <span class="late-words">Waiting for the memory…</span>
+      </>
+    ) : null}
+  </div>
+)
 
 /** What has just been done, and the way back. */
 export function ToastRegion() {

@@ -1,51 +1,70 @@
 import { resolve } from 'node:path'
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
-import { connectHosts, filesFor, isTemporary, nextStep, usualLevel } from '../../connect/hosts.ts'
+import { type Proof, proveConnection } from '../../connect/check.ts'
+import { type ConnectHost, connectHosts, filesFor, hosts, type Level } from '../../connect/hosts.ts'
+import { isTemporary } from '../../connect/launch.ts'
 import { connectFiles, diffOf, disconnectFiles, planConnection, planRemoval } from '../../connect/plan.ts'
+import { noteSeen } from '../../connect/seen.ts'
+import { type HostStatus, hostStatuses } from '../../connect/status.ts'
 import { keepingNotice } from '../../memory-location.ts'
-import { counted, harmless, lines, type Style } from '../../text/output.ts'
+import type { Session } from '../../session.ts'
+import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
 
-const host: Argument<(typeof connectHosts)[number]> = {
-  help: `The program to set up: ${connectHosts.join(', ')}.`,
-  count: 'one',
+const host: Argument<ConnectHost | null> = {
+  help: `The program to set up: ${connectHosts.join(', ')}. Not needed with --status.`,
+  count: 'optional',
   takesStdin: false,
-  read: ([given]) => oneOf(connectHosts, given ?? ''),
+  read: ([given]) => (given === undefined ? null : oneOf(connectHosts, given)),
 }
 
 export const connect = defineCommand({
   args: { host },
   options: {
+    status: flag('Show for every program whether it is connected, its version, its last hook and its last MCP call.'),
     project: flag('Change the configuration of the working directory, for everybody who works there.'),
     user: flag('Change your own configuration, for every directory. The default.'),
     remove: flag('Remove the entries of Credence; a file without other changes is restored exactly.'),
     print: flag('Only print what would change.'),
     yes: flag('Do not ask.'),
-    dir: text('<directory>', 'The memory directory the program is to use, wherever it runs.'),
+    allowRead: flag('Let Claude Code call the tools that only read, such as memory_search, without asking you.'),
+    dir: text('<directory>', 'The memory directory for the program, in every working directory.'),
     scope: {
       ...viewOptions.scope,
-      help: 'A scope to use instead of that of the directory it runs in. May be given several times.',
+      help: 'The scope to use instead of that of the working directory. May be given several times.',
     },
   },
   description:
-    "Shows the difference it would make to each file and asks before it writes. Comments and layout of the files stay, and so does the program's own memory. Prompts are then kept on this machine; `credence pause` stops that.",
+    "Shows a diff of each file and asks before it writes; then it runs the program's own check and says what is left to do. Comments and layout of the files stay; the program's own memory is not changed. From then on prompts are stored on this machine; `credence pause` stops that.",
   examples: {
     'credence connect claude-code': 'Adds the MCP server and the hooks to your own configuration.',
     'credence connect codex --project --print': 'Shows what would change for this project.',
-    'credence connect claude-code --remove': 'Takes everything out again.',
+    'credence connect claude-code --remove': 'Removes the entries of Credence.',
+    'credence connect --status': 'Shows which programs are connected, and when they last used the memory.',
   },
   async run({ args, options }, session) {
     const { machine } = session
     const { remove, print } = options
     const directory = session.workingDirectory()
-    const files = filesFor(args.host, {
+    if (options.status) return statusAnswer(hostStatuses(machine, directory), args.host)
+    if (args.host === null)
+      throw new UsageError('<host> is missing.', `Use one of ${connectHosts.join(', ')}, or --status.`)
+    const { host } = args
+    if (options.allowRead && host !== 'claude-code')
+      throw new UsageError(
+        '--allow-read is for claude-code only.',
+        'Leave it out; other programs have their own permission settings.',
+      )
+    const allowsReading = options.allowRead || (await offersReading(host, options, session))
+    const files = filesFor(host, {
       machine,
-      level: levelOf(options, usualLevel(args.host)),
+      level: levelOf(options, hosts[host].levels[0]),
       directory,
       options: [
         ...(options.dir === undefined ? [] : ['--dir', resolve(directory, options.dir)]),
         ...options.scope.flatMap((one) => ['--scope', one]),
       ],
+      allowsReading,
     })
     const { changes, problems } = remove
       ? { changes: planRemoval(files, machine), problems: [] }
@@ -53,48 +72,87 @@ export const connect = defineCommand({
     if (changes.length === 0 && remove) await disconnectFiles([], files, machine)
     const notice = remove ? [] : [keepingNotice(session.directory(options.dir))]
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
-    const answer = (written: boolean, note: string) => ({
-      document: { host: args.host, written, changes: documents },
+    const answer = (written: boolean, note: string, proof: Proof | null = null) => ({
+      document: { host, written, changes: documents, ...(proof === null ? {} : { proof }) },
       text: (style: Style) => lines(written ? [] : documents.map(({ diff }) => painted(diff, style)), note),
       notes:
         changes.length === 0 ? [] : [...notice, ...problems, ...(isTemporary(machine) && !remove ? [npxNote] : [])],
     })
-    if (changes.length === 0)
-      return answer(
-        false,
-        remove ? `Nothing of Credence is in the configuration of ${args.host}.` : `${args.host} is connected already.`,
-      )
-    if (print) return answer(false, '')
-    if (!options.yes) {
+    if (changes.length === 0 && remove) return answer(false, `Nothing of Credence is in the configuration of ${host}.`)
+    if (print) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
+    if (changes.length > 0 && !options.yes) {
       if (!session.isInteractive())
         throw new UsageError(
-          'Files would change, and there is no terminal to ask at.',
+          'Files would change, and there is no terminal to ask for confirmation.',
           'Give --print to see what would change, and --yes to write it.',
         )
       const shown = documents.map(({ diff }) => harmless(diff))
       const question = lines(shown, notice, `Write ${counted(changes.length, 'file')}?`)
       if (!(await session.confirm(question))) return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
-    if (remove) await disconnectFiles(changes, files, machine)
-    else await connectFiles(changes, machine)
     const list = changes.map(({ path }) => `  ${path}`)
-    return answer(
-      true,
-      remove
-        ? lines(`Removed Credence from ${args.host}:`, list)
-        : lines(`Connected ${args.host}:`, list, nextStep(args.host)),
-    )
+    if (remove) {
+      await disconnectFiles(changes, files, machine)
+      return answer(true, lines(`Removed Credence from ${host}:`, list))
+    }
+    await connectFiles(changes, machine)
+    const bar = await session.progress()
+    bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
+    const proof = await proveConnection(host, machine, directory).finally(() => bar.clear())
+    const { version } = proof
+    if (version !== null) noteSeen(machine, host, 'version', { at: new Date().toISOString(), version })
+    const reading = host === 'claude-code' && !allowsReading ? readingNote : []
+    const outcome = list.length === 0 ? `${host} is connected already.` : `Connected ${host}:`
+    return answer(list.length > 0, lines(outcome, list, proofText(proof), hosts[host].next, reading), proof)
   },
 })
 
-const npxNote =
-  'This copy of Credence was fetched by npx and may be cleared away; install it with `npm install -g credence` and connect again.'
+const npxNote = 'npx may delete this copy of Credence; install it with `npm install -g credence` and connect again.'
 
-type Level = 'user' | 'project'
+const readingNote = [
+  'Claude Code asks before each call of memory_search, and refuses it under `claude -p`; `credence connect claude-code --allow-read` allows the tools that only read.',
+]
+
+/** At a terminal, asks whether Claude Code may call the reading tools unasked. */
+async function offersReading(
+  host: ConnectHost,
+  { remove, print, yes }: { remove: boolean; print: boolean; yes: boolean },
+  session: Session,
+): Promise<boolean> {
+  if (host !== 'claude-code' || remove || print || yes || !session.isInteractive()) return false
+  return session.confirm('Let Claude Code search and read the memory without asking you each time?')
+}
+
+function proofText({ outcome, command, detail }: Proof): readonly string[] {
+  switch (outcome) {
+    case 'unchecked':
+      return [`Not checked: ${detail}`]
+    case 'proven':
+      return [`\`${command}\` confirms it: ${harmless(detail)}`]
+    case 'not proven':
+      return [`\`${command}\` does not confirm it. It printed:`, harmless(detail)]
+  }
+}
 
 function levelOf({ project, user }: { project: boolean; user: boolean }, usual: Level): Level {
   if (project && user) throw new UsageError('--project and --user exclude each other.', 'Give one of them.')
   return project ? 'project' : user ? 'user' : usual
+}
+
+function statusAnswer(all: readonly HostStatus[], host: ConnectHost | null) {
+  const hosts = host === null ? all : all.filter((one) => one.host === host)
+  const rows = hosts.map(({ host, connected, levels, version, lastHook, lastCall }) => [
+    host,
+    connected === 'no'
+      ? 'not connected'
+      : `${connected === 'yes' ? 'connected' : 'partly connected'} (${levels.join(', ')})`,
+    version?.version ?? '-',
+    lastHook === null ? '-' : `${lastHook.at} ${lastHook.event}: ${lastHook.outcome}`,
+    lastCall === null ? '-' : `${lastCall.at} ${lastCall.tool}`,
+  ])
+  const problems = hosts.flatMap(({ files }) => files.flatMap(({ problem }) => (problem === null ? [] : [problem])))
+  const heading = ['host', 'connection', 'version seen', 'last hook', 'last MCP call']
+  return { document: { hosts }, text: () => harmless(table([heading, ...rows])), notes: problems }
 }
 
 const painted = (diff: string, style: Style): string =>

@@ -1,40 +1,38 @@
-import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { statSync } from 'node:fs'
 import type { Finding } from '../../../beliefs/store-care.ts'
-import { MemoryError } from '../../../errors.ts'
-import { examine, rebuild } from '../../../memory/explain/doctor.ts'
+import { conflict, MemoryError } from '../../../errors.ts'
+import { acceptLoss, examine, rebuild } from '../../../memory/explain/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import type { Store } from '../../../memory/ports.ts'
-import { isDamage } from '../../../store/sqlite/database.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
 import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
-import { flag, memoryOptions, text } from '../../command/options.ts'
+import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
 import { counted, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
-  rebuild: flag('Derive everything again from the journal first.'),
-  backup: text('<file>', 'Write a complete copy to a new file first.'),
-  setAside: flag('Rename a store that is damaged, so that a new one is made; nothing is deleted.'),
+  rebuild: flag('First rebuild everything from the journal, and remove remains of forgotten texts.'),
+  acceptLoss: flag('Accept the journal although events are missing at its end.'),
+  setAside: flag('Rename a damaged store, so that a new one is created; nothing is deleted.'),
 }
 
 export const doctor = defineCommand({
   args: {},
   options: { ...maintenance, ...memoryOptions },
   description:
-    'Checks the file, the journal, every belief, every index and the mirror, and remembers, recalls and forgets a test belief.',
+    'Checks the file, the journal, every belief, every index and the mirror. Without --rebuild, --accept-loss or --set-aside it only reads. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence doctor': 'Shows the result of every check.',
-    'credence doctor --backup ~/memory.db --rebuild':
-      'Copies the store, derives it again from its journal and checks it.',
+    'credence doctor --rebuild':
+      'Rebuilds the store from its journal and checks it. First copy it with `credence backup`.',
   },
   async run({ options }, session) {
     const location = session.locate(options)
     const { dir, user } = location
     const store = await session.storeFile(dir)
-    const exists = existsSync(store)
+    const exists = await session.hasMemory(options)
     const { findings, hints } = exists ? await checkStore(session, store, location, options) : nothingThere(store)
     const ok = findings.every((finding) => finding.ok)
     return {
@@ -59,22 +57,23 @@ async function checkStore(
   location: MemoryLocation,
   options: ValuesOf<typeof maintenance>,
 ): Promise<Report> {
-  const privacy = privacyOf(store)
+  const privacy = location.store === undefined ? [privacyOf(store)] : []
   try {
     const { found, mirror } = await examined(session, location, options)
-    const findings = [privacy, ...found]
+    const findings = [...privacy, ...found]
     const isSound = findings.every(({ ok }) => ok)
     const hints = [...(isSound ? [] : [remedy]), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
     if (!options.setAside) return { findings: [...findings, ...mirror, ...queueFindings(location.dir)], hints }
     if (isSound)
-      throw new MemoryError('conflict', `The store ${store} is sound.`, {
-        hint: 'Only a damaged store is set aside. To have a copy, use --backup.',
-      })
+      throw conflict(
+        `The store ${store} is not damaged.`,
+        'Only a damaged store can be set aside. To make a copy, use `credence backup`.',
+      )
   } catch (error) {
-    if (!(error instanceof MemoryError && error.code === 'unavailable')) throw error
+    if (!(error instanceof MemoryError) || !['unavailable', 'invalid'].includes(error.code)) throw error
     const broken = { check: 'store', ok: false, detail: error.message }
-    if (!options.setAside) return { findings: [privacy, broken], hints: [error.hint ?? remedy] }
-    if (!isDamage(error.cause)) throw error
+    if (!options.setAside) return { findings: [...privacy, broken], hints: [error.hint ?? remedy] }
+    if (error.code !== 'invalid') throw error
   }
   const detail = `moved to ${setAsideCorruptStore(store)}; the next command begins a new store`
   const hints = ['Take beliefs back in from an export or a backup.']
@@ -84,21 +83,42 @@ async function checkStore(
 const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the store itself is not concerned.'
 
 const remedy =
-  '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged, `credence doctor --set-aside` renames the store so that a new one is made.'
+  '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged or not whole, restore a backup; `credence doctor --accept-loss` takes the journal as it is, `credence doctor --set-aside` renames the store so that a new one is made.'
 
 /** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
-const examined = (session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) =>
-  session.withPorts(dir, async (ports) => {
-    const done: Finding[] = []
-    if (options.backup !== undefined) {
-      const file = resolve(session.workingDirectory(), options.backup)
-      await ports.store.backup(file)
-      done.push({ check: 'backup', ok: true, detail: `a complete copy is in ${file}` })
-    }
-    if (options.rebuild) done.push(await rebuild(ports))
+async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
+  const done = await maintained(session, dir, options)
+  const progress = await session.progress()
+  const check = async (ports: Awaited<ReturnType<Session['ports']>>) => {
     const mirror = mirrorFindings(await mirrorStatus(ports, dir))
-    return { mirror, found: [...done, ...(await examine(ports)), await contentsOf(ports.store, user)] }
+    const found = await examine(ports, user, (name, at, total) => progress.show(`checking: ${name}`, at, total))
+    return { mirror, found: [...done, ...found, await contentsOf(ports.store, user)] }
+  }
+  try {
+    return await session.withPorts(dir, check, { inspect: true })
+  } catch (error) {
+    if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
+    // Made by an older version: opening it for writing brings it up to date, as every other command would.
+    return await session.withPorts(dir, check)
+  } finally {
+    progress.clear()
+  }
+}
+
+/** The work that was asked for besides the check, done first. */
+async function maintained(
+  session: Session,
+  dir: string,
+  { acceptLoss: isAccepted, rebuild: isRebuilt }: ValuesOf<typeof maintenance>,
+): Promise<readonly Finding[]> {
+  if (!isAccepted && !isRebuilt) return []
+  return session.withPorts(dir, async (ports) => {
+    const done: Finding[] = []
+    if (isAccepted) done.push(await acceptLoss(ports))
+    if (isRebuilt) done.push(await rebuild(ports))
+    return done
   })
+}
 
 async function contentsOf(store: Store, user: string): Promise<Finding> {
   const only = { limit: 1, offset: 0 }
@@ -115,8 +135,8 @@ function queueFindings(dir: string): readonly Finding[] {
   if (waiting + failed === 0) return []
   const detail =
     failed === 0
-      ? `${counted(waiting, 'message')} not heard yet; the next hook hears them`
-      : `${counted(failed, 'message')} could not be heard because of a bug, in ${queueIn(dir)}/failed; report the bug, then remove them`
+      ? `${counted(waiting, 'message')} not stored yet; the next hook stores them`
+      : `${counted(failed, 'message')} could not be stored because of a bug, in ${queueIn(dir)}/failed; report the bug, then remove them`
   return [{ check: 'hooks', ok: failed === 0, detail }]
 }
 
@@ -125,12 +145,17 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
   if (!status.exists) return []
   const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
   const trouble = [
-    ...(held === null ? [] : [`${file} is held: ${held.reason} (${held.file})`]),
+    ...(held === null ? [] : [`${file} is not synchronised: ${held.reason} (${held.file})`]),
     ...(problem === null ? [] : [problem.message]),
     ...conflicts.map(({ file: name }) => `changed in both places: ${name}`),
-    ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not taken in: ${reason}`),
+    ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not imported: ${reason}`),
   ]
-  const waiting = pendingEvents + editedFiles.length === 0 ? 'in step' : 'not in step yet; run: credence mirror sync'
+  const waiting =
+    pendingEvents + editedFiles.length > 0
+      ? 'not in sync yet; run: credence mirror sync'
+      : status.undecided.length > 0
+        ? `${counted(status.undecided.length, 'edit')} waiting for you; run: credence proposals`
+        : 'in sync'
   const detail = trouble.length === 0 ? `${counted(items, 'item')} in ${file}, ${waiting}` : trouble.join('; ')
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }

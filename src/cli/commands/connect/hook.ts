@@ -1,6 +1,7 @@
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { choice, memoryOptions, viewOptions } from '../../command/options.ts'
-import { logHook } from '../../hooks/hook-log.ts'
+import { noteSeen } from '../../connect/seen.ts'
+import { type HookRecord, logHook } from '../../hooks/hook-log.ts'
 import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
 import { failureOf, hookDeadlineMs, runHook } from '../../hooks/run-hook.ts'
 import type { Session } from '../../session.ts'
@@ -15,27 +16,27 @@ const event: Argument<ReturnType<typeof readEvent>> = {
 export const hook = defineCommand({
   args: { event },
   options: {
-    host: { ...choice('<host>', hookHosts, 'Which program the hook belongs to.'), default: 'claude-code' },
+    host: { ...choice('<host>', hookHosts, 'The program that runs the hook.'), default: 'claude-code' },
     ...viewOptions,
     ...memoryOptions,
   },
-  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A background process (\`hear\`) keeps the message and learns from it. On any error it prints nothing, ends with 0 and adds a line to state/hook.log.`,
+  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A background process (\`hear\`) stores the message and learns from it. On any error it prints nothing, exits with 0 and adds a line to state/hook.log.`,
   isForPrograms: true,
   examples: {
     'credence hook prompt-submit --host codex':
-      'Prints the context for the prompt on standard input, and keeps the prompt.',
+      'Prints the context for the prompt on standard input, and stores the prompt.',
     'credence hook SessionStart': 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
   },
   async run({ args, options: { host = 'claude-code', ...options } }, session) {
     const { dir, ...numbers } = await runHook({ host, event: args.event, options }, session)
-    logHook(dir, { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) })
+    note(session, dir, { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) })
     return { document: numbers, text: () => '' }
   },
   async failOpen(error, session, argv) {
     const known = argv.map((word) => hookEventNamed(word)).find((name) => name !== undefined)
     const host = hookHosts.find((name) => argv.includes(name) || argv.includes(`--host=${name}`))
     const dir = argv[argv.indexOf('--dir') + 1]
-    logHook(session.directory(argv.includes('--dir') ? dir : undefined), {
+    note(session, session.directory(argv.includes('--dir') ? dir : undefined), {
       at: new Date().toISOString(),
       host: host ?? (argv.some((word) => word.startsWith('--host')) ? 'unknown' : 'claude-code'),
       event: known ?? 'unknown',
@@ -44,6 +45,13 @@ export const hook = defineCommand({
     })
   },
 })
+
+/** Leaves a line in the log of the memory, and the time for `connect --status`. */
+function note({ machine }: Session, dir: string, record: HookRecord): void {
+  logHook(dir, record)
+  const { at, host, event, outcome } = record
+  if (event !== 'hear' && host !== 'unknown') noteSeen(machine, host, 'hook', { at, event, outcome })
+}
 
 const msSince = (session: Session): number => Math.round(performance.now() - session.startedAt)
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseScope } from '../../../beliefs/scope.ts'
-import { MemoryError } from '../../../errors.ts'
+import { conflict, notFound, unavailable } from '../../../errors.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
 import { type Answer, defineCommand } from '../../command/command.ts'
 import { memoryOptions, option } from '../../command/options.ts'
@@ -13,41 +13,49 @@ import { leftAloneText } from '../memory/mirror.ts'
 export const init = defineCommand({
   args: {},
   options: {
-    attach: option('<scope>', 'Use this scope for the repository, as after it was renamed.', parseScope),
+    attach: option('<scope>', 'Use this scope for the repository, for example after it was renamed.', parseScope),
     ...memoryOptions,
   },
   description:
-    'Not needed before remembering, which makes a memory too; but only this and `mirror sync` make MEMORY.md, the readable face of it. Harmless where there is one.',
+    'Also creates MEMORY.md, the memory as a readable file. Changes nothing if the memory exists. `credence remember` creates a memory too, but without MEMORY.md.',
   examples: {
-    'credence init': 'Makes your own memory and says where it is.',
+    'credence init': 'Creates your own memory and prints its directory.',
     'credence init --attach project:ledger-1a2b3c4d':
       'Writes .credence.json, so that a renamed repository uses the beliefs it had.',
-    'credence init --dir ./memory': 'Makes a memory that every command run in this directory uses.',
+    'credence init --dir ./memory': 'Creates a memory that every command run in this directory uses.',
   },
   async run({ options }, session) {
     if (options.attach !== undefined) return attach(options.attach, options, session)
-    const { dir, user, homeScopes } = session.locate(options)
+    const { dir, user, homeScopes, store: server } = session.locate(options)
     const store = await session.storeFile(dir)
-    const isNew = !existsSync(store)
+    const isNew = !(await session.hasMemory(options))
     makePrivateDirectory(dir)
     await session.memory(options)
     // Text that is in the file already stays, and beliefs are added behind it.
-    const { file, leftAlone, held } = await session.withPorts(dir, (ports) => syncMirror(ports, { dir, user }))
+    const authority = session.settings(options).mirrorAuthority
+    const { file, leftAlone, held } = await session.withPorts(dir, (ports) =>
+      syncMirror(ports, { dir, user, authority }),
+    )
     return {
       document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone },
       text: (style) =>
         lines(
-          isNew
-            ? `Made a memory in ${style.bold(dir)}.`
-            : `There is a memory in ${style.bold(dir)} already; nothing was changed.`,
-          `Its beliefs are in ${style.bold(file)} too, for reading and editing.`,
+          server !== undefined
+            ? `The memory is in ${style.bold(store)}; its files are in ${style.bold(dir)}.`
+            : isNew
+              ? `Created a memory in ${style.bold(dir)}.`
+              : `There is already a memory in ${style.bold(dir)}; nothing was changed.`,
+          `You can read and edit its beliefs in ${style.bold(file)}.`,
           leftAlone > 0 && leftAloneText(leftAlone, file),
           '',
           'Next:',
           '  credence remember "Invoices are due after 14 days." --name "payment terms"',
           '  credence recall "What are our payment terms?" --explain',
         ),
-      notes: held === null ? [] : [`warning: the file is held: ${held.reason}. See \`credence mirror status\`.`],
+      notes:
+        held === null
+          ? []
+          : [`warning: the file was not synchronised: ${held.reason}. See \`credence mirror status\`.`],
     }
   },
 })
@@ -56,20 +64,14 @@ export const init = defineCommand({
 async function attach(scope: string, options: LocationOptions, session: Session): Promise<Answer> {
   const known = (await (await session.reading(options)).scopes()).find((one) => one.scope === scope)
   if (known === undefined)
-    throw new MemoryError('not_found', `No belief is in the scope ${scope}.`, {
-      hint: 'List the scopes with `credence beliefs --scopes`.',
-    })
+    throw notFound(`No belief is in the scope ${scope}.`, 'List the scopes with `credence beliefs --scopes`.')
   const file = join(repositoryRoot(session.workingDirectory()), projectFileName)
   try {
     writeFileSync(file, `${JSON.stringify({ scope })}\n`, { flag: 'wx' })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EEXIST')
-      throw new MemoryError('conflict', `There is ${file} already.`, { hint: `Set "scope" in it to "${scope}".` })
-    throw new MemoryError('unavailable', `${file} cannot be written (${code}).`, {
-      hint: 'Check who may write there.',
-      cause,
-    })
+    if (code === 'EEXIST') throw conflict(`${file} already exists.`, `Set "scope" in it to "${scope}".`)
+    throw unavailable(`${file} cannot be written (${code}).`, 'Check the permissions of the directory.', cause)
   }
   return {
     document: { file, ...known },
@@ -92,9 +94,10 @@ function makePrivateDirectory(dir: string): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new MemoryError('unavailable', `The directory ${dir} cannot be made (${code}).`, {
-      hint: 'Choose another one with --dir, or check who may write there.',
+    throw unavailable(
+      `The directory ${dir} cannot be created (${code}).`,
+      'Choose another one with --dir, or check the permissions.',
       cause,
-    })
+    )
   }
 }

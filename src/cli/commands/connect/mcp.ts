@@ -1,34 +1,45 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
+import { teamOwner } from '../../../beliefs/scope.ts'
 import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { defineCommand } from '../../command/command.ts'
 import { flag, readOptions } from '../../command/options.ts'
-import type { Session, StandpointOptions } from '../../session.ts'
+import type { Ports, Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
   args: {},
   options: {
-    fixedScopes: flag('Refuse calls that name a scope which is not in view already.'),
+    fixedScopes: flag('Refuse calls that name a scope out of view.'),
     ...readOptions,
   },
-  description:
-    'Speaks MCP on standard input and output until its input ends, for a host that starts it. `credence connect` writes the configuration.',
+  description: 'Runs until its input ends. A host starts it; `credence connect` writes the configuration.',
   isForPrograms: true,
   examples: {
-    'credence mcp': 'Serves the memory of the working directory; a host starts it like this.',
-    'credence mcp --scope project:ledger --fixed-scopes':
-      'Serves one project and nothing else, whatever the agent asks for.',
+    'credence mcp': 'Serves the memory of the working directory, as a host would start it.',
+    'credence mcp --scope project:ledger --fixed-scopes': 'Serves one project only, and refuses other scopes.',
   },
   async run({ options }, session) {
-    const { memoryMcp } = await import('../../../mcp/memory-mcp.ts')
+    const { answerHandshake } = await import('../../../mcp/handshake.ts')
     const { stdin, stdout, stderr } = session.streams()
+    const { machine } = session
+    // Claude Code's plugin starts a second server; it offers nothing while the server of `connect` is set up.
+    const offersNothing =
+      Boolean(machine.env.CLAUDE_PLUGIN_ROOT) &&
+      (await import('../../connect/status.ts')).hasServer('claude-code', machine, session.workingDirectory())
+    const { signal } = session.interruption()
     const release = keepStdoutClean(stderr)
     try {
-      const serving = memoryMcp(mcpSetup(session, options)).serveStreams({ input: stdin, output: stdout })
-      session.interruption().signal.addEventListener('abort', () => void serving.close(), { once: true })
+      const streams = { input: stdin, output: stdout }
+      const answered = offersNothing ? null : await answerHandshake({ ...streams, version: machine.version() })
+      const { memoryMcp } = await import('../../../mcp/memory-mcp.ts')
+      const setup = await mcpSetup(session, options)
+      const serving = memoryMcp({ ...setup, offersNothing }).serveStreams({ ...streams, answered })
+      signal.addEventListener('abort', () => void serving.close(), { once: true })
+      if (signal.aborted) await serving.close()
       await serving.closed
+      await setup.close()
     } finally {
       release()
     }
@@ -40,27 +51,49 @@ export const mcp = defineCommand({
 const mostAuthors = 32
 
 /** The setup of the MCP server. Each program that connects writes under its own name. */
-function mcpSetup(
+async function mcpSetup(
   session: Session,
   options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean },
-): McpOptions {
-  const { user, scopes, homeScopes } = session.locate(options)
+): Promise<McpOptions & { readonly close: () => Promise<void> }> {
+  const { hostOfClient } = await import('../../connect/hosts.ts')
+  const { noteSeen } = await import('../../connect/seen.ts')
+  const { dir, user, scopes, homeScopes, everyTeam } = session.locate(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
     const known = memories.get(author.origin)
     if (known !== undefined) return known
     if (memories.size >= mostAuthors && author.origin !== 'mcp') return opened({ ...author, origin: 'mcp' })
-    const memory = session.memory({ ...options, scope: scopes, as: author })
+    const memory = session.memory({ ...options, scope: scopes, as: author, resident: true })
     memories.set(author.origin, memory)
     // Opening is tried again at the next call.
     memory.catch(() => memories.delete(author.origin))
     return memory
   }
+  let opening: Promise<Ports> | null = null
+  // Asked with every call: the person may join or leave a team while the server runs.
+  const teamScopes = async (): Promise<readonly string[]> => {
+    if (!everyTeam || !(await session.hasMemory(options))) return []
+    opening ??= session.ports(dir)
+    opening.catch(() => {
+      opening = null
+    })
+    return (await (await opening).store.memberships(user)).map(({ team }) => teamOwner(team))
+  }
+  const view = { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false }
   return {
     version: session.machine.version(),
-    view: { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false },
+    view: async () => ({ ...view, scopes: [...scopes, ...(await teamScopes())] }),
     memoryAs: opened,
+    originOf: (client) => hostOfClient(client) ?? client,
+    onCall: ({ origin, tool, version }) => {
+      const host = hostOfClient(origin)
+      const at = new Date().toISOString()
+      if (host === null) return
+      noteSeen(session.machine, host, 'call', { at, tool })
+      if (version !== null) noteSeen(session.machine, host, 'version', { at, version })
+    },
     onBug: (error) => console.error(error),
+    close: async () => (await opening?.catch(() => null))?.store.close(),
   }
 }
 

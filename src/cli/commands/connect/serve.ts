@@ -1,33 +1,50 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { MemoryError } from '../../../errors.ts'
+import { unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
+import type { EndedSessions } from '../../../http/authentication.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { serverApp } from '../../../http/server-app.ts'
-import { memoryMcp } from '../../../mcp/memory-mcp.ts'
 import { defaultUser } from '../../../open-memory.ts'
 import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
-import { flag, memoryOptions, text, viewOptions, wholeNumber } from '../../command/options.ts'
+import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
-import { fillDemo } from '../../serve/demo-memory.ts'
+import { fillDemoWithPast } from '../../serve/demo-memory.ts'
+import { evaluateExample } from '../../serve/demo-regression.ts'
 import { openServerDeps, type ServedMemory, type ServedStore } from '../../serve/server-deps.ts'
+import { principalMemory, tenantMcp } from '../../serve/tenants.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines } from '../../text/output.ts'
 import { tourScopes } from './tour.ts'
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/u
 
-/** The token of an installation; made when there is none, and readable by its owner alone. */
+/** Sessions that were logged out, one a line, in a file that only its owner can read; the latest ones. */
+function endedSessions(file: string): EndedSessions {
+  const known = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [])
+  return {
+    has: (id) => known.has(id),
+    add: async (id) => {
+      known.add(id)
+      await writeAtomically(file, `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
+    },
+  }
+}
+
+const mostEnded = 1_000
+
+/** A token of an installation; made when there is none, and readable by its owner alone. */
 async function installationToken(file: string): Promise<string> {
   await writeAtomically(file, `${randomBytes(32).toString('base64url')}\n`, { existing: 'keep' })
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
   const token = readFileSync(file, 'utf8').trim()
   if (wellFormed.test(token)) return token
-  throw new MemoryError('unavailable', `${file} does not hold a token.`, {
-    hint: 'Remove it; the next start makes a new one, and everybody has to log in again.',
-  })
+  throw unavailable(
+    `${file} does not contain a token.`,
+    'Delete it. The next start creates a new token, and all clients must log in again.',
+  )
 }
 
 const usualPort = 4777
@@ -42,33 +59,41 @@ export const serve = defineCommand({
     port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
     host: { ...text('<address>', 'The address to listen on.'), default: loopback },
     allowRemote: flag(
-      'Needed for another address than this machine: everyone who has the token can read and change everything.',
+      'Required to listen on other addresses: everyone who has the token can read and change everything.',
     ),
-    demo: flag('Serve a demo memory that is gone afterwards, even if there is one of your own.'),
-    evaluate: flag('Run the retrieval packs once, in the background, so that there is something to see.'),
+    publicUrl: option(
+      '<url>',
+      'The address under which a reverse proxy with TLS serves this, such as https://memory.example.org.',
+      readPublicUrl,
+    ),
+    demo: flag('Serve a temporary demo memory, even if you have a memory.'),
+    evaluate: flag('Run the retrieval packs once in the background, so that the evaluation pages show runs.'),
     ...viewOptions,
     ...memoryOptions,
   },
   description:
-    'Answers until it is interrupted: the dashboard at /, the HTTP API under /api/v1 (described at /api/openapi.json), MCP at /mcp. Only with the token of the memory directory, which the link brings along. Where there is no memory yet, a demo memory is served.',
+    'Runs until interrupted: the dashboard at /, the HTTP API under /api/v1 (described at /api/openapi.json), MCP at /mcp. All need the token of the memory directory, which the printed link contains. Agents have their own token, with which they cannot accept, confirm or undo. Other people use tokens of `credence token create`. If there is no memory yet, a demo memory is served.',
   examples: {
     'credence serve': `Prints a link to the dashboard on http://${loopback}:${usualPort}.`,
-    'credence serve --demo --port 0 --json': 'Serves a demo on a free port, and says where as JSON.',
+    'credence serve --demo --port 0 --json': 'Serves a demo on a free port, and prints the address as JSON.',
   },
   async run({ options }, session) {
     const { port = usualPort, host = loopback } = options
-    const hosts = hostNames(host, options.allowRemote)
+    const hosts = withPublicUrl(hostNames(host, options.allowRemote), options.publicUrl)
     const isDemo = options.demo || !(await session.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
-    const vectors = session.settings({ dir: served.dir }).sentenceVectors
-    const ports = await session.ports(served.dir, { thread: true, vectors })
-    if (isDemo) await fillDemo(ports, served.dir)
+    const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.settings({ dir: served.dir })
+    const agentShare = percent / 100
+    const ports = await session.ports(served.dir, { thread: true, resident: true, vectors, evalStoreDir, agentShare })
+    if (isDemo) await fillDemoWithPast(ports, served.dir)
     const open = await openServerDeps(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
       await open.close()
       if (isDemo) rmSync(served.dir, { recursive: true, force: true })
     }
     try {
+      // A server that is away or refuses is an error now, and not with the first request.
+      await open.deps.access()
       return await answerRequests(session, { ...open, close }, { host, port, hosts, served, options })
     } catch (error) {
       await close()
@@ -83,12 +108,25 @@ function hostNames(host: string, allowRemote: boolean): HostNames {
   if (!allowRemote) {
     throw new UsageError(
       `${host} can be reached from other machines.`,
-      `Leave --host out for ${loopback}, or add --allow-remote if that is what you want.`,
+      `Leave out --host for ${loopback}, or add --allow-remote to allow this.`,
     )
   }
   const isEverywhere = host === '0.0.0.0' || host === '::'
   return { names: [...loopbackNames.names, ...(isEverywhere ? [] : [host.toLowerCase()])], anyAddress: isEverywhere }
 }
+
+function readPublicUrl(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url !== null && /^https?:$/u.test(url.protocol) && given.replace(/\/$/u, '') === url.origin) return url
+  throw new UsageError(
+    `"${given}" is not the address of a server.`,
+    'Write https://memory.example.org, without a path.',
+  )
+}
+
+/** Also answers requests that a reverse proxy passes on with the name of the address. */
+const withPublicUrl = (hosts: HostNames, url: URL | undefined): HostNames =>
+  url === undefined ? hosts : { ...hosts, names: [...hosts.names, url.hostname], publicOrigin: url.origin }
 
 const demoMemory = (session: Session): ServedMemory => ({
   dir: session.temporaryDirectory(),
@@ -113,53 +151,66 @@ async function answerRequests(
   { host, port, hosts, served, options }: ServeRequest,
 ): Promise<Answer> {
   const { dir, user, scopes, homeScopes, isDemo } = served
-  const tokenFile = join(dir, 'state', 'token')
-  const token = await installationToken(tokenFile)
+  const isOnServer = !isDemo && session.locate(options).store !== undefined
+  const place = isOnServer ? await session.storeFile(dir) : dir
+  const [tokenFile, agentFile] = [join(dir, 'state', 'token'), join(dir, 'state', 'agent-token')]
+  const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
   // The sender of the request learns only that there is a bug.
   const onBug = (error: unknown): void => console.error(error)
-  const mcp = memoryMcp({
+  const mcp = tenantMcp(open.deps.ports, {
     version: open.deps.version,
     view: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
     memoryAs: async (author) => open.memoryAs(author),
     onBug,
-  }).httpHandler()
+  })
   const { app, close } = serverApp({
     deps: open.deps,
-    token,
+    tokens,
+    endedSessions: endedSessions(join(dir, 'state', 'ended-sessions')),
     hosts,
     webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),
-    mcpHandler: async (request) => {
+    mcpHandler: async (request, caller) => {
       await open.deps.catchUp()
-      return mcp.fetch(request)
+      return mcp.fetch(request, caller)
     },
+    perMinute: session.settings({ dir }).requestsPerMinute,
     onBug,
   })
-  const listening = await listen((request) => app.fetch(request), { host, port })
+  const listening = await listen((request, env) => app.fetch(request, env), { host, port })
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
+  const interruption = new AbortController()
+  let evaluated = Promise.resolve()
   session.onInterrupt(async () => {
+    interruption.abort()
     await stopForgetting()
+    await open.work.stop()
+    await evaluated
     close()
     await listening.close()
     await mcp.close()
     await open.close()
   })
-  if (options.evaluate) void open.work.runAll(packsToEvaluate)
+  const evaluate = async (): Promise<void> => {
+    if (isDemo) await evaluateExample(session, open.deps.evalRoot, interruption.signal)
+    if (!interruption.signal.aborted) await open.work.runAll(packsToEvaluate)
+  }
+  if (options.evaluate) evaluated = evaluate().catch(onBug)
   // Browsers do not send the fragment, so the token is in no log.
-  const link = `${listening.url}/#token=${token}`
+  const link = `${listening.url}/#token=${tokens.person}`
   return {
     document: { url: listening.url, port: listening.port, link, dir, user, isDemo },
     text: () =>
       lines(
         isDemo
-          ? 'A demo memory is served, which is deleted when this ends; nothing of yours is read or changed.'
-          : `The memory in ${dir} is served.`,
+          ? 'Serving a demo memory, which is deleted when the server stops. Your own data is neither read nor changed.'
+          : `Serving the memory in ${place}.`,
         `  dashboard  ${link}`,
         `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${tokenFile})`,
-        `  MCP        ${listening.url}/mcp`,
-        options.evaluate && `Evaluating ${packsToEvaluate.join(' and ')} meanwhile.`,
-        'Interrupt to end.',
+        `  MCP        ${listening.url}/mcp  (for agents, with the token in ${agentFile})`,
+        options.evaluate && `Evaluating ${packsToEvaluate.join(' and ')} in the background.`,
+        'Press Ctrl-C to stop.',
       ),
-    notes: isDemo ? ['`credence init` makes a memory of your own.'] : [],
+    notes: isDemo ? ['`credence init` creates a memory of your own.'] : [],
   }
 }
 
@@ -169,15 +220,21 @@ const hourMs = 3_600_000
 function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
   const { keepTurnsDays, sentenceVectors } = session.settings(options)
   const { dir, user } = session.locate(options)
-  const memory = open.memoryAs({ actor: 'person', origin: 'retention' })
+  const author = { actor: 'person', origin: 'retention' } as const
+  const forgetAll = async (): Promise<void> => {
+    await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
+    if (keepTurnsDays === 0) return
+    const { access } = await open.deps.access()
+    for (const { name: person } of await access.people()) {
+      const principal = { tokenId: '', person, isAgent: false, scopes: [], teams: [] }
+      await forgetOldTurns(principalMemory(open.deps.ports, principal, author), keepTurnsDays, new Date())
+    }
+  }
   let underWay = Promise.resolve()
   const look = (): void => {
     // In another process: computing vectors takes all of a processor.
     if (sentenceVectors) void session.startDetached(['vectors', '--dir', dir, '--user', user])
-    underWay = forgetOldTurns(memory, keepTurnsDays, new Date()).then(
-      () => {},
-      (error: unknown) => console.error(error),
-    )
+    underWay = forgetAll().catch((error: unknown) => console.error(error))
   }
   look()
   const timer = setInterval(look, hourMs)

@@ -81,7 +81,7 @@ async function remembering(memory: Memory): Promise<Scene> {
   const scopes = await memory.scopes()
   return {
     title: 'Remembering',
-    told: `A belief is one statement with a name that people call it by, in the scope where it holds. Here are ${counted(beliefs.length, 'belief')} in ${counted(scopes.length, 'scope')}, in a memory that exists only for this tour.`,
+    told: `A belief is one statement with a name and a scope. Here are ${counted(beliefs.length, 'belief')} in ${counted(scopes.length, 'scope')}, in a memory that exists only for this tour.`,
     steps: [
       {
         command: 'credence remember "Invoices are due in 14 days." --name "payment terms" …',
@@ -95,7 +95,7 @@ async function remembering(memory: Memory): Promise<Scene> {
 async function recalling(memory: Memory): Promise<Scene> {
   return {
     title: 'Recalling',
-    told: 'For every message, Credence picks what belongs in the context of an agent: what is known about the person, what is pinned, and what the message names. How the second one was written does not matter; why it was taken is shown as arithmetic.',
+    told: 'For every message, Credence selects the context for an agent: preferences of the person, pinned beliefs, and beliefs that the message names. The second message has a typo and still finds its belief; the score is shown as arithmetic.',
     steps: [
       await recallStep(memory, 'What are our payment terms?', 'everything'),
       await recallStep(memory, 'Is the session cache in reedis safe?', 'explained'),
@@ -106,7 +106,7 @@ async function recalling(memory: Memory): Promise<Scene> {
 async function leavingOut(memory: Memory): Promise<Scene> {
   return {
     title: 'Leaving out',
-    told: 'What the message does not name is not recalled, however similar it sounds: a database that has nothing to do with the question only distracts. Other scopes are a boundary, but you are told what lies behind it.',
+    told: 'A belief that the message does not name is not recalled, even if it is similar: an unrelated belief only distracts. Beliefs of other scopes are never recalled, but the output names them.',
     steps: [
       await recallStep(memory, 'Good morning! Did you have a nice weekend?', 'relevant'),
       await recallStep(memory, 'Ask Ada about the brand colours.', 'near misses'),
@@ -120,7 +120,7 @@ async function correcting(memory: Memory): Promise<Scene> {
   const history = await memory.history('payment terms')
   return {
     title: 'Changing your mind',
-    told: 'A correction replaces a belief. The old one is kept for the record and can never come back into a context; every change can be undone.',
+    told: 'A correction replaces a belief. The old one stays in the history and is never recalled; every change can be undone.',
     steps: [
       {
         command: 'credence correct "payment terms" "Invoices are due in 30 days."',
@@ -143,7 +143,7 @@ async function explaining(memory: Memory): Promise<Scene> {
   const edited = await memory.addAliases('release day', ['ship the release'])
   return {
     title: 'Asking why not',
-    told: 'A belief that you expected and did not get has a reason, and a remedy.',
+    told: 'If a belief is missing, `why` gives the reason and a change that helps.',
     steps: [
       {
         command: `credence why "${message}" "release day"`,
@@ -164,15 +164,15 @@ async function explaining(memory: Memory): Promise<Scene> {
 async function closing(memory: Memory): Promise<Scene> {
   const events = await memory.events({ limit: 1 })
   const next = {
-    'credence init': 'make a memory of your own',
-    'credence remember "…" --name "…"': 'and remember something',
+    'credence remember "…" --name "…"': 'store a statement in your own memory',
     'credence recall "…" --explain': 'see what an agent would get, and why',
-    'credence recall --render -': 'the block to put into a prompt',
+    'credence connect claude-code': 'give an agent this memory',
+    'credence import chats ~/.claude/projects': 'bring in past conversations',
     'credence --help': 'everything else',
   }
   return {
     title: 'Now you',
-    told: `${counted(events[0]?.number ?? 0, 'change')} were made and journalled just now, in a memory that is gone when this line has been printed. Try next:`,
+    told: `${counted(events[0]?.number ?? 0, 'change')} were made in a temporary memory, which is deleted now. Try next:`,
     steps: [
       {
         command: null,
@@ -203,10 +203,10 @@ async function recallStep(memory: Memory, message: string, showing: RecallView):
 export const tour = defineCommand({
   args: {},
   options: {},
-  description: 'Nothing of yours is read or changed.',
+  description: 'Your own memory is neither read nor changed.',
   examples: {
     'credence tour': 'Remembers a dozen beliefs, recalls for six messages, and explains the results.',
-    'credence tour --json': 'The same as one JSON array, a scene each.',
+    'credence tour --json': 'The same as one JSON array with one object per scene.',
   },
   async run(_input, session) {
     return {

@@ -1,6 +1,6 @@
 import type { Turn } from '../../../beliefs/turn.ts'
 import type { SessionSummary } from '../../../beliefs/turn-store.ts'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, notFound } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand } from '../../command/command.ts'
@@ -14,11 +14,11 @@ export const conversations = defineCommand({
   options: {
     ...timeOptions,
     limit: wholeNumber('How many to show.', { min: 1, max: 1_000, default: 50 }),
-    offset: wholeNumber('How many to leave out at the beginning.', { min: 0, default: 0 }),
+    offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
     scope: { ...filterOptions.scope, help: 'Only conversations of this scope. May be given several times.' },
     ...memoryOptions,
   },
-  description: 'Newest first, by day: the id, the scope, the number of turns and the first words of each.',
+  description: 'Newest first, each with its id, scope, number of turns and first words.',
   examples: {
     'credence conversations --since 2026-05-01': 'Lists the conversations since that day.',
     'credence conversations show 3f2a': 'Shows the conversation whose id begins with 3f2a.',
@@ -35,7 +35,7 @@ export const conversations = defineCommand({
       document: page,
       text: (style) => listText(page.items, style),
       notes: [
-        ...(page.items.length > 0 ? [] : [isFiltered ? 'There are no such conversations.' : emptyText]),
+        ...(page.items.length > 0 ? [] : [isFiltered ? 'No conversation matches.' : emptyText]),
         ...moreNote('conversation', page.total, offset + page.items.length),
       ],
     }
@@ -63,26 +63,27 @@ const listText = (items: readonly SessionSummary[], style: Style): string =>
 const neighbours = 10
 
 export const conversationsShow = defineCommand({
-  args: { session: one('The id of the conversation, or a beginning of it that no other has.') },
+  args: { session: one('The id of the conversation, or a unique beginning of it.') },
   options: {
     around: text('<turn>', `Only this turn, and the ${neighbours} turns before and after it.`),
     limit: wholeNumber('How many turns to show.', { min: 1, max: 1_000, default: 100 }),
-    offset: wholeNumber('How many turns to leave out at the beginning.', { min: 0, default: 0 }),
+    offset: wholeNumber('How many turns to skip.', { min: 0, default: 0 }),
     ...memoryOptions,
   },
   examples: {
     'credence conversations show 3f2a': 'Shows what was said, in order.',
     'credence conversations show 3f2a --around t-7k2m9xq0v3bd':
-      'Shows one turn, such as `credence search` names it, with the turns around it.',
+      'Shows a turn that `credence search` found, with the turns around it.',
   },
   async run({ args, options }, session) {
     const memory = await session.reading(options)
     const id = await findSession(memory, args.session)
     const centre = options.around === undefined ? null : await memory.turn(options.around)
     if (centre !== null && centre.session !== id)
-      throw new MemoryError('invalid', `The turn ${centre.id} belongs to the conversation ${centre.session}.`, {
-        hint: `Show it with \`credence conversations show ${centre.session} --around ${centre.id}\`.`,
-      })
+      throw invalid(
+        `The turn ${centre.id} belongs to the conversation ${centre.session}.`,
+        `Show it with \`credence conversations show ${centre.session} --around ${centre.id}\`.`,
+      )
     const offset = centre === null ? (options.offset ?? 0) : Math.max(0, centre.index - neighbours)
     const limit = centre === null ? (options.limit ?? 100) : centre.index - offset + neighbours + 1
     const { items, total } = await memory.turns({ session: id, limit, offset })
@@ -114,11 +115,10 @@ export async function findSession(memory: Memory, given: string): Promise<string
   const [only, another] = found
   const shown = harmless(given.slice(0, 80))
   if (only === undefined || given.trim() === '')
-    throw new MemoryError('not_found', `There is no conversation "${shown}".`, {
-      hint: 'List conversations with `credence conversations`.',
-    })
+    throw notFound(`There is no conversation "${shown}".`, 'List conversations with `credence conversations`.')
   if (another === undefined) return only
-  throw new MemoryError('invalid', `${found.length} conversations begin with "${shown}".`, {
-    hint: `Give more of the id, such as ${harmless(only)} or ${harmless(another)}.`,
-  })
+  throw invalid(
+    `${found.length} conversations begin with "${shown}".`,
+    `Give more of the id, such as ${harmless(only)} or ${harmless(another)}.`,
+  )
 }

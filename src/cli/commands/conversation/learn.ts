@@ -9,7 +9,7 @@ import { takenText } from './hear-lines.ts'
 /** Longer than any model takes for a message. */
 const modelTimeoutMs = 120_000
 
-const extractorHelp = `How to find statements: ${extractorForms}. What a model finds is only a candidate for review.`
+const extractorHelp = `How to find statements: ${extractorForms}. Statements found by a model become candidates for review.`
 
 export const learn = defineCommand({
   args: { message: words('The message to learn from.') },
@@ -17,14 +17,14 @@ export const learn = defineCommand({
     dryRun: flag('Show what would be learned, and change nothing.'),
     extractor: { ...text('<what>', extractorHelp), default: 'rules' },
     earlier: texts('<message>', 'An earlier message of the conversation, oldest first. May be given several times.'),
-    source: text('<id>', 'The id of the message, kept with every belief.'),
+    source: text('<id>', 'The id of the message, stored with every belief.'),
     ...writeOptions,
   },
   description:
-    'Also learns who the person is, and preferences as candidates for review. Everything else is left out. See docs/learning.md.',
+    "Also learns the person's name and similar facts, and preferences as candidates for review. Ignores everything else. See docs/learning.md.",
   examples: {
     'credence learn "Remember that our staging port is 5433. Is it up?"':
-      'Remembers the port, and leaves out the question.',
+      'Remembers the port and ignores the question.',
     'credence learn - --dry-run < message.txt': 'Shows what would be learned from a file.',
   },
   async run({ args: { message }, options }, session) {

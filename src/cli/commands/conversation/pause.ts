@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { MemoryError } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { beginPause, endPause, type Pause, pauseFor, pausesIn, realPath } from '../../../memory/conversation/pause.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text } from '../../command/options.ts'
@@ -22,16 +22,16 @@ export const pause = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Hooks then keep no prompts and learn nothing. Recall goes on, and what you tell `credence hear` and `credence remember` yourself is still kept.',
+    'Hooks then store no prompts and learn nothing. Recall continues, and `credence hear` and `credence remember` still store what you give them.',
   examples: {
-    'credence pause --for 2h': 'Hooks keep no messages for two hours.',
-    'credence pause --here': 'Hooks keep no messages of this directory, until resumed.',
+    'credence pause --for 2h': 'Hooks store no messages for two hours.',
+    'credence pause --here': 'Hooks store no messages of this directory, until resumed.',
   },
   async run({ options }, session) {
     const directory = pausedDirectory(options, session)
     const { dir } = (directory === null ? session : session.inDirectory(directory)).locate(options)
     if (directory !== null && existsSync(directory) && !statSync(directory).isDirectory())
-      throw new MemoryError('invalid', `${directory} is not a directory.`, { hint: 'Give a directory with --in.' })
+      throw invalid(`${directory} is not a directory.`, 'Give a directory with --in.')
     const now = new Date()
     const until = options.for === undefined ? null : new Date(now.getTime() + options.for).toISOString()
     await beginPause(dir, { directory, until }, now)
@@ -39,7 +39,7 @@ export const pause = defineCommand({
     return {
       document: { paused: true, directory, until, dir },
       text: (style) =>
-        `${style.yellow('Paused')} ${pauseText({ directory, until })}. Nothing that hooks pass on is kept or learned; recall goes on.`,
+        `${style.yellow('Paused')} ${pauseText({ directory, until })}. Hooks store and learn nothing; recall continues.`,
       notes: [`\`${harmless(end)}\` ends the pause.`],
     }
   },
@@ -65,7 +65,7 @@ export const pauseText = ({ directory, until }: Pause): string =>
 /** Said beside what a person has kept by hand while hooks keep nothing. */
 export function pausedNotes(dir: string, session: Session): readonly string[] {
   const paused = pauseFor(dir, session.workingDirectory(), new Date())
-  return paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was kept all the same.`]
+  return paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was stored anyway.`]
 }
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -84,9 +84,9 @@ function readDuration(given: string): number {
 export const resume = defineCommand({
   args: {},
   options: { ...pausePlaceOptions, ...memoryOptions },
-  description: 'Without --in and --here it ends the pause that holds everywhere.',
+  description: 'Without --in and --here it ends the pause for all directories.',
   examples: {
-    'credence resume': 'Lets hooks keep messages again.',
+    'credence resume': 'Lets hooks store messages again.',
     'credence resume --in ~/clients/secret': 'Ends the pause of one directory.',
   },
   async run({ options }, session) {
@@ -99,7 +99,7 @@ export const resume = defineCommand({
     return {
       document: { resumed: wasPaused, directory, pauses: left, dir },
       text: (style) =>
-        wasPaused ? `${style.green('Resumed')}${where}. Hooks keep what is said.` : `There was no pause${where}.`,
+        wasPaused ? `${style.green('Resumed')}${where}. Hooks store messages again.` : `There was no pause${where}.`,
       notes: left.map((pause) => `Still paused ${pauseText(pause)}.`),
     }
   },

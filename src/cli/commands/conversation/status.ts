@@ -1,4 +1,7 @@
 import { pausesIn } from '../../../memory/conversation/pause.ts'
+import { logTooLong } from '../../../store/sqlite/connection.ts'
+import { longestLog } from '../../../store/sqlite/database.ts'
+import { sizeOf } from '../../../store/sqlite/store-file.ts'
 import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
@@ -16,9 +19,9 @@ export const status = defineCommand({
     'credence status --json': 'Prints the same as one JSON document.',
   },
   async run({ options }, session) {
-    const { dir, user, scopes, hooksEnabled } = session.locate(options)
+    const { dir, store, user, scopes, hooksEnabled } = session.locate(options)
     const exists = await session.hasMemory(options)
-    const memory = await session.reading(options)
+    const memory = await session.reporting(options)
     const only = { limit: 1 }
     const counts = {
       beliefs: (await memory.list({ current: true, ...only })).total,
@@ -29,27 +32,43 @@ export const status = defineCommand({
     }
     const pauses = pausesIn(dir, new Date())
     const hook = lastHook(dir)
+    const file = await session.storeFile(dir)
+    const logSize = sizeOf(`${file}-wal`)
     const queue = { waiting: queuedNames(dir).length, failed: failedNames(dir).length }
     const { beliefs, turns, conversations, candidates, proposals } = counts
     const last = hook === null ? 'none yet' : `${minuteOf(hook.at)} UTC, ${hook.host} ${hook.event}: ${hook.outcome}`
-    const unheard = `${counted(queue.failed, 'message')} that could not be heard, in ${queueIn(dir)}/failed`
+    const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
     const facts = {
       memory: dir,
+      store: store !== undefined && file,
       user,
       scopes: scopes.join(' '),
       holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
       'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
-      keeping: keepingText(pauses.map(pauseText), hooksEnabled),
+      hooks: keepingText(pauses.map(pauseText), hooksEnabled),
       'last hook': last,
-      queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not heard yet`,
+      queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not stored yet`,
       'set aside': queue.failed > 0 && unheard,
     }
     const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, harmless(fact)]]))
     return {
-      document: { dir, exists, user, scopes, ...counts, pauses, hooksEnabled, lastHook: hook, queue },
+      document: {
+        dir,
+        store: file,
+        exists,
+        user,
+        scopes,
+        ...counts,
+        pauses,
+        hooksEnabled,
+        lastHook: hook,
+        queue,
+        logSize,
+      },
       text: (style) => table(rows, style.width),
       notes: [
-        ...(candidates + proposals === 0 ? [] : ['Review with `credence proposals`.']),
+        ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),
+        ...(candidates + proposals === 0 ? [] : ['Review with `credence review`.']),
         ...(await session.formerProjectNotes(options, memory)),
       ],
     }
@@ -57,7 +76,6 @@ export const status = defineCommand({
 })
 
 const keepingText = (pauses: readonly string[], hooksEnabled: boolean): string =>
-  [
-    ...(hooksEnabled ? [] : ['hooks are switched off here by .credence.json']),
-    ...pauses.map((pause) => `paused ${pause}`),
-  ].join('; ') || 'hooks keep what is said'
+  [...(hooksEnabled ? [] : ['switched off here by .credence.json']), ...pauses.map((pause) => `paused ${pause}`)].join(
+    '; ',
+  ) || 'store messages'

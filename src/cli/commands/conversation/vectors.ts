@@ -5,9 +5,9 @@ import { counted } from '../../text/output.ts'
 
 export const vectors = defineCommand({
   args: {},
-  options: { limit: wholeNumber('How many turns at most. Default all that are new.', { min: 1 }), ...memoryOptions },
+  options: { limit: wholeNumber('Maximum number of turns. Default: all new turns.', { min: 1 }), ...memoryOptions },
   description:
-    'Computes sentence vectors for turns that have none yet, the newest first. With the setting sentenceVectors, `credence search` then orders hits by meaning too. Can be interrupted and run again at any time.',
+    'Processes turns without vectors, the newest first. With the setting sentenceVectors, `credence search` then also ranks hits by meaning. Can be interrupted and run again at any time.',
   examples: {
     'credence vectors': 'Computes vectors for all new turns.',
     'credence vectors --limit 1000': 'Computes vectors for the newest 1000 turns.',

@@ -1,37 +1,41 @@
+import { environmentName, type Settings } from '../../../config.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, readOptions, text, texts, words } from '../../command/options.ts'
-import { harmless, type Style } from '../../text/output.ts'
+import { counted, harmless, type Style } from '../../text/output.ts'
 import { evalStore, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkCapture = defineCommand({
-  args: { message: words('What was said.') },
+  args: { message: words('The message.') },
   options: {
     expect: texts('<belief>', 'Must be recalled. May be given several times.'),
     reject: texts('<belief>', 'Must not be recalled. May be given several times.'),
     exactly: flag('With --expect: nothing else may be found for the message.'),
-    asIs: flag('What is recalled now is right: it must stay like that.'),
-    note: text('<text>', 'Why; kept with the case.'),
+    asIs: flag('Expect exactly what is recalled now.'),
+    note: text('<text>', 'A reason, stored with the case.'),
     ...readOptions,
     store: storeOptions.store,
   },
   description:
-    'Makes a recall that was wrong, or right and precious, a case of your own pack my-cases. The beliefs it needs are copied in as they are now, so that the case stays the same whatever becomes of them.',
+    'Adds a wrong recall, or a right one that must stay right, as a case to your own pack my-cases. Its beliefs are copied, so that later changes do not affect the case.',
   examples: {
     'credence benchmark capture "Is the boat ready?" --expect Albatross --reject "Sunday race"':
-      'Keeps what should have been recalled, and what should not.',
-    'credence benchmark capture "Is the boat ready?" --as-is': 'Keeps an answer that was right.',
+      'Stores which belief should be recalled, and which should not.',
+    'credence benchmark capture "Is the boat ready?" --as-is': 'Stores a recall that was right.',
   },
   async run({ args: { message }, options }, session) {
     const { expect, reject, exactly, asIs, note } = options
     const isJudged = expect.length + reject.length > 0
     if (asIs && (isJudged || exactly))
-      throw new UsageError('--as-is takes the answer as it is.', 'Leave out the others.')
+      throw new UsageError(
+        '--as-is cannot be combined with --expect, --reject or --exactly.',
+        'Leave out one or the other.',
+      )
     if (!asIs && !isJudged && !exactly) {
-      throw new UsageError('Nothing says what is right.', 'Give --expect or --reject with a belief, or --as-is.')
+      throw new UsageError('No expectation is given.', 'Give --expect or --reject with a belief, or --as-is.')
     }
-    const { root } = evalStore(session, options)
+    const { root, settings } = evalStore(session, options)
     const memory = await session.reading(options)
     const evaluation = await session.evaluation()
     const { packsDirectory } = evaluation
@@ -46,7 +50,7 @@ export const benchmarkCapture = defineCommand({
       return {
         document: { ok: true, ...captured },
         text: (style) => capturedText(captured, style),
-        notes: notesOf(captured),
+        notes: notesOf(captured, settings),
       }
     } finally {
       await subject.close()
@@ -63,15 +67,15 @@ function capturedText(
     `${style.bold(caseId)}: ${verdict}`,
     `  ${harmless(description)}`,
     ...failures.map((failure) => `  ${harmless(failure)}`),
-    `  ${beliefsCopied} beliefs copied`,
+    `  ${counted(beliefsCopied, 'belief')} copied`,
   ].join('\n')
 }
 
-const notesOf = ({ packDir, isFaithful }: Captured): readonly string[] => [
+const notesOf = ({ packDir, isFaithful }: Captured, { evalHarnessEnabled }: Settings): readonly string[] => [
   ...(isFaithful
     ? []
     : [
-        'The copy does not answer as the memory does: something that plays a part was not copied. Look at the case before relying on it.',
+        'The copied beliefs give another answer than the memory: one that matters was not copied. Check the case before you rely on it.',
       ]),
-  `Kept in ${packDir}; run it with \`credence benchmark run my-cases\`.`,
+  `Stored in ${packDir}. Run it with \`${evalHarnessEnabled ? '' : `${environmentName('evalHarnessEnabled')}=true `}credence benchmark run my-cases\`.`,
 ]

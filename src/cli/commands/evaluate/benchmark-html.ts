@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { htmlReport } from '../../../eval/report/html-report.ts'
-import { writeAtomically } from '../../../files/atomic-write.ts'
+import { writeFiles } from '../../../files/write-files.ts'
 import { defineCommand } from '../../command/command.ts'
 import { rest, text } from '../../command/options.ts'
 import { snapshotIdOption } from './benchmark-snapshot.ts'
@@ -11,7 +11,7 @@ const defaultOut = 'benchmark-report.html'
 export const benchmarkHtml = defineCommand({
   args: { runs: rest('Runs to show; without any, the latest completed run of every benchmark and system.') },
   options: {
-    out: { ...text('<file>', 'Where the page goes.'), default: defaultOut },
+    out: { ...text('<file>', 'The file to write.'), default: defaultOut },
     snapshotId: { ...snapshotIdOption, help: 'Compare with this baseline.', default: 'the run before' },
     ...storeOptions,
   },
@@ -26,7 +26,7 @@ export const benchmarkHtml = defineCommand({
     const file = resolve(session.workingDirectory(), options.out ?? defaultOut)
     const { snapshotId } = options
     const { page, runIds } = await htmlReport(root, { runIds: runs, snapshotId, now: new Date() })
-    await writeAtomically(file, page, { existing: 'replace' })
+    writeFiles([{ file, text: page }])
     return {
       document: { ok: true, file, runs: runIds, bytes: Buffer.byteLength(page) },
       text: () => file,

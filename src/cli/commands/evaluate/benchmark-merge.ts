@@ -13,14 +13,14 @@ export const benchmarkMerge = defineCommand({
     ...storeOptions,
   },
   description:
-    'Joins what `benchmark run --shard` made on several machines into one run, the same as one machine would have made. A shard that is missing, there twice, unfinished or of another run ends the command with 4, and nothing is written.',
+    'The result equals the run of a single machine. If a shard of `benchmark run --shard` is missing, duplicated, unfinished, edited or of another run, the command exits with 4 and writes nothing.',
   exitCodes: [exitCodes.nothingCompared],
   examples: {
     'credence benchmark merge shard-1 shard-2 shard-3 --store evals': 'Joins three shards into one run in evals.',
     'credence benchmark merge shards/* --store evals --run-id nightly --json': 'Names the run, and prints it as JSON.',
   },
   async run({ args: { directories }, options }, session) {
-    if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders that hold the shards.')
+    if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders of the shards.')
     const { root } = evalStore(session, options)
     const places = directories.map((path) => resolve(session.workingDirectory(), path))
     const merged = await mergeShards(places, {
@@ -35,7 +35,7 @@ export const benchmarkMerge = defineCommand({
       return {
         document: { ok: false, problems: merged.problems },
         text: (style) => merged.problems.map((problem) => style.red(harmless(problem))).join('\n'),
-        notes: ['Nothing was merged.'],
+        notes: ['Nothing was merged. Run the shards named above again, and give the store of each shard once.'],
         exitCode: exitCodes.nothingCompared,
       }
     }

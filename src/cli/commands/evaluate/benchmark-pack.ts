@@ -14,18 +14,18 @@ import { evalStore, storeOptions } from './benchmark-store.ts'
 export const benchmarkValidate = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: {},
-  description: 'Changes nothing. A pack that names a runner is read as the runner reads it, case by case.',
+  description: 'Changes nothing. A pack with a runner is checked case by case, as the runner would read it.',
   examples: {
     'credence benchmark validate ./packs/mine': 'Shows errors with file and field, or a summary of the pack.',
     'credence benchmark validate manifest.json --json': 'Checks a manifest by itself.',
   },
   async run({ args: { path } }, session) {
-    const { pack, warnings } = await validated(session, path)
+    const { pack, warnings } = await validateFolder(session, path)
     return { document: { ok: true, pack, warnings }, text: () => packText(pack), notes: warnings }
   },
 })
 
-export async function validated(
+export async function validateFolder(
   session: Session,
   given: string,
 ): Promise<{ readonly pack: PackSummary; readonly warnings: readonly string[] }> {
@@ -57,14 +57,14 @@ export function packText(pack: PackSummary): string {
 export const benchmarkImport = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: { force: flag('Replace a pack that has the same id.'), ...storeOptions },
-  description: 'Everything in the folder comes along. Links, huge files and deep folders are refused.',
+  description: 'Copies the whole folder. Symbolic links, very large files and deeply nested folders are refused.',
   examples: {
     'credence benchmark import ./packs/mine': 'Copies the pack into the store.',
-    'credence benchmark import ./packs/mine --force': 'Replaces the one that is there.',
+    'credence benchmark import ./packs/mine --force': 'Replaces the pack with the same id.',
   },
   async run({ args: { path }, options }, session) {
     const { root } = evalStore(session, options)
-    const { warnings } = await validated(session, path)
+    const { warnings } = await validateFolder(session, path)
     const pack = await importPack(root, resolve(session.workingDirectory(), path), { force: options.force })
     return {
       document: { ok: true, pack },

@@ -4,16 +4,16 @@ import { storeStatus } from '../../../eval/store/status.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { packText, validated } from './benchmark-pack.ts'
+import { packText, validateFolder } from './benchmark-pack.ts'
 import { reportAnswer } from './benchmark-report.ts'
 import { snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-snapshot.ts'
-import { reported, statusText } from './benchmark-status.ts'
+import { statusDocument, statusText } from './benchmark-status.ts'
 import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 
 const options = {
   validate: text('<path>', 'Check this pack.'),
   snapshotId: { ...snapshotIdOption, help: 'Compare the latest runs with this baseline.' },
-  createSnapshot: flag('With --snapshot-id: keep the latest runs as that baseline instead.'),
+  createSnapshot: flag('With --snapshot-id: store the latest runs as that baseline.'),
   base: text('<directory>', 'With --candidate: compare two eval stores.'),
   candidate: text('<directory>', 'With --base: the eval store of the change.'),
   ...snapshotOptions,
@@ -25,7 +25,7 @@ type RecallOptions = ValuesOf<typeof options>
 export const benchmarkRecall = defineCommand({
   args: {},
   options,
-  description: 'Without options it shows the status of the store. Options that do not belong together are refused.',
+  description: 'Without options it shows the status of the store. Incompatible options are refused.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark recall': 'Shows the status of the store.',
@@ -35,7 +35,7 @@ export const benchmarkRecall = defineCommand({
   async run({ options: given }, session) {
     refuseMixtures(given)
     const { root, settings } = evalStore(session, given)
-    const status = reported(await storeStatus(root), settings)
+    const status = statusDocument(await storeStatus(root), settings)
     const { mode, name, answer } = await answerFor(root, given, session)
     return {
       ...answer,
@@ -51,14 +51,14 @@ export const benchmarkRecall = defineCommand({
   },
 })
 
-/** Half of a combination is a mistake, never a reason to do something else. */
+/** Refuses half of a combination instead of ignoring it. */
 function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: RecallOptions): void {
   if (base === undefined && candidate !== undefined) throw new UsageError('--candidate needs --base.')
   if (base !== undefined && candidate === undefined) throw new UsageError('--base needs --candidate.')
   if (createSnapshot && snapshotId === undefined) throw new UsageError('--create-snapshot needs --snapshot-id.')
   const modes = { '--validate': validate, '--snapshot-id': snapshotId, '--base': base }
   const asked = Object.entries(modes).flatMap(([option, value]) => (value === undefined ? [] : [option]))
-  if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} do not go together.`, 'Give one of them.')
+  if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} cannot be combined.`, 'Give only one of them.')
   if (createSnapshot) return
   const ofSnapshots = {
     '--system': given.system,
@@ -83,7 +83,7 @@ async function answerFor(root: string, given: RecallOptions, session: Session): 
     return { mode: 'ci-gate', name: 'ciGate', answer: reportAnswer(report) }
   }
   if (validate !== undefined) {
-    const { pack, warnings } = await validated(session, validate)
+    const { pack, warnings } = await validateFolder(session, validate)
     const answer = { document: pack, text: () => packText(pack), notes: warnings }
     return { mode: 'validate', name: 'validate', answer }
   }

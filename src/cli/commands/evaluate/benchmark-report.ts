@@ -23,7 +23,7 @@ const reportOptions = {
   },
   acceptChanged: texts(
     '<id: reason>',
-    'Compare the cases that both sides have although the pack changed, and say why. May be given several times.',
+    'Compare the cases that both sides have although the pack changed; the reason is in the report. May be given several times.',
   ),
 }
 
@@ -31,7 +31,7 @@ export const benchmarkReport = defineCommand({
   args: {},
   options: { snapshotId: snapshotIdOption, ...reportOptions, ...storeOptions },
   description:
-    'Fails on a worse figure, a vanished benchmark or an invalid document. Needs the setting benchmarkDeltaReporterEnabled.',
+    'Fails on a worse figure, a missing benchmark or an invalid file. Needs the setting benchmarkDeltaReporterEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark report --snapshot-id main': 'Compares the latest runs with the baseline "main".',
@@ -42,7 +42,9 @@ export const benchmarkReport = defineCommand({
     if (snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
     const { root, settings } = evalStore(session, options)
     requireSetting(settings, 'benchmarkDeltaReporterEnabled', 'Nothing was compared,')
-    const report = await reportAgainstBaseline(root, snapshotId, { acceptedChanges: acceptedChanges(acceptChanged) })
+    const accepted = acceptedChanges(acceptChanged)
+    const report = await reportAgainstBaseline(root, snapshotId, { acceptedChanges: accepted })
+    refuseUnknown(Object.keys(accepted), report)
     return reportAnswer(report, format)
   },
 })
@@ -53,15 +55,16 @@ export const benchmarkGate = defineCommand({
     base: text('<directory>', 'The eval store before the change.'),
     candidate: text('<directory>', 'The eval store with the change.'),
     snapshotId: { ...snapshotIdOption, default: `${requiredSnapshot} where the base has it, else its latest runs` },
-    bootstrap: flag('The base has no eval store yet: begin with the baseline of the candidate.'),
+    bootstrap: flag('The base has no eval store yet: use the baseline of the candidate.'),
     requireClean: flag('Refuse runs made with uncommitted changes, or outside of a repository.'),
     ...reportOptions,
   },
   description:
-    'The baseline of the base decides; that of the candidate only where the base has never had one. What cannot be read or compared does not pass.',
+    'Uses the baseline of the base; that of the candidate only if the base has none. Files that cannot be read or compared do not pass.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
-    'credence benchmark gate --base ../main/evals --candidate ./evals': 'Lets a change through, or says why not.',
+    'credence benchmark gate --base ../main/evals --candidate ./evals':
+      'Decides whether the change passes, and says why.',
     'credence benchmark gate --base base --candidate evals --format github >> "$GITHUB_STEP_SUMMARY"':
       'The same in GitHub Actions.',
   },
@@ -70,14 +73,16 @@ export const benchmarkGate = defineCommand({
     if (base === undefined || candidate === undefined)
       throw new UsageError(`--${base === undefined ? 'base' : 'candidate'} is missing.`, 'Give both stores.')
     const at = (path: string): string => resolve(session.workingDirectory(), path)
+    const accepted = acceptedChanges(acceptChanged)
     const report = await gateStores({
       base: at(base),
       candidate: at(candidate),
       snapshotId,
       bootstrap,
       requireCleanTree: requireClean,
-      acceptedChanges: acceptedChanges(acceptChanged),
+      acceptedChanges: accepted,
     })
+    refuseUnknown(Object.keys(accepted), report)
     return reportAnswer(report, format)
   },
 })
@@ -91,6 +96,17 @@ function acceptedChanges(given: readonly string[]): Readonly<Record<string, stri
       const hint = 'Write "retrieval-hard: two cases were added".'
       throw new UsageError(`--accept-changed: "${accepted}" gives no reason.`, hint)
     }),
+  )
+}
+
+/** A mistyped id must not look like an accepted change. Where no base was found, the report says so first. */
+function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): void {
+  const known = [...new Set(verdicts.map(({ benchmarkId }) => benchmarkId))]
+  const unknown = accepted.find((id) => !known.includes(id))
+  if (unknown === undefined || known.length === 0) return
+  throw new UsageError(
+    `--accept-changed: the base has no benchmark "${unknown}".`,
+    `Its benchmarks are ${known.join(', ')}.`,
   )
 }
 
@@ -121,6 +137,7 @@ function reportText(report: DeltaReport, style: Style): string {
     `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
     ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
     ...section('why not', reasons),
+    ...section('new in the candidate', report.newBenchmarks),
     ...section('runs', report.verdicts.map(takenText)),
     ...section('better', report.improvements),
     ...section('notes', report.notes),

@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
-import { saturated } from '../../../eval/report/comparison.ts'
 import {
   newRunId,
   optionsOf,
@@ -11,21 +10,20 @@ import {
   resumeBenchmark,
   runBenchmark,
 } from '../../../eval/run/run.ts'
-import { type AblationResult, judgeAblation, type Share, summariseCases } from '../../../eval/score/figures.ts'
+import { judgeAblation } from '../../../eval/score/figures.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
 import { manifestName, packPath } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
-import type { RunSummary } from '../../../eval/store/schemas/run.ts'
-import { backendForms } from '../../../eval/system/backends.ts'
+import { backendForms, isOutsideName, outsideForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { isControlName, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
+import { isControlName, redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'
 import { type Evaluation, packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { harmless, type Style, table } from '../../text/output.ts'
-import { evalStore, machine, refuseChanges, requireSetting, storeOptions } from './benchmark-store.ts'
+import { type RunResult, runsText } from './benchmark-run-text.ts'
+import { evalStore, machine, refuseChanges, requireSetting, settledOptions, storeOptions } from './benchmark-store.ts'
 import { embedderOption } from './eval-options.ts'
 
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
@@ -36,7 +34,7 @@ function packDirectory(given: string, { session, root, evaluation }: RunSetup): 
   const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
   if (found !== undefined) return found
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new UsageError(`${given} is a file.`, 'A pack is run from its folder, with the files its manifest names.')
+    throw new UsageError(`${given} is a file.`, 'Give the folder of the pack.')
   throw new UsageError(
     `There is no pack "${given}".`,
     `Give a folder with a manifest.json, or one of ${idsIn(root, shipped).join(', ')}.`,
@@ -49,24 +47,30 @@ function idsIn(root: string, shipped: string): readonly string[] {
   return [...new Set(directories.map((path) => path.split(/[\\/]/u).at(-1) ?? path))]
 }
 
+/** The ids that begin like a name with a star at its end; else the name as it is. */
+function namedBy(given: string, { root, evaluation }: RunSetup): readonly string[] {
+  if (!given.endsWith('*')) return [given]
+  const ids = idsIn(root, evaluation.packsDirectory)
+  const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
+  if (named.length > 0) return named
+  throw new UsageError(`No pack is called "${given}".`, `There are ${ids.join(', ')}.`)
+}
+
 const options = {
   system: {
     ...text(
       '<name>',
-      `What the packs are run on. A memory: ${backendForms}. For tasks: an agent. For conversations: ${turnSystemNames.join(', ')}.`,
+      `The system under test. A memory: ${backendForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
     ),
-    default: 'bm25; reference for tasks; credence for conversations, beside plain baselines',
+    default: 'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
   },
   extractor: {
-    ...text(
-      '<name>',
-      `What learns from messages in packs of messages: ${extractorForms}; none and everything are the controls.`,
-    ),
+    ...text('<name>', `The extractor for packs of messages: ${extractorForms}; none and everything are the controls.`),
     default: 'rules',
   },
   data: text('<path>', 'The published data of a conversation suite. Without it the sample of the pack is run.'),
-  repeats: wholeNumber('How often every case is asked.', { min: 1, max: 1_000, default: 1 }),
-  seed: wholeNumber('Orders static cases, and makes the ids that the system sees.', {
+  repeats: wholeNumber('How often every case is run.', { min: 1, max: 1_000, default: 1 }),
+  seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
     min: 0,
     max: 2 ** 31,
     default: 1,
@@ -76,15 +80,15 @@ const options = {
     'Only cases that contain this text in id, prompt, signals, category or description. Such a run is never compared.',
   ),
   shard: option('<k/n>', 'Only the kth of n equal parts of the cases, to be joined by `benchmark merge`.', readShard),
-  jobs: wholeNumber('How many cases are carried out at once. The result is the same.', { min: 1, max: 64, default: 1 }),
+  jobs: wholeNumber('How many cases run in parallel. The result is the same.', { min: 1, max: 64, default: 1 }),
   ablations: flag(
-    'Also run every pack with the parts switched off that it declares, and fail if that makes no difference.',
+    'Also run every pack with each of its declared parts switched off, and fail if the score hardly changes.',
   ),
-  explain: flag('Keep with every case which mentioned beliefs were left out; recall is slower then.'),
-  resume: text('<run>', 'Complete this run instead, as it was begun.'),
+  explain: flag('Store with every case which mentioned beliefs were left out. Recall is slower.'),
+  resume: text('<run>', 'Complete this run, with its original options.'),
   runId: text('<id>', 'The name of the run; only for one pack.'),
-  notes: text('<text>', 'Kept with the run.'),
-  gitRef: text('<ref>', 'Kept with the run.'),
+  notes: text('<text>', 'Stored with the run.'),
+  gitRef: text('<ref>', 'Stored with the run.'),
   embedder: embedderOption,
   ...storeOptions,
 }
@@ -95,22 +99,21 @@ function readShard(given: string): { readonly index: number; readonly count: num
   throw new UsageError(`"${given}" is not a shard.`, 'Write the number of the part and of all parts, such as 2/5.')
 }
 
-/** The options that are settled when a run begins: not where it is kept, nor how many cases run at once. */
-const settled = Object.keys(options).filter((name) => !['resume', 'jobs', 'store', 'dir'].includes(name))
-
 export const benchmarkRun = defineCommand({
-  args: { packs: rest('Ids of packs in the store or among those that ship, or folders.') },
+  args: { packs: rest('Pack folders, or ids of packs in the store or shipped with Credence. An id may end in *.') },
   options,
   description:
-    'Keeps a summary, every case and the environment in the store. An interrupted run is partial, and --resume completes it without repeating a case. Needs the setting evalHarnessEnabled.',
+    'Stores a summary, every case and the environment. An interrupted run is partial, and --resume completes it without repeating a case. Needs the setting evalHarnessEnabled.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
   examples: {
-    'credence benchmark run retrieval-precision session-drift': 'Runs two packs on our own recall.',
+    'credence benchmark run retrieval-precision session-drift': 'Runs two packs on Credence.',
     'credence benchmark run ./packs/mine --system http:http://127.0.0.1:8080': 'Runs a pack on another memory.',
     'credence benchmark run learning': 'Measures what is learned from messages.',
     'credence benchmark run retrieval-hard --ablations': 'Also shows that the cases fail without recall.',
     'credence benchmark run longmemeval --data longmemeval_s.json':
       'Measures search over conversations on a public suite.',
+    'credence benchmark run "red-team-*" --jobs 4':
+      'Attacks the memory through all its interfaces, and shows which attacks succeed.',
     'credence benchmark run retrieval-hard --shard 2/5': 'Runs a fifth of the cases.',
     'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
   },
@@ -119,25 +122,33 @@ export const benchmarkRun = defineCommand({
     requireSetting(settings, 'evalHarnessEnabled', 'Nothing was run,')
     const isResuming = given.resume !== undefined
     if (isResuming && packs.length > 0)
-      throw new UsageError('--resume names the run, and with it the pack.', 'Leave out the packs.')
+      throw new UsageError('--resume takes no packs; it uses the pack of the run.', 'Leave out the packs.')
     if (!isResuming && packs.length === 0)
       throw new UsageError('No pack is given.', 'Give ids or folders, such as retrieval-precision.')
-    if (isResuming) refuseChanges(given, settled)
-    if (given.runId !== undefined && packs.length > 1) throw new UsageError('--run-id is for one pack.')
+    if (isResuming) refuseChanges(given)
+    if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*')))
+      throw new UsageError('--run-id can be given with one pack only.')
     if (given.ablations && given.shard !== undefined)
       throw new UsageError('--ablations needs the whole pack.', 'Leave out --shard.')
     const evaluation = await session.evaluation()
     const { signal } = session.interruption()
     try {
       const setup = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
-      const jobs = given.resume === undefined ? newJobs(packs, given, setup) : [resumedJob(given.resume, setup)]
-      const results: Result[] = []
+      const jobs =
+        given.resume === undefined
+          ? newJobs(
+              packs.flatMap((pack) => namedBy(pack, setup)),
+              given,
+              setup,
+            )
+          : [resumedJob(given.resume, setup)]
+      const results: RunResult[] = []
       for (const job of jobs) {
         if (signal.aborted) break
-        const result = await performed(job, setup)
+        const result = await runJob(job, setup)
         results.push(result)
         if (given.ablations && !job.isBaseline && result.summary.status === 'completed') {
-          results.push(...(await performedAblations(job, result, setup)))
+          results.push(...(await runAblations(job, result, setup)))
         }
       }
       return await answerOf(results, { root, isInterrupted: signal.aborted })
@@ -153,16 +164,6 @@ type RunSetup = {
   readonly evaluation: Evaluation
   readonly signal: AbortSignal
   readonly jobs: number
-}
-
-/** A finished run. */
-type Result = {
-  readonly summary: RunSummary
-  /** Claims of the pack that nothing checks. */
-  readonly warnings: readonly string[]
-  /** For a run with a part switched off: whether the cases noticed. */
-  readonly ablation: AblationResult | null
-  readonly isBaseline: boolean
 }
 
 /** One pack and how it is run. */
@@ -183,17 +184,15 @@ type Job = {
 
 function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
   const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = asked
-  const isGiven = ([name, value]: [string, unknown]): boolean =>
-    settled.includes(name) && value !== undefined && value !== false
-  const given = Object.fromEntries(Object.entries(asked).filter(isGiven))
+  const given = settledOptions(asked)
   const data = asked.data === undefined ? undefined : resolve(setup.session.workingDirectory(), asked.data)
   return packs.flatMap((pack) => {
     const directory = packDirectory(pack, setup)
-    const { runner, benchmarkId, ablations = [] } = manifestOf(directory)
+    const { runner, benchmarkId, suite, ablations = [] } = manifestOf(directory)
     if (asked.ablations && ablations.length === 0) {
       throw new UsageError(
         `The pack ${benchmarkId} declares no ablations.`,
-        'List in its manifest what it must fail without, such as "ablations": ["recall off"].',
+        'Add them to its manifest, such as "ablations": ["recall off"].',
       )
     }
     const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
@@ -201,8 +200,9 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
     if (data !== undefined && runner !== 'conversation')
       throw new UsageError(`The pack ${benchmarkId} takes no --data.`, 'Its cases are in its folder.')
     const job = { directory, system, embedder, explain, data, isBaseline: false, run }
-    if (runner !== 'conversation' || system !== null || runId !== undefined) return [job]
-    return [job, ...turnBaselines.map((baseline) => ({ ...job, system: baseline, isBaseline: true }))]
+    const isAlone = system !== null && !isOutsideName(system)
+    if (runner !== 'conversation' || isAlone || runId !== undefined) return [job]
+    return [job, ...turnBaselines(suite).map((baseline) => ({ ...job, system: baseline, isBaseline: true }))]
   })
 }
 
@@ -226,7 +226,7 @@ function resumedJob(runId: string, setup: RunSetup): Job {
 const kindsFor = ({ directory, embedder, data }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
   packKinds(session, { runner: manifestOf(directory).runner, embedder, data })
 
-async function performed(job: Job, setup: RunSetup): Promise<Result> {
+async function runJob(job: Job, setup: RunSetup): Promise<RunResult> {
   const { directory, system, ablation, embedder, explain, data, isBaseline, run } = job
   const { root, session, evaluation, signal, jobs } = setup
   const kinds = await kindsFor(job, setup)
@@ -241,7 +241,7 @@ async function performed(job: Job, setup: RunSetup): Promise<Result> {
       now: () => new Date(),
       signal,
       jobs,
-      surroundings: {
+      environment: {
         given: run.kind === 'new' ? { ...run.given } : {},
         settings: omitUndefined(settings),
         ...machine(session.workingDirectory()),
@@ -261,16 +261,16 @@ async function performed(job: Job, setup: RunSetup): Promise<Result> {
 }
 
 /** Runs a pack with each part switched off that it declares, and says whether the cases notice. */
-async function performedAblations(job: Job, whole: Result, setup: RunSetup): Promise<readonly Result[]> {
+async function runAblations(job: Job, whole: RunResult, setup: RunSetup): Promise<readonly RunResult[]> {
   const { root, signal } = setup
   const manifest = manifestOf(job.directory)
   const place = { directory: job.directory, manifest }
   const { cases } = kindOf(place, await kindsFor(job, setup)).read(place)
   const wholeRecords = (await casesOf(root, whole.summary.runId)).records
-  const results: Result[] = []
+  const results: RunResult[] = []
   for (const ablation of manifest.ablations ?? []) {
     if (signal.aborted || job.run.kind !== 'new') break
-    const result = await performed({ ...job, ablation, run: { ...job.run, runId: undefined } }, setup)
+    const result = await runJob({ ...job, ablation, run: { ...job.run, runId: undefined } }, setup)
     const { records } = await casesOf(root, result.summary.runId)
     results.push({ ...result, ablation: judgeAblation(ablation, cases, { whole: wholeRecords, without: records }) })
   }
@@ -278,12 +278,10 @@ async function performedAblations(job: Job, whole: Result, setup: RunSetup): Pro
 }
 
 async function answerOf(
-  results: readonly Result[],
+  results: readonly RunResult[],
   { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
 ) {
   const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
-  const failures: string[] = []
-  for (const { summary } of measured) failures.push(...(await failuresOf(root, summary.runId)))
   const ablations = results.flatMap(({ summary, ablation }) =>
     ablation === null ? [] : [{ benchmarkId: summary.benchmarkId, runId: summary.runId, ...ablation }],
   )
@@ -293,92 +291,11 @@ async function answerOf(
   const warnings = [...new Set(results.flatMap((result) => result.warnings))]
   const unfinished = results.filter(({ summary }) => summary.status === 'partial').map(({ summary }) => summary.runId)
   const runs = results.map(({ summary }) => summary)
-  const suites = await suiteText(root, results)
+  const text = await runsText(root, results)
   return {
     document: { ok: isFine && !isInterrupted, runs, warnings, ...(ablations.length === 0 ? {} : { ablations }) },
-    text: (style: Style) => [runsText(runs, failures, style), ...suites, ...ablationText(ablations, style)].join('\n'),
+    text,
     notes: [...warnings, ...unfinished.map((id) => `Complete it with \`credence benchmark run --resume ${id}\`.`)],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
-}
-
-/** By case, so that they read the same whatever order the seed chose. */
-async function failuresOf(root: string, runId: string): Promise<readonly string[]> {
-  const { records } = await casesOf(root, runId)
-  return [...records]
-    .sort((one, other) => (one.caseId < other.caseId ? -1 : 1))
-    .flatMap(({ caseId, failures, error }) =>
-      [...failures, ...(error === undefined ? [] : [error.message])].map((failure) => `${caseId}: ${failure}`),
-    )
-}
-
-const mostFailures = 20
-
-function runsText(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
-  const rows = runs.map((run) => [
-    run.benchmarkId,
-    run.system?.name ?? '',
-    run.status,
-    `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
-    run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
-    run.runId,
-    isSaturated(run) ? saturated : '',
-  ])
-  const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
-  const shown = failures.slice(0, mostFailures).map((failure) => style.red(harmless(failure)))
-  const left = failures.length - shown.length
-  const more = left > 0 ? [`and ${left} more; see the case records`] : []
-  return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
-}
-
-const percent = (value: number | undefined): string => (value === undefined ? '' : (100 * value).toFixed(1))
-
-/** The figures of conversation packs: one row for each system, then one for each type of question on the measured one. */
-async function suiteText(root: string, results: readonly Result[]): Promise<readonly string[]> {
-  const lines: string[] = []
-  const runs = results.filter(({ summary, ablation }) => ablation === null && summary.status === 'completed')
-  for (const [benchmarkId, own] of Map.groupBy(runs, ({ summary }) => summary.benchmarkId)) {
-    const records = await Promise.all(own.map(async ({ summary }) => (await casesOf(root, summary.runId)).records))
-    if (!records.some((cases) => cases.some(({ cluster }) => cluster !== undefined))) continue
-    const metrics = (own[0]?.summary.metricDeclarations ?? []).map(({ name }) => name)
-    const rows = own.map(({ summary: { system, metrics: figures = {}, intervals = {}, totalCases } }) => [
-      system?.name ?? '',
-      String(totalCases),
-      ...metrics.map((name) => {
-        const { low, high } = intervals[name] ?? {}
-        return low === undefined
-          ? percent(figures[name])
-          : `${percent(figures[name])} [${percent(low)}, ${percent(high)}]`
-      }),
-    ])
-    const groups = Map.groupBy(records[0] ?? [], ({ explanation }) =>
-      String((explanation as { group?: string })?.group),
-    )
-    const byGroup = [...groups].map(([group, cases]) => {
-      const figures = summariseCases(cases).metrics
-      return [`  ${group}`, String(cases.length), ...metrics.map((name) => percent(figures[name]))]
-    })
-    lines.push('', harmless(table([[`${benchmarkId}, %`, 'cases', ...metrics], ...rows, ...byGroup])))
-  }
-  return lines
-}
-
-/** A pack that is passed whole can only show that nothing broke. */
-const isSaturated = ({ status, passedCases, totalCases, filter, shard, role }: RunSummary): boolean =>
-  status === 'completed' && passedCases === totalCases && (filter ?? shard ?? role) === undefined
-
-function ablationText(
-  ablations: readonly (AblationResult & { readonly benchmarkId: string })[],
-  style: Style,
-): readonly string[] {
-  if (ablations.length === 0) return []
-  const share = ({ passed, total }: Share): string => `${passed}/${total}`
-  const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => {
-    return [benchmarkId, ablation, ...[whole, without, silent].map(share)]
-  })
-  const title = ['benchmark', 'ablation', 'all on', 'without', 'silence expected']
-  const problems = ablations.flatMap(({ benchmarkId, problem }) =>
-    problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
-  )
-  return ['', harmless(table([title, ...rows])), ...problems]
 }

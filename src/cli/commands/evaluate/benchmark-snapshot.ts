@@ -14,15 +14,15 @@ export const snapshotIdOption = option('<id>', 'The name of the baseline.', (giv
 })
 
 export const snapshotOptions = {
-  system: text('<name>', 'Whose runs are taken, where several systems were run.'),
+  system: text('<name>', 'The system whose runs are used, if there are several.'),
   notes: text('<text>', 'Why these figures are accepted.'),
   gitRef: text('<ref>', 'The commit or branch they belong to.'),
-  createdAt: option('<time>', 'The time to write into it, in ISO 8601.', (given) => {
+  createdAt: option('<time>', 'Its creation time, in ISO 8601.', (given) => {
     if (Timestamp.safeParse(given).success) return given
     throw new UsageError(`"${given}" is not a time.`, 'Write for example 2026-03-06T10:00:00Z.')
   }),
   force: flag('Replace a baseline of the same name.'),
-  acceptLower: text('<reason>', 'Why a figure may get worse; kept in the baseline.'),
+  acceptLower: text('<reason>', 'Why a figure may get worse; stored in the baseline.'),
 }
 
 export const benchmarkSnapshot = defineCommand({
@@ -31,9 +31,9 @@ export const benchmarkSnapshot = defineCommand({
   description:
     'Takes the latest completed run of every benchmark. Needs the setting benchmarkBaselineSnapshotsEnabled.',
   examples: {
-    'credence benchmark snapshot --snapshot-id main': 'Keeps the latest figures as the baseline "main".',
+    'credence benchmark snapshot --snapshot-id main': 'Stores the latest figures as the baseline "main".',
     'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"':
-      'Replaces it by lower figures, and says why.',
+      'Replaces it with lower figures, and a reason.',
   },
   async run({ options }, session) {
     if (options.snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
@@ -57,6 +57,6 @@ export async function takeSnapshot(
   return {
     document: { ok: true, targetPath, overwritten, snapshot, notes },
     text: () => harmless(table([['benchmark', 'pass rate', 'run'], ...rows])),
-    notes: [`${overwritten ? 'Replaced' : 'Kept as'} ${targetPath}`, ...notes],
+    notes: [`${overwritten ? 'Replaced' : 'Stored as'} ${targetPath}`, ...notes],
   }
 }

@@ -7,22 +7,22 @@ import { evalStore, storeOptions } from './benchmark-store.ts'
 export const benchmarkStatus = defineCommand({
   args: {},
   options: storeOptions,
-  description: 'Reads the whole store once. Works while the harness is off.',
+  description: 'Reads the whole store once. Works even if the harness is disabled.',
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
     'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
-    const status = reported(await storeStatus(root), settings)
+    const status = statusDocument(await storeStatus(root), settings)
     return { document: status, text: (style) => statusText(status, style) }
   },
 })
 
-export type ReportedStatus = ReturnType<typeof reported>
+export type ReportedStatus = ReturnType<typeof statusDocument>
 
 /** The contents of the store and the settings that decide what goes into it. */
-export const reported = ({ baselines, ...status }: StoreStatus, settings: Settings) => ({
+export const statusDocument = ({ baselines, ...status }: StoreStatus, settings: Settings) => ({
   enabled: settings.evalHarnessEnabled,
   shadowModeEnabled: settings.evalHarnessEnabled && settings.evalShadowModeEnabled,
   deltaReporterEnabled: settings.benchmarkDeltaReporterEnabled,

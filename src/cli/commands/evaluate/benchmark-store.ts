@@ -8,15 +8,23 @@ import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 
-/** Refuses options that were settled when the run began: a resumed run must go on as it was begun. */
-export function refuseChanges(given: Readonly<Record<string, unknown>>, decided: readonly string[]): void {
+/** The options that may differ when a run is resumed: where it is kept, and how many cases run at once. */
+const free = ['resume', 'jobs', 'store', 'dir']
+
+/** The options that were given, of those that are settled when a run begins. */
+export const settledOptions = (given: object): Record<string, unknown> => {
   const isGiven = (value: unknown): boolean =>
     Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
-  const changed = decided.find((name) => isGiven(given[name]))
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => !free.includes(name) && isGiven(value)))
+}
+
+/** Refuses options that were settled when the run began: a resumed run must go on as it was begun. */
+export function refuseChanges(given: object): void {
+  const [changed] = Object.keys(settledOptions(given))
   if (changed === undefined) return
   throw new UsageError(
-    `--${kebab(changed)} cannot be given with --resume, which goes on as the run was begun.`,
-    'Leave it out, or begin another run.',
+    `--${kebab(changed)} cannot be given with --resume, which uses the original options of the run.`,
+    'Leave it out, or start a new run.',
   )
 }
 

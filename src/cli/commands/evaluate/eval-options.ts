@@ -11,7 +11,7 @@ const defaultOut = 'test-results'
 
 const backendHelp = (what: string): string => `${what} One of ${backendForms}.`
 
-export const backendOption = { ...option('<name>', backendHelp('What answers.'), readBackend), default: 'bm25' }
+export const backendOption = { ...option('<name>', backendHelp('The backend.'), readBackend), default: 'bm25' }
 
 export const backendsOption = {
   ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
@@ -33,14 +33,14 @@ export const embedderOption = {
 export const editedPinsOption = choice(
   '<where>',
   ['in-scope', 'everywhere'] as const,
-  'Where pinned beliefs that a person edited are shown; published results need everywhere.',
+  'Where to show pinned beliefs that a person edited; published results need everywhere.',
 )
 
-export const outOption = { ...text('<directory>', 'Where the reports go.'), default: defaultOut }
+export const outOption = { ...text('<directory>', 'The directory for the reports.'), default: defaultOut }
 
 export const explainOptions = {
   case: text('<id>', 'Only this case; a turn is written session#turn.'),
-  explain: flag('With --case: show the whole decision.'),
+  explain: flag('With --case: explain the result.'),
 }
 
 export const outDirectory = (session: Session, given: string | undefined): string =>

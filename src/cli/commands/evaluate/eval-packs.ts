@@ -1,8 +1,8 @@
 import { findPacks, loadPack } from '../../../eval/kinds/retrieval/pack.ts'
 import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/kinds/retrieval/run-pack.ts'
-import { type FileToWrite, writeFiles } from '../../../eval/report/write-files.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { vectorsFor } from '../../../eval/system/vector.ts'
+import { type FileToWrite, writeFiles } from '../../../files/write-files.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { columns, counted, lines } from '../../text/output.ts'
@@ -11,7 +11,7 @@ import { embedderOption, packsDirectoryOf, packsOption } from './eval-options.ts
 export const evalCheck = defineCommand({
   args: {},
   options: { packs: packsOption },
-  description: `Reads every pack strictly, and fails one that finding nothing passes to more than ${mostPassedByNone * 100} %, or that has a case which no memory could pass.`,
+  description: `Reads every pack strictly. A pack fails if an empty answer passes more than ${mostPassedByNone * 100} % of its cases, or if one of its cases cannot be passed.`,
   exitCodes: [exitCodes.failed],
   examples: {
     'credence eval check': 'Checks the packs that ship with Credence.',
@@ -43,7 +43,7 @@ export const evalCheck = defineCommand({
 export const evalEmbed = defineCommand({
   args: {},
   options: { embedder: embedderOption, packs: packsOption },
-  description: 'Writes vectors.json beside every pack.',
+  description: 'Writes vectors.json next to every pack.',
   examples: {
     'credence eval embed': 'Embeds every pack with the model from npm.',
     'credence eval embed --embedder ollama:nomic-embed-text': 'The same with a model that Ollama serves.',

@@ -12,10 +12,10 @@ export const evalServe = defineCommand({
   args: {},
   options: { port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }) },
   description:
-    'Answers the HTTP contract of docs/systems.md on this machine only, until it is interrupted. What it is told is kept in its own process and gone with it; no memory of yours is read or changed.',
+    'Serves the HTTP contract of docs/systems.md on this machine only, until interrupted. Its data is in process memory and is gone at the end; your own memory is neither read nor changed.',
   examples: {
     'credence eval serve': `Serves on http://127.0.0.1:${usualPort}.`,
-    'credence eval serve --port 0 --json': 'Serves on a free port, and says which as JSON.',
+    'credence eval serve --port 0 --json': 'Serves on a free port, and prints it as JSON.',
   },
   async run({ options: { port = usualPort } }, session) {
     const { backends, packsDirectory } = await session.evaluation()
@@ -35,7 +35,7 @@ export const evalServe = defineCommand({
     })
     return {
       document: { url: listening.url, port: listening.port },
-      text: () => `Credence answers at ${listening.url}, and forgets everything when it is interrupted.`,
+      text: () => `Serving on ${listening.url} until interrupted; nothing is kept afterwards.`,
     }
   },
 })

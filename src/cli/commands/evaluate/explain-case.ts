@@ -1,8 +1,74 @@
 import { checkExpectations, type Expectations, type Outcome } from '../../../eval/kinds/retrieval/expectations.ts'
-import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
-import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { askedIn, type Pack } from '../../../eval/kinds/retrieval/pack.ts'
+import { compareBackends, type PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import type { BackendName, Backends } from '../../../eval/system/backends.ts'
 import type { Answer, AnswerHit } from '../../../eval/system/system.ts'
+import { type Answer as CommandAnswer, exitCodes, UsageError } from '../../command/command.ts'
+import { harmless, type Style } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
+
+/** One case on some backends, without a report: a partial report must not replace a whole one. */
+export async function oneCase(
+  id: string,
+  asked: {
+    readonly backends: Backends
+    readonly packs: readonly Pack[]
+    readonly names: readonly BackendName[]
+    /** Whether the result is explained. */
+    readonly explain: boolean
+  },
+): Promise<CommandAnswer> {
+  const { backends, names, explain } = asked
+  const pack = asked.packs.find((one) => askedIn(one).some((known) => known.id === id))
+  if (pack === undefined)
+    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
+  const results = await compareBackends(backends, {
+    packs: [pack],
+    isWanted: (_, known) => known === id,
+    backends: names,
+    required: names,
+    ...(explain ? { explain: id } : {}),
+  })
+  const runs = results.flatMap((result) => ('runs' in result ? result.runs : []))
+  const found = runs.flatMap(({ subject, records }) =>
+    records.map(({ entry, answer }) => ({ backend: subject.name, entry, answer })),
+  )
+  return {
+    document: found.length === 1 ? found[0] : found,
+    text: (style) =>
+      explain ? runs.map((run) => explanationText(run, id, style)).join('\n\n') : found.map(endingText).join('\n\n'),
+    exitCode: found.every(({ entry }) => entry.passed) ? exitCodes.fine : exitCodes.failed,
+  }
+
+  function endingText({ backend, entry: { status, failures, error } }: (typeof found)[number]): string {
+    const reasons = (error === null ? failures : [error]).map((line) => `  ${harmless(line)}`)
+    return [`${backend} ${id}: ${status}`, ...reasons].join('\n')
+  }
+}
+
+function explanationText(run: PackRun, id: string, style: Style): string {
+  // Without colours brackets show which words were matched.
+  const paints = style.bold('x') !== 'x'
+  const whole = explainCase(run, id, (words) => (paints ? style.bold(style.underline(words)) : `[${words}]`)) ?? ''
+  return paints ? whole : harmless(whole)
+}
+
+const mostFailuresShown = 20
+
+/** The cases that did not pass, and why. */
+export function failureText(runs: readonly PackRun[], style: Style): string {
+  const failed = runs.flatMap(({ subject, pack, records }) =>
+    records.flatMap(({ id, entry }) => {
+      if (entry.passed) return []
+      const reasons = entry.error === null ? entry.failures : [`error: ${entry.error}`]
+      const title = style.red(`${subject.name} ${pack.id} ${id}`)
+      return [[title, ...reasons.map((reason) => `  ${harmless(reason)}`)].join('\n')]
+    }),
+  )
+  const shown = failed.slice(0, mostFailuresShown)
+  const more = failed.length - shown.length
+  return [...shown, ...(more > 0 ? [`… and ${more} more; the report has them all.`] : [])].join('\n')
+}
 
 /** One case for a person: the message, the answer and why, the expectations and which of them failed. */
 export function explainCase(run: PackRun, id: string, mark: (words: string) => string): string | null {

@@ -6,7 +6,7 @@ import { evalStore, storeOptions } from './benchmark-store.ts'
 export const shadowStatus = defineCommand({
   args: {},
   options: storeOptions,
-  description: 'Records are kept while the settings evalHarnessEnabled and evalShadowModeEnabled are on.',
+  description: 'Needs the settings evalHarnessEnabled and evalShadowModeEnabled to record recalls.',
   examples: {
     'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
     'credence shadow status --json': 'Prints the same as JSON.',

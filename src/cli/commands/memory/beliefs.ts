@@ -11,9 +11,9 @@ export const beliefs = defineCommand({
     type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
     status: choices('<status>', statuses, 'Only beliefs of this status.'),
     pinned: flag('Only pinned beliefs.'),
-    all: flag('Also superseded, settled and proposed beliefs.'),
+    all: flag('Include superseded, settled and proposed beliefs.'),
     limit: wholeNumber('How many to show.', { min: 1, max: 1_000, default: 50 }),
-    offset: wholeNumber('How many to leave out at the beginning.', { min: 0, default: 0 }),
+    offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
     scopes: flag('List the scopes instead, with the number of beliefs in each.'),
     ...filterOptions,
     ...memoryOptions,
@@ -21,7 +21,7 @@ export const beliefs = defineCommand({
   description: 'Most recently changed first.',
   examples: {
     'credence beliefs --pinned --scope user:universal': 'Lists the beliefs that are recalled for every message.',
-    'credence beliefs --scopes': 'Lists the scopes there are.',
+    'credence beliefs --scopes': 'Lists all scopes.',
   },
   async run({ options }, session) {
     const { type, status, pinned, all, limit, offset = 0, scopes: wantsScopes, scope } = options
@@ -46,7 +46,7 @@ export const beliefs = defineCommand({
       document: page,
       text: (style) => page.items.map((belief) => beliefBlock(belief, style)).join('\n'),
       notes: [
-        ...(page.items.length === 0 ? ['There are no such beliefs.'] : []),
+        ...(page.items.length === 0 ? ['No belief matches.'] : []),
         ...moreNote('belief', page.total, offset + page.items.length),
       ],
     }

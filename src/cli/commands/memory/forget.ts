@@ -1,13 +1,22 @@
+import { join, relative } from 'node:path'
+import type { Belief } from '../../../beliefs/belief.ts'
+import { MemoryError } from '../../../errors.ts'
+import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
 import type { Memory } from '../../../memory/memory.ts'
+import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Answer, defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
+import { type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { Session } from '../../session.ts'
 import { beliefBlock, called, dayOf, short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, plain } from '../../text/output.ts'
+import { counted, harmless, lines, plain, type Style } from '../../text/output.ts'
+import { ProgressBar } from '../../text/progress-bar.ts'
+import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
+import { knownBackups } from './backup.ts'
 
 const options = {
   chain: flag('Also forget its earlier and later versions, and proposals for it.'),
@@ -15,8 +24,12 @@ const options = {
   session: text('<id>', 'Forget the turns of this conversation.'),
   since: { ...timeOptions.since, help: 'Forget turns of this day or later.' },
   until: { ...timeOptions.until, help: 'Forget turns up to this day.' },
-  containing: text('<words>', 'Forget turns that contain these words. Given alone, also beliefs that do.'),
+  containing: text(
+    '<words>',
+    'Forget turns that contain these words. Without other filters, also forget beliefs that contain them.',
+  ),
   dryRun: flag('Show what would be forgotten, and forget nothing.'),
+  verify: flag('Search every file of the memory for the forgotten texts afterwards, byte by byte.'),
   yes: flag('Do not ask.'),
   ...changeOptions,
 }
@@ -25,13 +38,16 @@ export const forget = defineCommand({
   args: { belief: optionalBelief() },
   options,
   description:
-    'Forgets a belief, or the turns that match all given options of --turn, --session, --since, --until and --containing. Cannot be undone: the text leaves the journal too. What remains is that something was forgotten, when and by whom.',
+    'Erases a belief, or the turns that match all given options of --turn, --session, --since, --until and --containing. Cannot be undone: the text is removed from the journal, the index, MEMORY.md, captured cases, runs, queued messages of hooks and the backups in the memory directory. A run that lost text is marked as edited and is no longer compared; a captured case that expects a forgotten belief is removed. The journal records only that something was forgotten, when and by whom.',
+  exitCodes: [exitCodes.degraded],
   examples: {
-    'credence forget "home address"': 'Shows the belief and asks before it is gone.',
+    'credence forget "home address"': 'Shows the belief and asks before erasing it.',
     'credence forget b-7k2m --chain --yes': 'Forgets it and every earlier version of it without asking.',
     'credence forget --containing "Elm Street"':
-      'Shows which turns and beliefs contain the words, and asks before they are gone.',
+      'Shows which turns and beliefs contain the words, and asks before erasing them.',
     'credence forget --session 3f2a --since 2026-05-01': 'Forgets a part of one conversation.',
+    'credence forget --containing "48213" --yes --verify':
+      'Erases everything that contains the words, then checks that no file contains them.',
   },
   async run({ args: { belief: reference }, options: given }, session) {
     const { turn, session: conversation, since, until, containing } = given
@@ -39,21 +55,134 @@ export const forget = defineCommand({
     const isOfTurns = Object.keys(selection).length > 0
     if (isOfTurns === (reference !== undefined))
       throw new UsageError(
-        isOfTurns ? 'Forget a belief and turns in two commands.' : 'Nothing says what to forget.',
-        'Give a belief, or choose turns with --turn, --session, --since, --until or --containing.',
+        isOfTurns ? 'Forget a belief and turns in two commands.' : 'Nothing to forget was given.',
+        'Give a belief, or select turns with --turn, --session, --since, --until or --containing.',
       )
     if (isOfTurns && given.chain) throw new UsageError('--chain is for beliefs.', 'Leave it out to forget turns.')
     if (!given.yes && !given.dryRun && !session.isInteractive())
       throw new UsageError(
-        'Forgetting cannot be undone, and there is no terminal to ask at.',
+        'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
         'Give --dry-run to see what would be forgotten, and --yes to forget it.',
       )
-    const memory = await session.memory(given)
-    return reference === undefined
+    if (given.verify && given.dryRun)
+      throw new UsageError('--verify cannot be combined with --dry-run.', 'Leave out --dry-run or --verify.')
+    const copies: Copies = { forgotten: [], erased: { changed: [], unchanged: [] } }
+    const memory = await session.memory({
+      ...given,
+      onErased: (forgotten, erased) => {
+        copies.forgotten.push(forgotten)
+        copies.erased = joined(copies.erased, erased)
+      },
+    })
+    const answer = await (reference === undefined
       ? forgetTurns(memory, session, selection, given)
-      : forgetBelief(memory, session, reference, given)
+      : forgetBelief(memory, session, reference, given))
+    if (answer === nothingForgotten || given.dryRun) return answer
+    const { containing: words } = given
+    if (words !== undefined) {
+      const forgotten = { beliefIds: [], said: [words], names: [] }
+      const { evalStoreDir } = session.settings(given)
+      copies.forgotten.push(forgotten)
+      copies.erased = joined(
+        copies.erased,
+        await eraseCopies({ dir: session.locate(given).dir, evalStoreDir }, forgotten),
+      )
+    }
+    return withCopies(
+      answer,
+      copies,
+      session,
+      given,
+      given.verify ? await proofOf(memory, copies, session, given) : null,
+    )
   },
 })
+
+/** What was forgotten, and what became of copies outside the store. */
+type Copies = { readonly forgotten: ForgottenTexts[]; erased: ErasedCopies }
+
+const joined = (one: ErasedCopies, other: ErasedCopies): ErasedCopies => ({
+  changed: [...new Set([...one.changed, ...other.changed])],
+  unchanged: [...one.unchanged, ...other.unchanged],
+})
+
+async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
+  const { dir, user } = session.locate(given)
+  const evals = session.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
+  const all = {
+    beliefIds: [],
+    said: forgotten.flatMap(({ said }) => said),
+    names: forgotten.flatMap(({ names }) => names),
+  }
+  const texts = await textsToFind(memory, all)
+  // A busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
+  await session.withPorts(dir, async (ports) => {
+    await syncIfThere(ports, { dir, user })
+    await ports.store.scrub()
+  })
+  await memory.close()
+  const bar = new ProgressBar(session.streams().stderr, session.machine.env)
+  try {
+    return searchFiles({ dir, evals }, texts, (files) => bar.show('files searched', files, files))
+  } finally {
+    bar.clear()
+  }
+}
+
+function withCopies(answer: Answer, { erased }: Copies, session: Session, given: Options, proof: Proof | null): Answer {
+  const { dir, store } = session.locate(given)
+  const backups = knownBackups(dir).filter(({ file }) => relative(dir, file).startsWith('..'))
+  const count = erased.changed.length
+  const at = (file: string): string => harmless(relative(dir, file))
+  const isLeft = proof !== null && proof.found.length > 0
+  return {
+    document: { ...(answer.document as object), erased, backups, ...(proof === null ? {} : { proof }) },
+    text: (style) =>
+      lines(
+        String(answer.text(style)),
+        count > 0 &&
+          `  Also erased in ${counted(count, 'file')}: ${erased.changed.slice(0, mostFiles).map(at).join(', ')}`,
+        proof !== null && proofText(proof, at, style),
+      ),
+    notes: [
+      ...(answer.notes ?? []),
+      ...erased.unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${harmless(reason)}`),
+      ...backups.map(
+        ({ file, at: made }) =>
+          `${harmless(file)}, a backup of ${dayOf(made)}, is not changed; delete it if it may hold this.`,
+      ),
+      ...(proof !== null && store !== undefined
+        ? [
+            'Only files were searched. No table of PostgreSQL holds the text; its write-ahead log, standbys and backups may: see docs/postgres.md.',
+          ]
+        : []),
+      ...(isLeft
+        ? [
+            'Close programs that use the memory, remove the text from your own notes, and run it again with --containing.',
+          ]
+        : []),
+    ],
+    ...(isLeft ? { exitCode: exitCodes.degraded } : {}),
+  }
+}
+
+const mostFiles = 10
+
+function proofText(
+  { files, bytes, texts, alsoSaidByOthers, found }: Proof,
+  at: (file: string) => string,
+  style: Style,
+): string {
+  const searched = `${counted(files, 'file')}, ${bytes} bytes searched for ${counted(texts, 'text')}`
+  return lines(
+    found.length === 0
+      ? texts > 0 && `${style.green('Verified')}: ${searched}. Nothing is left.`
+      : `${style.red('Left')}: ${searched}. Found in ${counted(found.length, 'file')}:`,
+    found.map(({ file, times }) => `  ${at(file)}: ${times === 1 ? 'once' : `${times} times`}`),
+    alsoSaidByOthers > 0 &&
+      `${style.yellow('Still stored')}: ${counted(alsoSaidByOthers, 'text')} of it, because beliefs or turns that stay say the same.`,
+  )
+}
 
 type Options = ValuesOf<typeof options>
 
@@ -68,14 +197,16 @@ async function forgetBelief(
   { chain, yes, dryRun, key }: Options,
 ): Promise<Answer> {
   const found = await memory.history(reference)
-  const doomed = chain ? found.chain : [found.belief]
-  const shown = doomed.map((one) => beliefBlock(one, plain(80))).join('\n')
+  const selected = chain ? found.chain : [found.belief]
+  const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
+  const sources = await sourceNotes(memory, selected)
   if (dryRun)
     return {
-      document: { forgotten: false, beliefIds: doomed.map(({ id }) => id) },
+      document: { forgotten: false, beliefIds: selected.map(({ id }) => id) },
       text: () => `Would be forgotten:\n${shown}`,
+      notes: sources,
     }
-  const question = `${shown}\nForget ${doomed.length === 1 ? 'this' : 'these'} for good?`
+  const question = `${[shown, ...sources].join('\n')}\nForget ${selected.length === 1 ? 'this' : 'these'} for good?`
   if (!yes && !(await session.confirm(question))) return nothingForgotten
   // By id, so that exactly what was shown is forgotten.
   const receipt = await memory.forget(found.belief.id, { wholeChain: chain, ...omitUndefined({ key }) })
@@ -88,7 +219,10 @@ async function forgetBelief(
         `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${beliefIds.map(harmless).join(', ')}).`,
         receiptText(event, hash),
       ),
-    notes: kept.map((id) => `${id} of the same chain is kept; \`credence forget ${id}\` forgets it too.`),
+    notes: [
+      ...kept.map((id) => `${id} of the same chain is kept; \`credence forget ${id}\` forgets it too.`),
+      ...sources,
+    ],
   }
 }
 
@@ -109,7 +243,7 @@ async function forgetTurns(
   const { dir, user } = session.locate(given)
   const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
   const receipt = await memory.forgetTurns(selection, omitUndefined({ key }))
-  const waiting = queued === 0 ? '' : `, and ${counted(queued, 'message')} of hooks that had not been heard yet`
+  const waiting = queued === 0 ? '' : `, and ${counted(queued, 'message')} of hooks that had not been stored yet`
   return {
     document: { ...receipt, queued },
     text: (style) =>
@@ -131,6 +265,26 @@ function previewOf({ turns, beliefs, examples = [] }: ForgottenTurns): string {
     shown.map(({ at, speaker, role, text: words }) => `  ${dayOf(at)} ${harmless(speaker ?? role)}: ${short(words)}`),
     turns > shown.length && shown.length > 0 && `  and ${counted(turns - shown.length, 'more turn')}`,
   )
+}
+
+/** Turns that beliefs were learned from stay; they have their own command. */
+async function sourceNotes(memory: Memory, beliefs: readonly Belief[]): Promise<readonly string[]> {
+  const ids = new Set(beliefs.flatMap(({ provenance }) => provenance.sourceId ?? []))
+  const notes: string[] = []
+  for (const id of [...ids].slice(0, mostStaying)) {
+    // A source may also be a message of another program, or a turn that is forgotten already.
+    const turn = await memory.turn(id).catch(nullIfUnknown)
+    if (turn !== null)
+      notes.push(
+        `The message that it was learned from stays: "${short(turn.text)}" \`credence forget --turn ${harmless(id)}\` forgets it too.`,
+      )
+  }
+  return notes
+}
+
+function nullIfUnknown(error: unknown): null {
+  if (error instanceof MemoryError && error.code === 'not_found') return null
+  throw error
 }
 
 /** Beliefs that were learned from the turns stay; they have their own command. */

@@ -16,7 +16,7 @@ export const show = defineCommand({
     'credence show b-7k2m --json': 'The same as one JSON document, by the beginning of its id.',
   },
   async run({ args, options }, session) {
-    const { belief: found, chain, revisions } = await (await session.reading(options)).history(args.belief)
+    const { belief: found, chain, revisions } = await (await session.reporting(options)).history(args.belief)
     const changed = `${counted(revisions.length, 'time')}; see \`credence history ${found.id}\``
     return {
       document: { belief: found, chain },
@@ -33,7 +33,7 @@ export const show = defineCommand({
 })
 
 const supersessionLines = (chain: readonly Belief[], id: string, style: Style): readonly string[] =>
-  chain.length < 2 ? [] : ['', 'Line of supersession, oldest first:', chainText(chain, id, style)]
+  chain.length < 2 ? [] : ['', 'Supersession chain, oldest first:', chainText(chain, id, style)]
 
 /** The fields of a belief that have a value. */
 function fieldsOf(shown: Belief): readonly (readonly string[])[] {
@@ -81,10 +81,10 @@ export const history = defineCommand({
     const { limit, before } = options
     if (reference !== undefined && (limit !== undefined || before !== undefined))
       throw new UsageError(
-        '--limit and --before choose among the latest changes of all beliefs.',
-        'Leave them out for one belief.',
+        '--limit and --before cannot be combined with a belief.',
+        'Leave them out to see all changes of the belief.',
       )
-    const memory = await session.reading(options)
+    const memory = await session.reporting(options)
     if (reference === undefined) {
       const events = await memory.events(omitUndefined({ limit, before }))
       const names = await namesOf(memory, events)

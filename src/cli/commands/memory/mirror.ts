@@ -1,39 +1,46 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { MemoryError } from '../../../errors.ts'
+import type { Belief } from '../../../beliefs/belief.ts'
+import { MemoryError, notFound } from '../../../errors.ts'
+import { accept, isRemoval, reject } from '../../../memory/change/proposals.ts'
 import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
+import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
 import type { Held } from '../../../memory/mirror/state/state.ts'
 import { mirrorFile } from '../../../memory/mirror/state/state.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
-import { watchMirror } from '../../../memory/mirror/watch.ts'
+import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
-import { flag, memoryOptions } from '../../command/options.ts'
-import type { LocationOptions, MemoryLocation, Session } from '../../session.ts'
+import { defaultAuthor, flag, memoryOptions } from '../../command/options.ts'
+import type { LocationOptions, MemoryLocation, Ports, Session } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, type Style, wrap } from '../../text/output.ts'
+import { counted, harmless, lines, type Style, styleFor, wrap } from '../../text/output.ts'
 
 /** The location of a memory, which must exist. */
 async function existing(session: Session, options: LocationOptions): Promise<MemoryLocation> {
   const location = session.locate(options)
-  if (existsSync(await session.storeFile(location.dir))) return location
-  throw new MemoryError('not_found', `There is no memory in ${location.dir}.`, { hint: '`credence init` makes one.' })
+  if (await session.hasMemory(options)) return location
+  throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
 }
 
 export const mirrorSync = defineCommand({
   args: {},
-  options: { accept: flag('Take in a removal of many items that is held.'), ...memoryOptions },
+  options: { accept: flag('Accept the removal of many items at once.'), ...memoryOptions },
   description:
-    'Changes of the file go to the store, changes of the store go to the file. A file that cannot be read, is a link, or has lost many items at once is held: nothing is changed.',
+    'Imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks you; otherwise use `credence proposals`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed.',
   exitCodes: [exitCodes.degraded],
   examples: {
-    'credence mirror sync': 'Takes in what you edited and writes what is new.',
-    'credence mirror sync --accept': 'Confirms that you meant to remove all those lines.',
+    'credence mirror sync': 'Imports your edits, asks about those that need your decision, and updates the file.',
+    'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
   },
   async run({ options }, session) {
     const { dir, user } = await existing(session, options)
-    const request = { dir, user, accept: options.accept, settle: true, waitMs: 10_000 }
-    const synced = await session.withPorts(dir, (ports) => syncMirror(ports, request))
+    const authority = session.settings(options).mirrorAuthority
+    const request = { dir, user, authority, accept: options.accept, settle: true, waitMs: 10_000 }
+    const synced = await session.withPorts(dir, async (ports) => {
+      const first = await syncMirror(ports, request)
+      const isDecided = session.isInteractive() && (await decide(ports, session, user, first.undecided))
+      return isDecided ? after(first, await syncMirror(ports, request)) : first
+    })
     return {
       document: synced,
       text: (style) => {
@@ -48,11 +55,11 @@ export const mirrorSync = defineCommand({
 export const mirrorStatusCommand = defineCommand({
   args: {},
   options: memoryOptions,
-  description: 'Changes nothing. What came in through the file is unconfirmed until `credence confirm`.',
+  description: 'Changes nothing. Beliefs from the file are unconfirmed until `credence confirm`.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence mirror status': 'Shows whether file and store agree, and which beliefs are unconfirmed.',
-    'credence mirror status --json': 'The same as one document.',
+    'credence mirror status --json': 'The same as one JSON document.',
   },
   async run({ options }, session) {
     const { dir } = await existing(session, options)
@@ -70,83 +77,115 @@ export const mirrorWatch = defineCommand({
   args: {},
   options: memoryOptions,
   description:
-    'Prints a line for each sync that changed something, and below it the decisions that wait for you. Also picks up what other programs remember. Ctrl-C ends it.',
+    'Prints a line for each sync that changed something, and below it the decisions that wait for you. Includes changes by other programs. Ctrl-C ends it.',
   examples: {
-    'credence mirror watch': 'Takes in every save of MEMORY.md a moment after it.',
+    'credence mirror watch': 'Imports every save of MEMORY.md at once.',
     'credence mirror watch --dir ./memory': 'The same for the memory of this directory.',
   },
   async run({ options }, session) {
     const { dir, user } = await existing(session, options)
-    const ports = await session.ports(dir)
-    const { signal, release } = session.interruption()
-    const events = new EventQueue()
-    const watched = watchMirror(ports, {
-      dir,
-      user,
-      signal,
-      onSync: (synced) => events.push(synced),
-      onProblem: (problem) => events.push(problem instanceof Error ? problem : new Error(String(problem))),
-    }).finally(async () => {
-      release()
-      await ports.store.close()
-      events.end()
-    })
-    // The generators below rethrow its error; without this it would also count as unhandled.
-    watched.catch(() => {})
+    const authority = session.settings(options).mirrorAuthority
+    const { signal } = session.interruption()
+    const events = (): AsyncGenerator<Synced | Error> => watched(session, { dir, user, authority, signal })
     return {
-      document: documentsOf(events, watched),
-      text: (style) => watchTexts(events, `Watching ${join(dir, mirrorFile)}. Ctrl-C ends it.`, style, watched),
+      document: documentsOf(events),
+      text: (style) => watchTexts(events, `Watching ${join(dir, mirrorFile)}. Ctrl-C ends it.`, style),
     }
   },
 })
 
-/** The outcomes of a watch, as they happen. */
-class EventQueue {
-  readonly #waiting: (Synced | Error)[] = []
-  #isOver = false
-  #wake: () => void = () => {}
-
-  push(event: Synced | Error): void {
-    this.#waiting.push(event)
-    this.#wake()
+async function* watched(session: Session, request: WatchRequest): AsyncGenerator<Synced | Error> {
+  const ports = await session.ports(request.dir)
+  try {
+    yield* watchMirror(ports, request)
+  } finally {
+    await ports.store.close()
   }
+}
 
-  end(): void {
-    this.#isOver = true
-    this.#wake()
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Synced | Error> {
-    for (;;) {
-      const next = this.#waiting.shift()
-      if (next !== undefined) yield next
-      else if (this.#isOver) return
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve
-        })
+/** Shows each waiting edit at the terminal and asks the person. Returns whether anything was decided. */
+async function decide(
+  ports: Ports,
+  session: Session,
+  user: string,
+  undecided: readonly UndecidedEdit[],
+): Promise<boolean> {
+  const style = styleFor(session.streams().stderr, session.machine.env)
+  let isDecided = false
+  let takesAll = false
+  for (const [index, edit] of undecided.entries()) {
+    const shown = [`Edit ${index + 1} of ${undecided.length} waits for you: ${wishOf(edit)}`, ...diffOf(edit, style)]
+    const choices = 'Accept (a), reject (r), leave it waiting (Enter), accept all that follow (all), stop asking (q): '
+    const typed: string | null = takesAll ? 'a' : await session.ask(`${shown.join('\n')}\n${choices}`)
+    const answer = (typed ?? 'q').trim().toLowerCase()
+    if (answer === 'q') break
+    takesAll ||= answer === 'all'
+    const settle = takesAll || answer === 'a' ? accept : answer === 'r' ? reject : null
+    if (settle === null) continue
+    try {
+      await settle(ports, { user, author: defaultAuthor, reference: edit.proposal.id })
+      isDecided = true
+    } catch (error) {
+      // An earlier answer, or another program, has changed what this edit is about.
+      if (!(error instanceof MemoryError)) throw error
+      session.streams().stderr.write(`It is still waiting: ${harmless(error.message)}\n`)
     }
   }
+  return isDecided
 }
 
-async function* documentsOf(events: EventQueue, watched: Promise<void>): AsyncGenerator<object> {
-  for await (const event of events) yield event instanceof Error ? { outcome: 'failed', message: event.message } : event
-  await watched
+/** The second of two syncs, with what both imported. */
+const after = (first: Synced, second: Synced): Synced => ({
+  ...second,
+  written: [...new Set([...first.written, ...second.written])],
+  taken: Object.fromEntries(
+    Object.entries(second.taken).map(([kind, count]) => [kind, count + first.taken[kind as keyof Synced['taken']]]),
+  ) as Synced['taken'],
+})
+
+/** What an edit asks for. */
+function wishOf({ proposal, target }: UndecidedEdit): string {
+  const name = `"${harmless((target ?? proposal).name)}"`
+  if (target === null) return `a new line, ${name}, for every context of ${harmless(proposal.scopes.join(', '))}.`
+  const { actor, origin } = target.provenance
+  const author = target.editedByPerson ? 'a person' : `the ${actor} ${harmless(origin)}`
+  return `${isRemoval(proposal) ? 'remove' : 'change'} ${name}, stated by ${author}.`
 }
 
-async function* watchTexts(events: EventQueue, opening: string, style: Style, watched: Promise<void>) {
+/** The fields that an edit changes, before and after. */
+function diffOf({ proposal, target }: UndecidedEdit, style: Style): readonly string[] {
+  const marked = (mark: string, paint: (text: string) => string, label: string, text: string): readonly string[] =>
+    text === '' ? [] : text.split('\n').map((line) => paint(`  ${mark} ${label}${harmless(line)}`))
+  return (['content', 'name', 'why', 'aliases', 'scopes', 'type'] as const).flatMap((field) => {
+    const before = target === null ? '' : String(target[field])
+    const after = isRemoval(proposal) ? '' : String(proposal[field])
+    const label = field === 'content' ? '' : `${field}: `
+    if (before === after || (field !== 'content' && (before === '' || after === '') && isWhole(proposal, target)))
+      return []
+    return [...marked('-', style.red, label, before), ...marked('+', style.green, label, after)]
+  })
+}
+
+/** Whether all of a belief is added or removed; its statement is enough to show then. */
+const isWhole = (proposal: Belief, target: Belief | null): boolean => target === null || isRemoval(proposal)
+
+async function* documentsOf(events: () => AsyncIterable<Synced | Error>): AsyncGenerator<object> {
+  for await (const event of events())
+    yield event instanceof Error ? { outcome: 'failed', message: event.message } : event
+}
+
+async function* watchTexts(events: () => AsyncIterable<Synced | Error>, opening: string, style: Style) {
   const clock = (): string => `${new Date().toISOString().slice(11, 19)}  `
   const indent = clock().length
   const narrow = { ...style, width: style.width - indent }
   yield `${clock()}${opening}\n`
-  for await (const event of events) {
+  for await (const event of events()) {
     const [first = '', ...rest] =
       event instanceof Error
         ? remark('Failed', style.red, event.message, narrow)
         : [...headline(event, narrow), ...syncedDetails(event, narrow)]
     yield [`${clock()}${first}`, ...rest.map((line) => `${' '.repeat(indent)}${line}`), ''].join('\n')
   }
-  await watched
 }
 
 /** `2 added, 1 removed`, without what is 0. */
@@ -157,35 +196,55 @@ const countsText = (counts: object): string =>
     .join(', ')
 
 /** The outcome of a sync. */
-function headline({ held, taken, written, conflicts }: Synced, style: Style): readonly string[] {
+function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
-  const { conflicts: torn, ...changes } = taken
+  const { conflicts: torn, proposed: _, restored, ...changes } = taken
   const took = countsText(changes)
-  const did = [took === '' ? '' : `took in ${took}`, torn === 0 ? '' : counted(torn, 'conflict')]
+  const did = [
+    took === '' ? '' : `imported ${took}`,
+    torn === 0 ? '' : counted(torn, 'conflict'),
+    restored === 0 ? '' : `put the stored text back for ${counted(restored, 'rejected edit')}`,
+  ]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
-  const text = `${did.filter((part) => part !== '').join('; ') || 'nothing to take in'}; ${wrote}.`
-  return conflicts.length === 0
-    ? remark('In step', style.green, text, style)
-    : remark('A conflict waits for a decision', style.yellow, text, style)
+  const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
+  if (conflicts.length > 0) return remark('A conflict waits for a decision', style.yellow, text, style)
+  if (undecided.length > 0)
+    return remark(`${counted(undecided.length, 'edit')} waiting for your decision`, style.yellow, text, style)
+  return remark('In sync', style.green, text, style)
 }
 
 /** What the person has to know or do. */
-function syncedDetails({ held, refused, conflicts }: Synced, style: Style): readonly string[] {
+function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return wrap(remedyOf(held), style.width)
   return [
     ...refused.flatMap(({ file, line, reason }) =>
       remark('Left as it is', style.yellow, `${file}, line ${line}: ${reason}`, style),
     ),
     ...conflicts.flatMap((conflict) => conflictLines(conflict, style)),
+    ...undecidedLines(undecided, style),
   ]
 }
+
+const mostShown = 10
+
+/** The edits that wait, and how to decide. */
+const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
+  ...undecided
+    .slice(0, mostShown)
+    .flatMap((edit) => [
+      ...remark('Waiting', style.yellow, wishOf(edit), style),
+      ...diffOf(edit, style),
+      `  credence proposals accept ${edit.proposal.id}, or reject ${edit.proposal.id}`,
+    ]),
+  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: credence proposals`] : []),
+]
 
 const heldText = ({ file, reason }: Held): string => `${file}, because ${reason}.`
 
 const remedyOf = ({ kind }: Held): string =>
   kind === 'removal'
-    ? 'Put the lines back, or say that you meant it: credence mirror sync --accept'
-    : 'Put it right, or delete it to have it written anew.'
+    ? 'Put the lines back, or accept the removal: credence mirror sync --accept'
+    : 'Repair the file, or delete it to have it written again.'
 
 /** A painted label and its text, on as many lines as it needs. */
 function remark(label: string, paint: (text: string) => string, text: string, { width }: Style): readonly string[] {
@@ -201,7 +260,7 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
     proposals.length === 0
       ? [
           `something was changed in both places at once. ${file} has what is not in the store.`,
-          `Put back from it what you want. This is said until you delete ${file}.`,
+          `Copy from it what you want to keep. This message appears until you delete ${file}.`,
         ]
       : [
           `changed in the file and in the store. The store's version holds; ${file} shows both.`,
@@ -209,7 +268,7 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
             `Take the file's version:  credence proposals accept ${id}`,
             `Keep the store's version: credence proposals reject ${id}`,
           ]),
-          `Deciding settles it. ${file} is kept even then; delete it when you like.`,
+          `Accept or reject to settle it. ${file} is kept; delete it when you like.`,
         ]
   return [...remark('Conflict', style.yellow, what ?? '', style), ...steps.flatMap((step) => below(step, style))]
 }
@@ -217,11 +276,9 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
 function statusText(status: MirrorStatus, style: Style): string {
   if (!status.exists) return `There is no mirror at ${status.file}; \`credence mirror sync\` makes one.`
   const { file, items, topicFiles, pendingEvents: pending, editedFiles, held, problem, unconfirmed, leftAlone } = status
-  const edits = countsText(status.waiting)
   const changes = [
     pending > 0 && `${counted(pending, 'change')} of the store ${pending === 1 ? 'is' : 'are'} not in it yet`,
-    editedFiles.length > 0 &&
-      `${editedFiles.join(', ')} changed since the last sync${edits === '' ? '' : ` (${edits})`}`,
+    editedFiles.length > 0 && `${editedFiles.join(', ')} changed since the last sync`,
   ].filter((change) => change !== false)
   const plain = (text: string): readonly string[] => wrap(harmless(text), style.width)
   const files = topicFiles.length === 0 ? '' : `, with ${counted(topicFiles.length, 'more file')}`
@@ -232,9 +289,10 @@ function statusText(status: MirrorStatus, style: Style): string {
     held !== null && below(remedyOf(held), style),
     problem !== null && remark(`Failed at ${problem.at}`, style.red, problem.message, style),
     changes.length > 0 &&
-      plain(`${changes.join('; ')}${held === null ? ': `credence mirror sync` brings them in step.' : '.'}`),
-    status.isInStep && style.green('In step with the store.'),
+      plain(`${changes.join('; ')}${held === null ? ': `credence mirror sync` synchronises them.' : '.'}`),
+    status.isInSync && style.green('The file and the store agree.'),
     status.conflicts.flatMap((conflict) => conflictLines(conflict, style)),
+    undecidedLines(status.undecided, style),
     status.refused.flatMap(({ file: name, line, reason }) =>
       remark('Not taken in', style.yellow, `${name}, line ${line}: ${reason}`, style),
     ),

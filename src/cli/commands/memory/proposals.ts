@@ -1,5 +1,5 @@
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
-import type { Proposal, ReviewCandidate } from '../../../memory/change/proposals.ts'
+import { isRemoval, type Proposal, type ReviewCandidate } from '../../../memory/change/proposals.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { changeOptions, optional, optionalChoice } from '../../command/options.ts'
@@ -8,15 +8,16 @@ import { harmless, lines, type Style } from '../../text/output.ts'
 
 export const proposals = defineCommand({
   args: {
-    decision: optionalChoice(['accept', 'reject'], 'What to decide; without it they are listed.'),
-    proposal: optional('The id of a proposal or candidate, or the belief that a single proposal is meant for.'),
+    decision: optionalChoice(['accept', 'reject'], 'The decision. Default: list them.'),
+    proposal: optional('The id of a proposal or candidate, or a belief with a single proposal.'),
   },
   options: changeOptions,
   description:
-    'Lists what waits for a person: proposals, made by an agent that contradicts a person or an imported document, and candidates, found in conversations and not recalled until they are accepted.',
+    'A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate was found in conversations or MEMORY.md; it is not recalled until you accept it.',
   examples: {
-    'credence proposals': 'Lists proposals beside the beliefs that hold now.',
-    'credence proposals accept b-7k2m': 'Replaces the belief that it contradicts. A candidate becomes a belief.',
+    'credence proposals': 'Lists proposals next to the current beliefs.',
+    'credence proposals accept b-7k2m':
+      'Replaces the belief that the proposal contradicts. A candidate becomes a belief.',
   },
   async run({ args: { decision, proposal }, options }, session) {
     if (decision === undefined) {
@@ -34,14 +35,23 @@ export const proposals = defineCommand({
       }
     }
     if (proposal === undefined)
-      throw new UsageError(`Which proposal is to be ${decision}ed?`, 'List them with `credence proposals`.')
+      throw new UsageError(`No proposal to ${decision} was given.`, 'List them with `credence proposals`.')
     const memory = await session.memory(options)
     const key = omitUndefined({ key: options.key })
     if (decision === 'reject') {
+      const waiting = [
+        ...(await memory.proposals()).map((one) => one.proposal),
+        ...(await memory.candidates()).map(({ belief }) => belief),
+      ]
       const rejected = await memory.reject(proposal, key)
+      const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
       return {
         document: rejected,
-        text: () => `Rejected ${harmless(rejected.beliefId)}. \`credence undo ${rejected.event}\` brings it back.`,
+        text: () =>
+          lines(
+            `Rejected ${harmless(rejected.beliefId)}. \`credence undo ${rejected.event}\` brings it back.`,
+            origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
+          ),
       }
     }
     const accepted = await memory.accept(proposal, key)
@@ -49,7 +59,9 @@ export const proposals = defineCommand({
       document: accepted,
       text: (style) =>
         lines(
-          `${style.green('Accepted')} ${called(accepted.belief)}: ${short(accepted.belief.content)}`,
+          accepted.belief.resolvedAt === null
+            ? `${style.green('Accepted')} ${called(accepted.belief)}: ${short(accepted.belief.content)}`
+            : `${style.green('Retired')} "${harmless(accepted.belief.name)}": it is no longer recalled.`,
           accepted.replaced.map((old) => `  Before: ${short(old.content)} (${harmless(old.id)})`),
         ),
     }
@@ -58,11 +70,13 @@ export const proposals = defineCommand({
 
 function proposalText({ proposal, target }: Proposal, style: Style): string {
   const { actor, origin } = proposal.provenance
-  const made = `    Proposed by ${actor} ${harmless(origin)}: ${short(proposal.content)}`
+  const wish = isRemoval(proposal) ? 'retire it' : short(proposal.content)
+  const made = `    Proposed by ${actor} ${harmless(origin)}: ${wish}`
   if (target === null) return lines(headline(proposal, style), made)
-  const standing = isCurrent(target) ? 'In force' : 'Meant for a belief that no longer holds'
+  const standing = isCurrent(target) ? 'In force' : 'For a belief that is no longer current'
   const current = `    ${standing}: ${short(target.content)} (${harmless(target.id)})`
-  const others = smallerChanges(proposal, target).map((change) => change !== false && `    ${harmless(change)}`)
+  const changes = isRemoval(proposal) ? [] : smallerChanges(proposal, target)
+  const others = changes.map((change) => change !== false && `    ${harmless(change)}`)
   return lines(headline(proposal, style), made, current, others)
 }
 

@@ -9,37 +9,44 @@ import { harmless } from '../../text/output.ts'
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
 export const recall = defineCommand({
-  args: { message: words('What was said.') },
+  args: { message: words('The message.') },
   options: {
-    explain: flag('Show how each score was reached, and which mentioned beliefs were left out.'),
+    explain: flag('Explain each score, and show which mentioned beliefs were left out.'),
     nearMisses: flag('Show which mentioned beliefs were left out, and why.'),
     render: flag('Print the block for a prompt instead.'),
-    maxBeliefs: limit('maxBeliefs', 'Pinned and relevant beliefs together.'),
-    maxPinned: limit('maxPinned', 'Pinned beliefs.'),
-    maxQuestions: limit('maxQuestions', 'Open questions.'),
-    maxCharacters: limit('maxCharacters', 'Characters of all beliefs and questions.'),
-    maxQuotes: limit('maxQuotes', 'Quotes of turns.'),
-    asOf: text('<date>', 'What was known on this day.'),
+    maxBeliefs: limit('maxBeliefs', 'Maximum number of pinned and relevant beliefs together.'),
+    maxPinned: limit('maxPinned', 'Maximum number of pinned beliefs.'),
+    maxFromAgents: wholeNumber(
+      'Maximum number of beliefs written by agents, tools and models. Default: by the setting agentShare.',
+      {
+        min: 0,
+      },
+    ),
+    maxQuestions: limit('maxQuestions', 'Maximum number of open questions.'),
+    maxCharacters: limit('maxCharacters', 'Maximum number of characters of all beliefs and questions.'),
+    maxQuotes: limit('maxQuotes', 'Maximum number of quotes.'),
+    asOf: text('<date>', 'Use only what was stored by this day.'),
     ...viewOptions,
     ...readerOptions,
     ...memoryOptions,
   },
   description:
-    'Prints nothing when nothing is relevant. Where the message names no belief, the beliefs that come nearest are listed on standard error, each with the command that adds an alias.',
+    'Prints nothing if nothing is relevant. If the message names no belief, the nearest beliefs are listed on standard error, each with the command that adds an alias.',
   examples: {
-    'credence recall "When is the invoice due?" --explain': 'Shows what is recalled, and how each score was reached.',
-    'credence recall --render - < message.txt': 'Prints the block to put into a prompt.',
+    'credence recall "When is the invoice due?" --explain': 'Shows the recalled beliefs and explains each score.',
+    'credence recall --render - < message.txt': 'Prints the block for a prompt.',
   },
   async run({ args: { message }, options }, session) {
-    const { explain, nearMisses, render, maxBeliefs, maxPinned, maxQuestions, maxCharacters, maxQuotes, asOf } = options
+    const { explain, nearMisses, render, asOf } = options
+    const { maxBeliefs, maxPinned, maxFromAgents, maxQuestions, maxCharacters, maxQuotes } = options
     if (render && (explain || nearMisses))
       throw new UsageError(
-        '--render prints what an agent reads, which explains nothing.',
+        '--render cannot be combined with --explain or --near-misses.',
         'Leave out --render, or --explain and --near-misses.',
       )
     const memory = await session.reading(options)
     const context = await memory.recall(message, {
-      budget: omitUndefined({ maxBeliefs, maxPinned, maxQuestions, maxCharacters, maxQuotes }),
+      budget: omitUndefined({ maxBeliefs, maxPinned, maxFromAgents, maxQuestions, maxCharacters, maxQuotes }),
       ...omitUndefined({ asOf }),
       nearMisses: explain || nearMisses,
     })
@@ -58,7 +65,7 @@ export const recall = defineCommand({
       },
       notes: [
         ...(isEmpty ? [`Nothing in ${context.scopes.join(' and ')} belongs to this message.`] : []),
-        ...suggestionLines(suggestions ?? []),
+        ...(isEmpty && suggestions?.length === 0 ? [nextSteps] : suggestionLines(suggestions ?? [])),
         ...(suggestions === null ? [] : await session.formerProjectNotes(options, memory)),
       ],
     }
@@ -93,13 +100,16 @@ async function suggestionsFor(
   return suggestions
 }
 
+const nextSteps =
+  'No belief there shares a word with it. `credence search` also looks in conversations; `credence remember` adds a belief.'
+
 function suggestionLines(suggestions: readonly Suggestion[]): readonly string[] {
   if (suggestions.length === 0) return []
   return [
-    'The message names no belief. These share words with it; an alias would have them recalled:',
+    'The message names no belief. These beliefs share words with it; add an alias to recall them:',
     ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
       `  ${called({ id: beliefId, name })}: ${short(content)}`,
-      ...(alias === null ? [] : [`    credence alias ${harmless(beliefId)} add "${harmless(alias)}"`]),
+      `    credence alias ${harmless(beliefId)} add "${harmless(alias ?? 'words that you call it by')}"`,
     ]),
   ]
 }

@@ -1,6 +1,10 @@
 import { beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
+import { universalScope } from '../../../beliefs/scope.ts'
+import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
+import { isPersonal } from '../../../memory/learn/rules.ts'
+import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import {
@@ -17,68 +21,87 @@ import {
   texts,
   words,
 } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
 import { called, foundBy, short } from '../../text/beliefs.ts'
 import { harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
 const nameOption = (help: string) => option('<name>', help, (name) => parseForm('name', name))
-const aliasOption = texts('<alias>', 'Something else it is called. May be given several times.')
+const aliasOption = texts('<alias>', 'Another name for it. May be given several times.')
 const statusOption = {
-  ...choice('<status>', ['active', 'inferred', 'exploratory'], 'How settled it is.'),
+  ...choice('<status>', ['active', 'inferred', 'exploratory'], 'The status of the belief.'),
   default: 'active',
 }
 
 export const remember = defineCommand({
-  args: { statement: words('What is true, in your words.') },
+  args: { statement: words('The statement, in your words.') },
   options: {
     name: {
-      ...nameOption('What people will call it; it is recalled when a message says so.'),
+      ...nameOption('Its name. A message that contains the name recalls the belief.'),
       default: 'derived from the statement',
     },
     alias: aliasOption,
     why: text('<text>', 'What an agent should do about it.'),
-    type: { ...choice('<type>', beliefTypes, 'What kind of belief it is.'), default: 'entity' },
-    subtype: choice('<subtype>', subtypes, 'The finer kind of a preference.'),
+    type: { ...choice('<type>', beliefTypes, 'The type of the belief.'), default: 'entity' },
+    subtype: choice('<subtype>', subtypes, 'The subtype of a preference.'),
     status: statusOption,
     confidence: { ...option('<number>', 'How certain it is, from 0 to 1.', readConfidence), default: '1' },
-    pin: flag('Recall it in its scope whatever the message says.'),
+    pin: flag('Recall it for every message in its scope.'),
     participant: texts('<belief>', 'For a relation: a belief it connects, by id or name. May be given several times.'),
     relation: text('<text>', 'For a relation: how they are connected, such as "depends on".'),
     expertise: option(
       '<domain:depth>',
-      `What the person knows, and how well: ${expertiseDepths.join(', ')}.`,
+      `A field the person knows, and how well: ${expertiseDepths.join(', ')}.`,
       readExpertise,
     ),
-    agent: text('<name>', 'Let only this agent see it.'),
+    agent: text('<name>', 'Only this agent can see it.'),
     ...targetOptions,
     ...memoryOptions,
     ...authorOptions,
     ...keyOptions,
   },
   examples: {
-    'credence remember "The staging database listens on port 5433."': 'Named "staging database", after its own words.',
+    'credence remember "The staging database listens on port 5433."':
+      'The name "staging database" is derived from the statement.',
+    'credence remember "I am allergic to peanuts."':
+      'About you, so it is stored in user:universal, also inside a repository.',
     'credence remember "Invoices are due after 14 days." --name "payment terms" --alias "due date"':
-      'Recalled whenever a message speaks of payment terms or a due date.',
+      'Recalled for every message that contains "payment terms" or "due date".',
     'echo "Answer in short sentences." | credence remember - --name "answer style" --type preference --subtype style --scope user:universal':
       'A preference of the person, in every project.',
   },
   async run({ args: { statement }, options }, session) {
     const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...draft } = options
-    const { dir, homeScopes } = session.locate(options)
+    const { dir, scopes, homeScopes } = session.locate(options)
     const memory = await session.memory(options)
     const former = await session.formerProjectNotes(options, memory)
+    const warned = await confirmAliases(alias, options.as, session)
+    const isEverywhere = options.scope.length === 0 && scopes.includes(universalScope) && isPersonal(statement)
     const remembered = await memory.remember({
       ...omitUndefined({ ...draft, name }),
       content: statement,
       aliases: alias,
       pinned: pin,
       participants: participant,
-      scopes: homeScopes,
+      scopes: isEverywhere ? [universalScope] : homeScopes,
     })
     const id = harmless(remembered.belief.id)
     const derived = `The name was derived from the statement. To add words: credence alias ${id} add "the words"`
+    const [home = universalScope] = homeScopes
+    const everywhere =
+      isEverywhere && home !== universalScope
+        ? [`It is about you, so every project has it. To keep it in this one: --scope ${harmless(home)}`]
+        : []
     const isDerived = name === undefined && remembered.outcome === 'remembered'
-    const notes = [...(isDerived ? [derived] : []), ...former, ...pausedNotes(dir, session)]
+    const refused = remembered.refusedAliases.map(refusalText)
+    const notes = [
+      ...warned,
+      ...refused,
+      ...(isDerived ? [derived] : []),
+      ...everywhere,
+      ...former,
+      ...pausedNotes(dir, session),
+    ]
     return { document: remembered, text: (style) => rememberedText(remembered, style), notes }
   },
 })
@@ -89,13 +112,13 @@ export const correct = defineCommand({
     name: nameOption('A new name; the old one stays as an alias.'),
     alias: aliasOption,
     why: text('<text>', 'What an agent should do about it now.'),
-    type: choice('<type>', beliefTypes, 'What kind of belief it is now.'),
+    type: choice('<type>', beliefTypes, 'The new type of the belief.'),
     status: statusOption,
     ...changeOptions,
   },
   examples: {
     'credence correct "payment terms" "Invoices are due after 30 days."':
-      'The old statement is kept for the record and never recalled again.',
+      'Keeps the old statement in the history; it is never recalled again.',
     'credence correct b-7k2m "Ada runs payroll." --name Ada --as agent:codex':
       'An agent that contradicts a person makes a proposal.',
   },
@@ -110,6 +133,25 @@ export const correct = defineCommand({
     return { document: corrected, text: (style) => rememberedText(corrected, style) }
   },
 })
+
+/** Warns of aliases that many messages would hold by chance, and asks in a terminal. */
+export async function confirmAliases(
+  aliases: readonly string[],
+  author: Author | undefined,
+  session: Pick<Session, 'isInteractive' | 'confirm'>,
+): Promise<readonly string[]> {
+  if (author !== undefined && author.actor !== 'person') return []
+  const warnings: string[] = []
+  for (const alias of aliases) {
+    const reason = everydayReason(alias)
+    if (reason === null) continue
+    const warning = `"${alias}" would be found in many messages. ${reason}`
+    if (session.isInteractive() && !(await session.confirm(`${warning} Use it all the same?`)))
+      throw new UsageError('Nothing was changed.', `Leave out the alias "${alias}", or choose a more distinctive one.`)
+    warnings.push(`warning: ${warning}`)
+  }
+  return warnings
+}
 
 /** What happened to a statement. */
 export function rememberedText(
@@ -128,7 +170,9 @@ export function rememberedText(
       return lines(`${style.green('Corrected')} ${what}.`, `  Now: ${short(kept.content)}`, others('Before'), forms)
     case 'proposed':
       return lines(
-        `${style.yellow('Proposed')} ${what}: someone with more authority said otherwise, and has to decide.`,
+        kept.candidate
+          ? `${style.yellow('Proposed')} ${what}: it is not recalled until a person accepts it.`
+          : `${style.yellow('Proposed')} ${what}: another author wrote the belief that it would replace, so a person has to decide.`,
         `  Proposed: ${short(kept.content)}`,
         others('In force'),
         `  A person decides with: credence proposals accept ${harmless(kept.id)}`,
@@ -148,7 +192,7 @@ function readExpertise(given: string) {
   const depth = expertiseDepths.find((known) => known === given.slice(cut + 1).trim())
   if (cut > 0 && domain !== '' && depth !== undefined) return { domain, depth }
   throw new UsageError(
-    `"${given}" is no expertise.`,
+    `"${given}" is not an expertise.`,
     `Write domain:depth, such as "rust:deep"; depths are ${expertiseDepths.join(', ')}.`,
   )
 }

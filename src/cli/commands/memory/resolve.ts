@@ -7,19 +7,19 @@ import { called, short } from '../../text/beliefs.ts'
 import { lines } from '../../text/output.ts'
 
 const answerOptions = {
-  by: text('<belief>', 'The belief that settles it, by id or name.'),
-  decision: text('<text>', 'The decision that settles it, to be remembered with it; needs --name.'),
-  name: option('<name>', 'What people will call the decision.', (name) => parseForm('name', name)),
+  by: text('<belief>', 'The belief that resolves it, by id or name.'),
+  decision: text('<text>', 'The decision that resolves it, stored as a new belief; needs --name.'),
+  name: option('<name>', 'The name of the decision.', (name) => parseForm('name', name)),
   why: text('<text>', 'What an agent should do about the decision.'),
 }
 
 export const resolve = defineCommand({
-  args: { question: one('The open question: its id, the beginning of it, its name or an alias.') },
+  args: { question: one('The open question: its id, the beginning of its id, its name or an alias.') },
   options: { ...answerOptions, ...changeOptions },
   examples: {
     'credence resolve "which queue" --decision "We use NATS." --name "message queue"':
       'Closes the question and remembers the decision, in one change.',
-    'credence resolve "which queue" --by "message queue"': 'Closes it by a decision that is known already.',
+    'credence resolve "which queue" --by "message queue"': 'Closes it with a decision that is already stored.',
   },
   async run({ args: { question }, options }, session) {
     const by = settledBy(options)

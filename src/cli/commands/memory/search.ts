@@ -28,23 +28,23 @@ export const search = defineCommand({
     until: text('<date>', 'Only turns up to this day.'),
     speaker: text('<name>', 'Only turns of this speaker.'),
     session: text('<id>', 'Only turns of this conversation.'),
-    asOf: text('<date>', 'What was known on this day.'),
+    asOf: text('<date>', 'Use only what was stored by this day.'),
     type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
     status: choices('<status>', statuses, 'Only beliefs of this status.'),
-    retired: flag('Also superseded, settled and proposed beliefs.'),
+    retired: flag('Include superseded, settled and proposed beliefs.'),
     explain: flag('Show how each quote was ranked.'),
     limit: wholeNumber('How many beliefs and how many quotes to show.', { min: 1, max: 100, default: 10 }),
-    offset: wholeNumber('How many to leave out at the beginning.', { min: 0, default: 0 }),
+    offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
     ...filterOptions,
     ...readerOptions,
     ...memoryOptions,
   },
   description:
-    'Unlike recall it always shows its best hits, in every scope, and says how strong each hit is: exact hits are named like the question, strong ones hold most of its telling words, possible ones only some.',
+    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them.',
   examples: {
-    'credence search "Where did I rent the kayak?"': 'Shows what you said about it, newest first.',
+    'credence search "Where did I rent the kayak?"': 'Shows what you said about it, the newest first.',
     'credence search "port number" --in beliefs --retired --type decision':
-      'Searches decisions, including those that no longer hold.',
+      'Searches decisions, including superseded ones.',
   },
   async run({ args: { query }, options }, session) {
     const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain } = options
@@ -93,7 +93,7 @@ function beliefBlock({ strength, belief, highlights }: SearchHit, style: Style):
 function quoteBlock(hit: QuoteHit, explain: boolean, style: Style): string {
   const when = `${hit.earlier ? 'earlier, ' : ''}${dayOf(hit.at)}`
   return lines(
-    `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)} said  ${style.dim(harmless(hit.turn))}`,
+    `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)} ${hit.role === 'user' && hit.origin === 'document' ? 'pasted' : 'said'}  ${style.dim(harmless(hit.turn))}`,
     indented(harmless(hit.text), 4, style.width),
     explain && explanationTree(hit.explanation).map((line) => indented(line, 4)),
   )

@@ -10,20 +10,21 @@ export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
   options: {
     markdown: flag('The file is Markdown: notes, a CLAUDE.md, the MEMORY.md of another agent.'),
+    trusted: flag('The file is your own, such as an export: beliefs keep the authority they were written with.'),
     ...writeOptions,
   },
   description:
-    'When any of it is wrong nothing is changed. Doing it again changes nothing. --scope is for beliefs that name no scope of their own. Of Markdown every list item, paragraph and row of a table becomes a belief, named by its bold part, its key, its heading or its own words. `credence import chats` keeps conversations.',
+    'If any part is invalid, nothing is changed. Importing a file again changes nothing. Pinned beliefs, beliefs of user:universal and standing instructions wait until you accept them (`credence proposals`), unless you vouch for the file with --trusted. --scope applies to beliefs without a scope. In Markdown every list item, paragraph and table row becomes a belief, named by its bold part, its key, its heading or its own words. For conversations use `credence import chats`.',
   examples: {
-    'credence import beliefs.jsonl': 'Takes in a file that `credence export` has written.',
-    'credence export --scope project:old | credence import - --dir ./memory':
+    'credence import beliefs.jsonl --trusted': 'Imports a file that `credence export` has written.',
+    'credence export --scope project:old | credence import - --trusted --dir ./memory':
       'Copies beliefs from one memory to another.',
-    'credence import --markdown MEMORY.md': 'Takes in what another agent has written down, statement by statement.',
+    'credence import --markdown MEMORY.md': 'Imports the notes of another agent, one belief for each statement.',
   },
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
     if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
-      throw new UsageError(`${file} is Markdown by its name.`, `Say so: credence import --markdown ${file}`)
+      throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
     const given = isStdin ? await session.readStdin() : readTextFile(file)
     const { homeScopes } = session.locate(options)
     const memory = await session.memory(options)
@@ -31,13 +32,17 @@ export const importCommand = defineCommand({
       source: isStdin ? 'standard input' : basename(file),
       scopes: homeScopes,
       format: options.markdown ? 'markdown' : 'records',
+      trusted: options.trusted,
     })
     const { added, unchanged, reinforced, corrected, proposed, warnings } = imported
     const counts = Object.entries({ added, unchanged, reinforced, corrected, proposed })
     return {
       document: imported,
       text: () => table(counts.map(([what, count]) => [what, String(count)])),
-      notes: warnings.map((warning) => `warning: ${warning}`),
+      notes: [
+        ...warnings.map((warning) => `warning: ${warning}`),
+        ...(proposed === 0 ? [] : [`${counted(proposed, 'belief')} to decide on: credence proposals`]),
+      ],
     }
   },
 })
@@ -51,11 +56,11 @@ export const exportCommand = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Superseded and settled beliefs are written too, so that nothing is lost. `credence import` takes in beliefs again, and `credence import chats` takes in turns. With --json it is one array.',
+    'Includes superseded and settled beliefs. `credence import` imports beliefs, `credence import chats` imports turns. With --json the output is one array.',
   examples: {
-    'credence export > beliefs.jsonl': 'Writes every belief of yours, one a line.',
-    'credence export --scope project:ledger --out ledger.jsonl': 'Writes those of one scope to a private file.',
-    'credence export --turns > turns.jsonl': 'Writes everything that was said, one turn a line.',
+    'credence export > beliefs.jsonl': 'Writes all your beliefs, one per line.',
+    'credence export --scope project:ledger --out ledger.jsonl': 'Writes the beliefs of one scope to a private file.',
+    'credence export --turns > turns.jsonl': 'Writes all turns, one per line.',
   },
   async run({ options }, session) {
     const { out, scope } = options

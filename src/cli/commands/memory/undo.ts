@@ -1,9 +1,9 @@
 import type { Belief } from '../../../beliefs/belief.ts'
-import { visibleScopes } from '../../../beliefs/scope.ts'
+import { parseScopes, visibleScopes } from '../../../beliefs/scope.ts'
 import type { Undoing } from '../../../memory/change/undo.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
-import { authorOptions, flag, keyOptions, memoryOptions, readWholeNumber } from '../../command/options.ts'
+import { authorOptions, flag, keyOptions, memoryOptions, readWholeNumber, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { harmless, lines } from '../../text/output.ts'
@@ -19,15 +19,21 @@ export const undo = defineCommand({
   args: { change: changeNumber },
   options: {
     yes: flag('Do not ask before undoing a change in another project.'),
+    scope: {
+      ...texts('<scope>', 'team:NAME undoes a change of a team; only its owners may.'),
+      default: 'your own memory',
+      read: (given: readonly string[]) => (given.length === 0 ? [] : parseScopes(given)),
+    },
     ...memoryOptions,
     ...authorOptions,
     ...keyOptions,
   },
   description:
-    'Asks first if the change was made in another project than that of the working directory. Undoing an undo does it again. What was forgotten cannot be brought back.',
+    'Asks first if the change was made in another project. Undoing an undo redoes the change. A forget cannot be undone.',
   examples: {
-    'credence undo': 'Takes back the latest change.',
-    'credence undo 12': 'Takes back change 12, unless a later change depends on it.',
+    'credence undo': 'Undoes the latest change.',
+    'credence undo 12': 'Undoes change 12, unless a later change depends on it.',
+    'credence undo --scope team:platform': 'Undoes the latest change of the team platform.',
   },
   async run({ args: { change }, options }, session) {
     const memory = await session.memory(options)

@@ -11,11 +11,11 @@ import { explanationLines, explanationTree, quoted, reasonText, rounded, sharedT
 export const why = defineCommand({
   args: {
     message: oneText('What was said.'),
-    belief: one('The belief: its id, the beginning of it, its name or an alias. Or the id of a turn.'),
+    belief: one('The belief: its id, the beginning of its id, its name or an alias. Or the id of a turn.'),
   },
   options: {
-    fix: flag('List the changes that would have it recalled; or, if it is recalled, kept out.'),
-    apply: wholeNumber('Make the change of this number in the list of --fix.', { min: 1 }),
+    fix: flag('List changes that would make the message recall it, or no longer recall it.'),
+    apply: wholeNumber('Make the change with this number in the list of --fix.', { min: 1 }),
     ...viewOptions,
     ...readerOptions,
     ...memoryOptions,
@@ -23,8 +23,8 @@ export const why = defineCommand({
   examples: {
     'credence why "When is the invoice due?" "payment terms"': 'Says which words are missing for it to be recalled.',
     'credence why "When is the invoice due?" "payment terms" --fix --apply 1':
-      'Makes the first change that `--fix` lists: an alias, as a rule.',
-    'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled where that scope is active.',
+      'Makes the first change that `--fix` lists, usually an alias.',
+    'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled with that scope active.',
   },
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.locate(options)
@@ -52,17 +52,18 @@ async function remedied(memory: Memory, message: string, reference: string, appl
     return {
       document: { belief, wish, remedies },
       text: () => lines(`${called(belief)} ${state} for this message. This would change that:`, blocks),
-      notes: [remedies.length === 0 ? 'Nothing was found that would.' : 'Make a change of the belief with --apply.'],
+      notes: [remedies.length === 0 ? 'No such change was found.' : 'Make a change of the belief with --apply.'],
     }
   }
   const remedy = remedies[apply - 1]
-  if (remedy === undefined) throw new UsageError(`--apply: --fix lists ${remedies.length}, so there is no ${apply}.`)
+  if (remedy === undefined)
+    throw new UsageError(`--apply: there is no change ${apply}; --fix lists ${remedies.length}.`)
   if (remedy.change === null)
     throw new UsageError(`--apply: number ${apply} does not change the belief.`, `Instead: ${insteadOf(remedy)}`)
   const edited = await memory.edit(belief.id, remedy.change)
   return {
     document: { ...edited, wish, remedy },
-    text: (style) => lines(editedText(edited, 'Done', 'It was like that already', style), `  ${remedy.summary}`),
+    text: (style) => lines(editedText(edited, 'Done', 'It is unchanged', style), `  ${remedy.summary}`),
   }
 }
 
@@ -107,7 +108,7 @@ async function whyTurn(memory: Memory, message: string, id: string): Promise<Ans
       quote === null
         ? lines(`What was said on ${dayOf(turn.at)} is not shown for this message.`, indented(advice, 2, style.width))
         : lines(
-            `It is shown, with a score of ${rounded(quote.score)}; it takes ${threshold}:`,
+            `It is shown, with a score of ${rounded(quote.score)}; the threshold is ${threshold}:`,
             indented(sharedText(quote, quoteDecision?.asked ?? []), 2, style.width),
             explanationTree(quote.explanation).map((line) => indented(line, 4)),
           ),
@@ -138,9 +139,9 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
       return lines(
         `${what} is not recalled: the message holds neither its name nor an alias.`,
         columns(forms, { width: style.width }),
-        verdict.inPrelude && 'It is part of what is known about the person, which every recall begins with.',
+        verdict.inPrelude && 'It is part of the prelude, which every context begins with.',
         isElsewhere && `It also lives in ${harmless(belief.scopes.join(' and '))}, which is not in view here.`,
-        `To have it found by other words: credence alias ${harmless(belief.id)} add "the words"`,
+        `To find it by other words: credence alias ${harmless(belief.id)} add "the words"`,
         'The same command with --fix lists words that would work.',
       )
     }

@@ -5,13 +5,13 @@ import { defineCommand } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
 import { columns, counted, harmless } from '../../text/output.ts'
 
-/** The tasks that can be run. */
+/** Lists the tasks that can be run. */
 export const taskList = defineCommand({
   args: {
     paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
   },
   options: {},
-  description: 'A file that is no valid task is named in a note, with the command that says what is wrong with it.',
+  description: 'Invalid files are listed with the command that checks them.',
   examples: {
     'credence task list': 'Lists the tasks that ship with Credence.',
     'credence task list ./tasks --json': 'Lists the tasks of a folder.',

@@ -8,18 +8,18 @@ import { defineCommand, exitCodes } from '../../command/command.ts'
 import { one, text } from '../../command/options.ts'
 import { columns, harmless, type Style } from '../../text/output.ts'
 import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
-import { judgeOptions, taskDocuments } from './task-run.ts'
+import { judgeOptions, taskRunDocument } from './task-run.ts'
 import { figure, reasonsText, summaryText } from './task-text.ts'
 
 export const taskRegrade = defineCommand({
   args: { run: one('The run whose evidence is graded again.') },
   options: { ...judgeOptions, runId: text('<id>', 'The name of the new run.'), ...storeOptions },
   description:
-    'The agent is not run. The grades go into a run of their own, which points to the same evidence; the old ones stay as they are, and `credence benchmark diff` lays the two beside each other.',
+    'The grades go into a new run that refers to the same evidence. The old ones stay, and `credence benchmark diff` compares the two.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
   examples: {
-    'credence task regrade RUN': 'Grades with the checks of today what an agent did then.',
-    'credence task regrade RUN --judge openai:gpt-5': 'Has a run judged that was not.',
+    'credence task regrade RUN': 'Grades the stored evidence with the current checks.',
+    'credence task regrade RUN --judge openai:gpt-5': 'Adds the grades of a judge.',
   },
   async run({ args: { run: given }, options }, session) {
     const { root } = evalStore(session, options)
@@ -50,7 +50,7 @@ export const taskRegrade = defineCommand({
         { repeats, seed, notes: `The evidence of ${source}, graded again.` },
         {
           ...{ root, now, signal },
-          surroundings: {
+          environment: {
             given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
             settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
             ...machine(session.workingDirectory()),
@@ -71,18 +71,9 @@ export const taskRegrade = defineCommand({
       return {
         document: {
           ok: isFine,
-          runId,
           regradeOf: given,
-          run: summary,
-          means: meanScores(grades),
-          coverage: coverageOf(grades),
-          changes: pairs.map(({ taskId, repeat, before, after }) => ({
-            taskId,
-            repeat,
-            before: shortOf(before),
-            after: shortOf(after),
-          })),
-          tasks: taskDocuments(whole),
+          ...taskRunDocument(whole),
+          changes: pairs.map((pair) => ({ ...pair, before: shortOf(pair.before), after: shortOf(pair.after) })),
         },
         text: (style) =>
           [
@@ -108,31 +99,22 @@ type Pair = {
   readonly after: TaskGrade
 }
 
-const shortOf = (grade: TaskGrade | null) =>
-  grade === null
-    ? null
-    : {
-        state: grade.state,
-        score: grade.score,
-        automatedScore: grade.automatedScore,
-        answerScore: grade.answerScore,
-        recallScore: grade.recallScore,
-        judgeScore: grade.judgeScore,
-        gradingVersion: grade.gradingVersion,
-        gradedAt: grade.gradedAt,
-      }
+function shortOf(grade: TaskGrade | null) {
+  if (grade === null) return null
+  const { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt } = grade
+  return { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt }
+}
 
 function pairsText(pairs: readonly Pair[], style: Style): string {
-  const change = (before: number | null | undefined, after: number | null): string =>
-    before === undefined || before === after ? figure(after) : `${figure(before)} → ${figure(after)}`
+  const scores = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'] as const
   const rows = pairs.map(({ taskId, repeat, before, after }) => [
     repeat > 1 ? `${taskId} #${repeat}` : taskId,
     before === null || before.state === after.state ? after.state : `${before.state} → ${after.state}`,
-    change(before?.score, after.score),
-    change(before?.automatedScore, after.automatedScore),
-    change(before?.answerScore, after.answerScore),
-    change(before?.recallScore, after.recallScore),
-    change(before?.judgeScore, after.judgeScore),
+    ...scores.map((name) =>
+      before === null || before[name] === after[name]
+        ? figure(after[name])
+        : `${figure(before[name])} → ${figure(after[name])}`,
+    ),
   ])
   return harmless(
     columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {

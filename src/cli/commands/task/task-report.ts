@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { writeBundle } from '../../../tasks/report/bundle.ts'
-import { coverageOf, meanScores, readTaskRun } from '../../../tasks/report/read-task-run.ts'
+import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
 import { harmless } from '../../text/output.ts'
 import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
-import { taskDocuments } from './task-run.ts'
+import { taskRunDocument } from './task-run.ts'
 import { gradesText } from './task-text.ts'
 
 export const taskReport = defineCommand({
@@ -17,10 +17,10 @@ export const taskReport = defineCommand({
     ...storeOptions,
   },
   description:
-    'Shows every session with its conversation, tools, files and answer, every check, and the limits of the figures. Where files of the evidence were changed after the run, they are named and the command fails.',
+    'Shows every session with its conversation, tools, files and answer, every check, and the limits of the figures. If evidence files were changed after the run, they are listed and the command fails.',
   exitCodes: [exitCodes.failed],
   examples: {
-    'credence task report RUN': 'Shows a run again.',
+    'credence task report RUN': 'Shows the result of a run.',
     'credence task report RUN --bundle ./bundle': 'Writes the report, the files of the workspace and the figures.',
   },
   async run({ args: { run: runId }, options }, session) {
@@ -33,11 +33,7 @@ export const taskReport = defineCommand({
     return {
       document: {
         ok: changed.length === 0,
-        runId,
-        run: whole.run,
-        means: meanScores(grades),
-        coverage: coverageOf(grades),
-        tasks: taskDocuments(whole),
+        ...taskRunDocument(whole),
         bundle: files,
         changedEvidence: changed,
       },

@@ -10,11 +10,11 @@ import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../
 import type { Task } from '../../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
 import { byAgent } from '../../../tasks/task-outcomes.ts'
-import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { option, rest, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import type { Style } from '../../text/output.ts'
-import { evalStore, machine, refuseChanges, storeOptions } from '../evaluate/benchmark-store.ts'
+import { evalStore, machine, refuseChanges, settledOptions, storeOptions } from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
 export const judgeOptions = {
@@ -23,7 +23,7 @@ export const judgeOptions = {
     'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
   ),
   passAt: {
-    ...option('<share>', 'The least score of every graded part with which a task passes.', readShare),
+    ...option('<share>', 'The score that every graded part needs for a task to pass.', readShare),
     default: String(defaultPassAt),
   },
 }
@@ -53,12 +53,12 @@ function readVariable(given: string): string {
 const options = {
   agent: text('<agent>', 'The agent, such as reference, openai:MODEL or "command:my-agent {prompt}".'),
   passEnv: {
-    ...texts('<name>', 'The name of an environment variable that an agent which is a program gets.'),
+    ...texts('<name>', 'The name of an environment variable to pass to a command agent.'),
     read: (given: readonly string[]) => given.map(readVariable),
   },
-  repeats: wholeNumber('How many times every task is carried out.', { min: 1, max: 1_000, default: 1 }),
-  jobs: wholeNumber('How many tasks run at once. The result is the same.', { min: 1, max: 64, default: 1 }),
-  seed: wholeNumber('Decides which values are drawn in tasks that draw their facts.', {
+  repeats: wholeNumber('How many times to run every task.', { min: 1, max: 1_000, default: 1 }),
+  jobs: wholeNumber('How many tasks run in parallel. The result is the same.', { min: 1, max: 64, default: 1 }),
+  seed: wholeNumber('The random seed for tasks that draw values.', {
     min: 0,
     max: 2 ** 31,
     default: 1,
@@ -68,9 +68,9 @@ const options = {
     ...option('<number>', 'Multiplies the time limit of every task.', readMultiplier),
     default: '1',
   },
-  resume: text('<run>', 'Complete this run instead, as it was begun.'),
+  resume: text('<run>', 'Complete this run, with its original options.'),
   runId: text('<id>', 'The name of the run.'),
-  notes: text('<text>', 'Kept with the run.'),
+  notes: text('<text>', 'Stored with the run.'),
   ...storeOptions,
 }
 
@@ -78,7 +78,7 @@ export const taskRun = defineCommand({
   args: { tasks: rest('Task files, folders of them, ids, or names of packs.') },
   options,
   description:
-    'A session that the task marks as new is a new conversation. Transcripts and files are kept as evidence in the eval store and graded: by the Python checks of the task in a sandbox, by its checks of every answer, and by a judge where one is named.',
+    'A session that the task marks as new is a new conversation. Transcripts and files are stored as evidence in the eval store and graded by the Python checks of the task in a sandbox, by its answer checks, and by a judge if --judge names one.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
   examples: {
     'credence task run second-brain --agent reference': 'Runs one task with the agent that needs no model.',
@@ -87,54 +87,27 @@ export const taskRun = defineCommand({
   },
   async run({ args: { tasks }, options: given }, session) {
     const isResuming = given.resume !== undefined
-    if (isResuming) refuseChanges(given, decided)
+    if (isResuming) refuseChanges(given)
     if (isResuming === tasks.length > 0) {
       throw new UsageError(
-        isResuming ? '--resume names the run, and with it the tasks.' : 'No task is given.',
+        isResuming ? '--resume takes no tasks; it uses the tasks of the run.' : 'No task is given.',
         isResuming ? 'Leave out the tasks.' : 'Give a file, an id or a pack; `credence task list` lists them.',
       )
     }
     if (!isResuming && given.agent === undefined) {
-      throw new UsageError('--agent is missing.', 'Name who does the work, such as --agent reference.')
+      throw new UsageError('--agent is missing.', 'Name the agent, such as --agent reference.')
     }
     const { root } = evalStore(session, given)
     const { signal, release } = session.interruption()
     try {
       const summary = await performTasks(tasks, given, { session, root, signal })
       const whole = await readTaskRun(root, summary.runId)
-      return answerOf(whole, summary, { root, isInterrupted: signal.aborted })
+      return answerOf(whole, { root, isInterrupted: signal.aborted })
     } finally {
       release()
     }
   },
 })
-
-/** What is decided when a run begins. */
-const decided = [
-  'agent',
-  'passEnv',
-  'repeats',
-  'seed',
-  'judge',
-  'passAt',
-  'timeoutMultiplier',
-  'runId',
-  'notes',
-] as const satisfies (keyof typeof options)[]
-
-type RunOptions = {
-  readonly agent: string | undefined
-  readonly passEnv: readonly string[]
-  readonly judge: string | undefined
-  readonly repeats: number | undefined
-  readonly seed: number | undefined
-  readonly jobs: number | undefined
-  readonly timeoutMultiplier: number | undefined
-  readonly passAt: number | undefined
-  readonly resume: string | undefined
-  readonly runId: string | undefined
-  readonly notes: string | undefined
-}
 
 /** Everything that decides what a run of tasks does. Kept with the run, so that it can be resumed. */
 const TaskRequest = z.object({
@@ -163,12 +136,12 @@ function requestOf(root: string, runId: string): z.infer<typeof TaskRequest> {
 /** Runs tasks from their beginning, or the rest of a run that was interrupted. */
 async function performTasks(
   paths: readonly string[],
-  given: RunOptions,
+  given: ValuesOf<typeof options>,
   { session, root, signal }: { readonly session: Session; readonly root: string; readonly signal: AbortSignal },
 ): Promise<RunSummary> {
   const request =
     given.resume === undefined
-      ? TaskRequest.parse(withoutUndefined({ kind: 'tasks', tasks: paths, ...given }))
+      ? TaskRequest.parse({ kind: 'tasks', tasks: paths, ...settledOptions(given) })
       : requestOf(root, given.resume)
   const work = await session.taskWork()
   const tasks = loadTasks(request.tasks, work.taskPlaces)
@@ -193,8 +166,8 @@ async function performTasks(
   })
   const context = {
     ...{ root, now, signal, jobs: given.jobs ?? 1 },
-    surroundings: {
-      given: withoutUndefined({ tasks: paths, ...given }),
+    environment: {
+      given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
       settings: { ...request, sandbox: graders.sandbox.state },
       ...machine(session.workingDirectory()),
     },
@@ -227,38 +200,30 @@ function benchmarkIdOf(tasks: readonly Task[]): string {
     : `tasks-${digest.slice(0, 8)}`
 }
 
-const withoutUndefined = (values: object): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(values).filter(
-      ([, value]) => value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0),
-    ),
-  )
-
-/** What `--json` says about each task. */
-export const taskDocuments = ({ tasks }: ReadTaskRun) =>
-  tasks.map(({ grade, evidence, record }) => ({
-    ...grade,
-    verdict: record.verdict,
-    // Prompts and transcripts are long, and lie in the evidence.
-    sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
-    usage: evidence.usage,
-  }))
+/** The fields of `--json` that every command about a run of tasks has. */
+export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
+  const grades = tasks.map(({ grade }) => grade)
+  return {
+    ...{ runId: run.runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
+    tasks: tasks.map(({ grade, evidence, record }) => ({
+      ...grade,
+      verdict: record.verdict,
+      // Prompts and transcripts are long, and lie in the evidence.
+      sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
+      usage: evidence.usage,
+    })),
+  }
+}
 
 function answerOf(
   whole: ReadTaskRun,
-  run: RunSummary,
   { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
 ) {
-  const { status, passedCases, totalCases, runId } = run
+  const { status, passedCases, totalCases, runId } = whole.run
   const grades = whole.tasks.map(({ grade }) => grade)
   const isFine = status === 'completed' && passedCases === totalCases
   return {
-    document: {
-      ok: isFine && !isInterrupted,
-      ...{ runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
-      tasks: taskDocuments(whole),
-      store: root,
-    },
+    document: { ok: isFine && !isInterrupted, ...taskRunDocument(whole), store: root },
     text: (style: Style) => [gradesText(grades, style), `run        ${runId}`, `store      ${root}`].join('\n'),
     notes: status === 'partial' ? [`Complete it with \`credence task run --resume ${runId}\`.`] : [],
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,

@@ -3,20 +3,12 @@ import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../../tasks/report/read-task-run.ts'
 import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
 
-const barWidth = 10
 /** The whole of an answer is in the evidence. */
 const longestFound = 160
 
 export const figure = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
-function bar(value: number | null, style: Style): string {
-  if (value === null) return style.dim('·'.repeat(barWidth))
-  const filled = Math.round(value * barWidth)
-  const paint = value >= 0.9 ? style.green : value >= 0.5 ? style.yellow : style.red
-  return paint('█'.repeat(filled)) + style.dim('░'.repeat(barWidth - filled))
-}
-
-/** What a run of tasks came to: each with its checks by session and where its evidence lies, then the coverage. */
+/** The grades of a run: each task with its checks by session and the place of its evidence, then the means and the coverage. */
 export function gradesText(grades: readonly TaskGrade[], style: Style): string {
   if (grades.length === 0) return 'No task has been graded yet.'
   const widest = Math.max(...grades.map((grade) => titleOf(grade).length))
@@ -30,24 +22,37 @@ function taskText(grade: TaskGrade, widest: number, style: Style): string {
   const { score, state, isComplete, reason, checks, criteria, notes } = grade
   const shownState = state === 'scored' ? style.green(state) : style.red(state)
   const partial = isComplete || score === null ? '' : style.yellow(', incomplete')
-  const sessions = Map.groupBy(checks, ({ session }) => session)
-  const labelled = Math.max('automated'.length, ...[...sessions.keys()].map((name) => harmless(name).length))
-  const layout = { style, labelled }
+  const below = criteria.filter((one) => one.score < 1)
+  const rows = [
+    ['scores', partsOf(grade).join(', ')],
+    ...[...Map.groupBy(checks, ({ session }) => session)].map(([session, own]) => [session, passedText(own)]),
+    ...[...Map.groupBy(below, ({ part }) => part)].map(([part, own]) => [
+      part,
+      own.map((one) => `${one.name} ${figure(one.score)}`).join(', '),
+    ]),
+    ['evidence', grade.evidence],
+  ]
+  const missed = [
+    ...checks
+      .filter(({ passed }) => !passed)
+      .map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${shortened(found)}`),
+    ...below.flatMap(({ name, reason: why }) => (why === '' ? [] : [`${name}: ${shortened(why)}`])),
+  ]
   return [
-    `${style.bold(titleOf(grade).padEnd(widest))}  ${bar(score, style)} ${figure(score)}  ${shownState}${partial}`,
-    ...(reason === null ? [] : sentence(reason, 2, style.red, style)),
-    ...flow('', partsOf(grade).map(plainWord), { ...layout, labelled: 0 }),
-    ...[...sessions].flatMap(([session, own]) => sessionLines(session, own, layout)),
-    ...(['automated', 'judge'] as const).flatMap((part) =>
-      criterionLines(
-        part,
-        criteria.filter((one) => one.part === part && one.score < 1),
-        layout,
-      ),
+    `${style.bold(titleOf(grade).padEnd(widest))}  ${figure(score)}  ${shownState}${partial}`,
+    ...(reason === null ? [] : sentence(reason, style.red, style)),
+    columns(
+      rows.map((row) => row.map(harmless)),
+      { width: style.width },
     ),
-    ...notes.filter((note) => !note.startsWith('Unjudged')).flatMap((note) => sentence(note, 2, style.dim, style)),
-    style.dim(`  ${'evidence'.padEnd(labelled)}  ${grade.evidence}`),
+    ...missed.flatMap((line) => missedText(line, style)),
+    ...notes.filter((note) => !note.startsWith('Unjudged')).flatMap((note) => sentence(note, style.dim, style)),
   ].join('\n')
+}
+
+function passedText(checks: readonly CheckResult[]): string {
+  const passed = checks.filter((check) => check.passed).map(({ id }) => id)
+  return `${passed.length} of ${counted(checks.length, 'check')} passed${passed.length === 0 ? '' : `: ${passed.join(', ')}`}`
 }
 
 function partsOf({ automatedScore, answerScore, recallScore, judgeScore, automated, judge }: TaskGrade) {
@@ -62,66 +67,12 @@ function partsOf({ automatedScore, answerScore, recallScore, judgeScore, automat
   )
 }
 
-/** `labelled` is how wide labels are, so that what follows them stands in line. */
-type Layout = { readonly style: Style; readonly labelled: number }
-
-/** A word that is painted after it was measured. */
-type Word = { readonly plain: string; readonly painted: string }
-
-const plainWord = (text: string): Word => ({ plain: text, painted: text })
-
-/** Words side by side behind a label, on as many lines as they need. */
-function flow(label: string, words: readonly Word[], { style, labelled }: Layout): readonly string[] {
-  const start = labelled === 0 ? 2 : labelled + 4
-  const lines: string[] = []
-  let [line, used] = [label === '' ? ' '.repeat(start) : `  ${label.padEnd(labelled)}  `, start]
-  let isEmpty = true
-  for (const { plain, painted } of words) {
-    if (!isEmpty && used + 2 + plain.length > style.width) {
-      lines.push(line)
-      ;[line, used, isEmpty] = [' '.repeat(start), start, true]
-    }
-    line += isEmpty ? painted : `  ${painted}`
-    used += plain.length + (isEmpty ? 0 : 2)
-    isEmpty = false
-  }
-  return isEmpty && label === '' ? lines : [...lines, line.trimEnd()]
-}
-
 /** A sentence on as many lines as it needs, each painted. */
-const sentence = (text: string, indent: number, paint: (text: string) => string, { width }: Style): readonly string[] =>
-  wrap(harmless(text).replaceAll('\n', ' '), width - indent).map((line) => `${' '.repeat(indent)}${paint(line)}`)
+const sentence = (text: string, paint: (text: string) => string, { width }: Style): readonly string[] =>
+  wrap(harmless(text).replaceAll('\n', ' '), width - 2).map((line) => `  ${paint(line)}`)
 
-function sessionLines(session: string, checks: readonly CheckResult[], layout: Layout): readonly string[] {
-  const { style } = layout
-  const passed = checks
-    .filter((check) => check.passed)
-    .map(({ id }) => ({ plain: `✓ ${harmless(id)}`, painted: `${style.green('✓')} ${harmless(id)}` }))
-  const failed = checks.filter((check) => !check.passed)
-  return [
-    ...flow(harmless(session), passed, layout),
-    ...failed.flatMap(({ id, expected, found }) =>
-      missed(`${id}: expected ${expected}; found ${shortened(found)}`, style),
-    ),
-  ]
-}
-
-function criterionLines(part: string, below: TaskGrade['criteria'], layout: Layout): readonly string[] {
-  const { style } = layout
-  if (below.length === 0) return []
-  const [silent, explained] = [below.filter(({ reason }) => reason === ''), below.filter(({ reason }) => reason !== '')]
-  const words = silent.map(({ name, score }) => {
-    const text = `${harmless(name)} ${figure(score)}`
-    return { plain: `✗ ${text}`, painted: `${style.red('✗')} ${text}` }
-  })
-  return [
-    ...flow(part, words, layout),
-    ...explained.flatMap(({ name, score, reason }) => missed(`${name} ${figure(score)}: ${shortened(reason)}`, style)),
-  ]
-}
-
-/** What was missed, below its session. */
-function missed(text: string, style: Style): readonly string[] {
+/** A check or criterion that was missed. */
+function missedText(text: string, style: Style): readonly string[] {
   const [first = '', ...rest] = wrap(harmless(text).replaceAll('\n', ' '), style.width - 6)
   return [`    ${style.red('✗')} ${first}`, ...rest.map((line) => `      ${line}`)]
 }
@@ -146,4 +97,4 @@ export function summaryText(means: MeanScores, coverage: Coverage): string {
 
 /** Why results are what they are, where they are no scores: a line for each. */
 export const reasonsText = (grades: readonly TaskGrade[], style: Style): readonly string[] =>
-  grades.flatMap((grade) => (grade.reason === null ? [] : missed(`${titleOf(grade)}: ${grade.reason}`, style)))
+  grades.flatMap((grade) => (grade.reason === null ? [] : missedText(`${titleOf(grade)}: ${grade.reason}`, style)))

@@ -6,16 +6,16 @@ import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
 import { counted, harmless, type Style, wrap } from '../../text/output.ts'
 
-/** Whether task files can be run, and what is wrong with those that cannot. */
+/** Checks whether task files can be run, and names every problem. */
 export const taskValidate = defineCommand({
   args: {
     paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
   },
   options: {},
-  description: 'Changes nothing and runs nothing. Names every problem with its place in the file.',
+  description: 'Changes and runs nothing. Lists every problem with its place in the file.',
   exitCodes: [exitCodes.invalid],
   examples: {
-    'credence task validate tasks/mine.md': 'Says what is wrong, with file and field.',
+    'credence task validate tasks/mine.md': 'Lists the problems, with file and field.',
     'credence task validate ./tasks --json': 'Checks a folder.',
   },
   async run({ args: { paths } }, session) {

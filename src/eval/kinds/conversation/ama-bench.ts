@@ -2,9 +2,9 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
-import { fileIn, invalid, readObjects } from './data-file.ts'
-import { recallAt } from './ranking-scores.ts'
-import { type Conversation, keyOf, type Suite, type SuiteQuestion } from './suite.ts'
+import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { named, recallAt } from './ranking-scores.ts'
+import { type Conversation, idOf, type Suite, type SuiteQuestion, turnId } from './suite.ts'
 
 const Episode = z.object({
   episode_id: z.union([z.string(), z.number()]).transform(String),
@@ -15,22 +15,24 @@ const Episode = z.object({
 /** AMA-Bench (MIT): are the steps of an agent's trajectory found that the published answer names? */
 export const amaBench: Suite = {
   name: 'ama-bench',
-  decisive: 'r@10',
-  read: function* (path) {
+  published: { unit: 'conversations', counts: [208] },
+  decisive: ['t1-r@10', 't2-r@10', 'addressed'],
+  read: function* (path, onProgress) {
     for (const file of episodeFiles(path))
-      for (const episode of readObjects(file, Episode)) yield conversationOf(episode)
+      for (const episode of readObjects(file, Episode, onProgress)) yield conversationOf(episode)
   },
-  score: ({ gold }, { found }, { turns }) => {
+  score: ({ gold, group }, { found }, { turns }) => {
     const given = gold.given ?? new Set()
-    const ranked = found.map(keyOf).filter((key) => !given.has(key))
+    const ranked = found.map(idOf).filter((id) => !given.has(id))
+    if (group !== 'T1' && group !== 'T2') return { addressed: recallAt(ranked, gold.turns, 10) }
     const steps = turns.length - given.size
-    return {
+    return named(`${group.toLowerCase()}-`, {
       'r@5': recallAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       // What a random order of the steps is expected to reach.
       'chance@5': Math.min(1, 5 / steps),
       'chance@10': Math.min(1, 10 / steps),
-    }
+    })
   },
 }
 
@@ -39,7 +41,7 @@ function episodeFiles(path: string): readonly string[] {
     const files = readdirSync(path).filter((name) => /\.jsonl?(?:\.gz)?$/u.test(name))
     if (files.length > 1) return files.sort().map((name) => join(path, name))
   }
-  return [fileIn(path, /\.jsonl?(?:\.gz)?$/u)]
+  return [fileIn(path, /\.jsonl?(?:\.gz)?$/u, 'episodes.jsonl')]
 }
 
 const session = 'run'
@@ -47,17 +49,16 @@ const session = 'run'
 /**
  * The answers name steps by their number, and those are the evidence. `T1`: the question names no step. `T2`: it names
  * others, which are taken out of every ranking; `T2 range` when it spells out a range that holds the evidence, which is
- * addressing and not retrieval. `T3`: what the question itself names; a check that steps can be addressed, never a score.
+ * addressing and not retrieval. `T3`: what the question itself names. The last two only check that steps can be addressed,
+ * and are no part of the figures of T1 and T2.
  */
 function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): Conversation {
   const count = trajectory.length
   if (trajectory.some(({ turn_idx: step }, place) => step !== place))
-    throw invalid(
-      `Episode ${id}: its steps are not numbered from 0 without gaps.`,
-      'Give the file as it was published.',
-    )
+    throw unpublished(`Episode ${id}: its steps are not numbered from 0 without gaps.`)
   const start = Date.UTC(2024, 0, 1)
   const turns = trajectory.map(({ action, observation }, index) => ({
+    id: turnId(session, index),
     session,
     index,
     role: 'tool' as const,
@@ -65,14 +66,14 @@ function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer
     text: `${action}\n\n${observation}`.trim() || '(nothing)',
   }))
   const askedAt = new Date(start + (count + 1) * 60_000).toISOString()
-  const keys = (steps: Iterable<number>): ReadonlySet<string> =>
-    new Set([...steps].filter((step) => step < count).map((index) => keyOf({ session, index })))
+  const idsOf = (steps: Iterable<number>): ReadonlySet<string> =>
+    new Set([...steps].filter((step) => step < count).map((index) => turnId(session, index)))
   const questions = pairs.flatMap(({ question: text, answer }, place): SuiteQuestion[] => {
     const asked = new Set(stepsNamed(text))
     const answered = stepsNamed(answer).filter((step) => !asked.has(step) && step < count)
     const base = { text, askedAt, expectsSilence: false }
-    const gold = (steps: Iterable<number>) => ({ turns: keys(steps), sessions: new Set([session]) })
-    const addressed = keys(asked)
+    const gold = (steps: Iterable<number>) => ({ turns: idsOf(steps), sessions: new Set([session]) })
+    const addressed = idsOf(asked)
     const capability: SuiteQuestion[] =
       addressed.size === 0 ? [] : [{ ...base, id: `${id}-${place + 1}-t3`, group: 'T3', gold: gold(asked) }]
     if (answered.length === 0) return capability

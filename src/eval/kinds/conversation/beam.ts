@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { invalid, readValue } from './data-file.ts'
+import { invalid } from '../../../errors.ts'
+import { readValue } from './data-file.ts'
 import { ndcgAt, recallAt } from './ranking-scores.ts'
-import { type Conversation, keyOf, type Suite, type SuiteQuestion, type SuiteTurn } from './suite.ts'
+import { type Conversation, idOf, type Suite, type SuiteQuestion, type SuiteTurn, turnId } from './suite.ts'
 
 const Message = z.object({
   role: z.enum(['user', 'assistant']),
@@ -20,22 +21,26 @@ const Questions = z.record(
 /** BEAM (ICLR 2026): are the messages found that an answer needs? Standing instructions are scored as a block of their own. */
 export const beam: Suite = {
   name: 'beam',
-  decisive: 'r@10',
-  read: function* (path) {
-    for (const folder of chatFolders(path)) yield conversationOf(folder)
+  published: { unit: 'conversations', counts: [20, 35] },
+  decisive: ['r@10', 'silence'],
+  read: function* (path, onProgress) {
+    const folders = chatFolders(path)
+    for (const [place, folder] of folders.entries()) {
+      onProgress?.('chats read', place, folders.length)
+      yield conversationOf(folder)
+    }
   },
   score: ({ gold, expectsSilence }, { found, standing, pushes }) => {
     if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
-    const ranked = found.map(keyOf)
-    const block = standing.map(keyOf)
-    const withBlock = [...new Set([...ranked.slice(0, 10), ...block])]
+    const ranked = found.map(idOf)
+    const withBlock = [...new Set([...ranked.slice(0, 10), ...standing])]
     return {
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       'r@10+block': recallAt(withBlock, gold.turns, withBlock.length),
       // As many places without the block.
       'r@same-size': recallAt(ranked, gold.turns, withBlock.length),
-      'block-size': block.length,
+      'block-size': standing.length,
     }
   },
 }
@@ -43,6 +48,7 @@ export const beam: Suite = {
 /** The folders that hold a chat: the one given, or those inside it. */
 function chatFolders(path: string): readonly string[] {
   if (!existsSync(path)) throw invalid(`${path}: no such directory.`, 'Give the folder of the chats with --data.')
+  if (!statSync(path).isDirectory()) throw invalid(`${path}: not a folder.`, 'Give the folder 100K, 500K or 1M.')
   const isChat = (folder: string): boolean => fileOf(folder, 'chat') !== null
   if (isChat(path)) return [path]
   const inside = readdirSync(path)
@@ -77,7 +83,8 @@ function conversationOf(folder: string): Conversation {
       // Some larger chats hold a message twice.
       if (byId.has(id)) return []
       const at = new Date(day + index * 60_000).toISOString()
-      const turn = { session: `s${batch + 1}`, index, role, at, text: content.replace(mark, '') }
+      const session = `s${batch + 1}`
+      const turn = { id: turnId(session, index), session, index, role, at, text: content.replace(mark, '') }
       byId.set(id, turn)
       return [turn]
     }),
@@ -89,7 +96,7 @@ function conversationOf(folder: string): Conversation {
       const named = numbersIn(sources).flatMap((number) => byId.get(number) ?? [])
       const expectsSilence = group === 'abstention'
       if (named.length === 0 && !expectsSilence) return []
-      const gold = { turns: new Set(named.map(keyOf)), sessions: new Set(named.map(({ session }) => session)) }
+      const gold = { turns: new Set(named.map(idOf)), sessions: new Set(named.map(({ session }) => session)) }
       return [{ id: `${id}-${group}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence }]
     }),
   )

@@ -1,50 +1,76 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
+import { type Answer, emptyAnswer, type HearingSystem } from '../../system/system.ts'
 import { brokenOutcome, defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../kind.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
 import { factConsolidation } from './factconsolidation.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
-import { type Conversation, keyOf, type Suite, type SuiteQuestion } from './suite.ts'
-import { type TurnSystem, withoutSearch } from './turn-systems.ts'
+import {
+  type Conversation,
+  type FoundTurn,
+  idOf,
+  type ReadProgress,
+  type Suite,
+  type SuiteAnswer,
+  type SuiteQuestion,
+} from './suite.ts'
 
 const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation]
 
 export type ConversationOptions = {
   /** A memory of conversations, by name. */
-  readonly open: (system: string) => Promise<TurnSystem>
+  readonly open: (system: string) => Promise<HearingSystem>
   /** Where the published data is. Without it the sample of the pack is run. */
   readonly data: string | undefined
-  readonly version: string
   /** Milliseconds, for timing. */
   readonly clock: () => number
+  readonly onProgress?: ReadProgress
 }
 
-type Content = PackContent & { readonly suite: Suite; readonly path: string; readonly isOwnData: boolean }
-type TestedMemory = Tested & { readonly memory: TurnSystem }
+type Content = PackContent & {
+  readonly suite: Suite
+  readonly path: string
+  /** The digest of data that is not the pack's own. */
+  readonly hashed: Tested['hashed']
+}
+type TestedMemory = Tested & { readonly memory: HearingSystem }
 
 /** The kind of pack that asks what was said in conversations and done in trajectories. */
-export const conversationKind = (options: ConversationOptions): Kind =>
-  defineKind({
+export function conversationKind({ open, data, clock, onProgress = () => {} }: ConversationOptions): Kind {
+  // The data may be large, and is the same for every system.
+  const contents = new Map<string, Content>()
+  return defineKind({
     name: 'conversation',
     defaultSystem: 'credence',
-    read: (place) => readContent(place, options.data),
-    open: async (system, { path, isOwnData }): Promise<TestedMemory> => {
-      const memory = await options.open(system)
-      const hashed = isOwnData ? {} : { hashed: { [`data/${basename(path)}`]: hashOf(path) } }
-      return { memory, name: memory.name, version: options.version, ...hashed, close: () => memory.close() }
+    read: (place) => {
+      const content = contents.get(place.directory) ?? readContent(place, data, onProgress)
+      contents.set(place.directory, content)
+      return content
     },
-    ablate: { 'search off': (tested) => ({ ...tested, memory: withoutSearch(tested.memory) }) },
+    open: async (system, { hashed }): Promise<TestedMemory> => {
+      const memory = await open(system)
+      const { name, version } = memory
+      return { memory, name, version, ...(hashed && { hashed }), close: () => memory.close() }
+    },
+    ablate: {
+      'search off': (tested) => ({
+        ...tested,
+        memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, pushes: false }) },
+      }),
+    },
     carryOut: ({ suite, path }, { memory }, request, { onIngested }) =>
-      carryOut(suite, path, { memory, request, clock: options.clock, onIngested }),
+      carryOut(suite, path, { memory, request, clock, onIngested, onProgress }),
   })
+}
 
-function readContent({ directory, manifest }: PackPlace, data: string | undefined): Content {
+function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress): Content {
   const suite = suites.find(({ name }) => name === manifest.suite)
   if (suite === undefined) {
     throw new MemoryError('invalid', `${join(directory, manifestName)}: suite is "${manifest.suite}".`, {
@@ -54,72 +80,122 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
   const sample = join(directory, manifest.files?.data ?? 'sample')
   const path = data ?? sample
   const cases = []
-  for (const { questions } of suite.read(path)) {
+  let conversations = 0
+  for (const { questions } of suite.read(path, onProgress)) {
+    conversations += 1
     for (const { id, text, group, expectsSilence } of questions)
       cases.push({ id, prompt: text, expectsSomething: !expectsSilence, words: [group] })
   }
-  return { suite, path, isOwnData: data === undefined, cases, replacesCases: true, warnings: [], isShuffled: false }
+  const hashed = data === undefined ? undefined : { [`data/${basename(path)}`]: hashOf(path) }
+  const { unit, counts } = suite.published
+  const read = unit === 'questions' ? cases.length : conversations
+  const isPart = data !== undefined && !counts.includes(read)
+  const warnings = isPart ? [`${suite.name}: ${read} ${unit} of ${counts.join(' or ')} that are published.`] : []
+  return { suite, path, hashed, cases, replacesCases: true, warnings, isShuffled: false }
+}
+
+const user = 'person'
+const scope = 'project:suite'
+/** Turns per call of `hear`. A memory in this process may never yield, so Ctrl-C takes effect only between calls. */
+const batchSize = 1_000
+
+type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
+  readonly memory: HearingSystem
+  readonly request: ExecutionRequest
+  readonly onIngested: (ms: number) => void
 }
 
 /** One conversation after the other. The memory holds one at a time, so cases of different ones cannot run at once. */
-async function* carryOut(
-  suite: Suite,
-  path: string,
-  {
-    memory,
-    request: { wanted, signal },
-    clock,
-    onIngested,
-  }: {
-    readonly memory: TurnSystem
-    readonly request: ExecutionRequest
-    readonly clock: () => number
-    readonly onIngested: (ms: number) => void
-  },
-): AsyncGenerator<CaseOutcome> {
+async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
+  const { request, clock } = work
+  const { wanted, signal } = request
   let ingestMs = 0
   for (const conversation of suite.read(path)) {
     const questions = conversation.questions.filter(({ id }) => wanted.has(id))
     if (questions.length === 0) continue
-    if (signal.aborted) return
     const began = clock()
-    await memory.ingest(conversation.turns)
+    const problem = await tell(conversation, work)
+    if (signal.aborted) return
     ingestMs += clock() - began
-    onIngested(ingestMs)
+    work.onIngested(ingestMs)
+    const resolve = resolver(conversation)
     for (const question of questions) {
+      await yieldToEvents()
       if (signal.aborted) return
-      yield await outcomeOf(suite, conversation, question, { memory, clock })
+      yield problem === null
+        ? await outcomeOf(suite, conversation, question, { ...work, resolve })
+        : brokenOutcome(question.id, { class: 'system', message: problem })
     }
   }
 }
 
-/** So many turns of a ranking are kept with a case. */
+/** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
+async function tell(
+  { turns }: Conversation,
+  { memory, request: { signal }, onProgress }: Work,
+): Promise<string | null> {
+  try {
+    await memory.reset()
+    for (let from = 0; from < turns.length && !signal.aborted; from += batchSize) {
+      if (turns.length > batchSize) onProgress(`turns told to ${memory.name}`, from, turns.length)
+      await memory.hear(turns.slice(from, from + batchSize).map((turn) => ({ ...turn, user, scope })))
+      await yieldToEvents()
+    }
+    return null
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return `The conversation could not be taken in: ${error.message}`
+  }
+}
+
+/** Maps the ids of an answer to turns. A session id stands for the turns of the session, and an unknown id for a wrong turn. */
+function resolver({ turns }: Conversation): (answer: Answer) => SuiteAnswer {
+  const byId = new Map<string, readonly FoundTurn[]>([
+    ...Map.groupBy(turns, ({ session }) => session),
+    ...turns.map((turn) => [turn.id, [turn]] as const),
+  ])
+  const turnsOf = (ids: readonly string[]): readonly FoundTurn[] => {
+    const found = ids.flatMap((id) => byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}` }])
+    return [...new Map(found.map((turn) => [turn.id, turn])).values()]
+  }
+  return ({ relevant, pinned, pushes = null }) => ({
+    found: turnsOf(relevant.map(({ id }) => id)),
+    standing: turnsOf(pinned).map(idOf),
+    pushes,
+  })
+}
+
+/** Turns of a ranking that are stored with a case. */
 const mostKept = 10
+/** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
+const mostAsked = 100
 
 async function outcomeOf(
   suite: Suite,
   conversation: Conversation,
   question: SuiteQuestion,
-  { memory, clock }: { readonly memory: TurnSystem; readonly clock: () => number },
+  { memory, clock, resolve }: Work & { readonly resolve: (answer: Answer) => SuiteAnswer },
 ): Promise<CaseOutcome> {
   const { id: caseId, text, askedAt, group, gold, expectsSilence } = question
   const cluster = conversation.id
   try {
     const began = clock()
-    const answer = await memory.ask({ text, askedAt })
+    const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: mostAsked }, recall: {} }
+    const given = await memory.recall(asked)
     const timings = { search: clock() - began }
+    const answer = resolve(given)
     const scores = suite.score(question, answer, conversation)
-    const decisive = scores[expectsSilence ? 'silence' : suite.decisive]
-    const verdict = decisive === null || decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
-    const found = answer.found.slice(0, mostKept).map(keyOf)
-    const missing = [...gold.turns].filter((key) => !found.includes(key))
+    const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
+    const verdict = decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
+    const found = answer.found.slice(0, mostKept).map(idOf)
+    const missing = [...gold.turns].filter((id) => !found.includes(id))
     const failures =
       verdict !== 'fail'
         ? []
         : expectsSilence
           ? ['Something was pushed, although nothing that was said answers it.']
           : [`Not among the first ${mostKept}: ${missing.slice(0, mostKept).join(', ') || 'the current fact'}.`]
-    const returned = found.map((key, place) => ({ id: key, score: null, rank: place + 1 }))
+    const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
     return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group } }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
@@ -130,9 +206,21 @@ async function outcomeOf(
 /** The digest of a file, or of every file below a folder. */
 function hashOf(path: string): string {
   const hash = createHash('sha256')
+  const buffer = Buffer.alloc(1 << 20)
   const add = (one: string): void => {
-    if (statSync(one).isDirectory()) for (const name of readdirSync(one).sort()) add(join(one, name))
-    else hash.update(readFileSync(one))
+    if (statSync(one).isDirectory()) {
+      for (const name of readdirSync(one).sort()) add(join(one, name))
+      return
+    }
+    const descriptor = openSync(one, 'r')
+    try {
+      for (let length = 1; length > 0; ) {
+        length = readSync(descriptor, buffer)
+        hash.update(buffer.subarray(0, length))
+      }
+    } finally {
+      closeSync(descriptor)
+    }
   }
   add(path)
   return `sha256:${hash.digest('hex')}`

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { fileIn, invalid, readObjects } from './data-file.ts'
-import { type Conversation, keyOf, type Suite } from './suite.ts'
+import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { type Conversation, idOf, type Suite, turnId } from './suite.ts'
 
 const Context = z.object({
   context: z.string(),
@@ -12,14 +12,15 @@ const Context = z.object({
 /** FactConsolidation of MemoryAgentBench (MIT): of facts that contradict each other, is the one with the highest number first? */
 export const factConsolidation: Suite = {
   name: 'factconsolidation',
-  decisive: 'current@1',
-  read: function* (path) {
-    const file = fileIn(path, /^conflict_resolution.*\.json(?:\.gz)?$/iu)
-    for (const one of readObjects(file, Context)) yield conversationOf(one, file)
+  published: { unit: 'conversations', counts: [8] },
+  decisive: ['current@1'],
+  read: function* (path, onProgress) {
+    const file = fileIn(path, /^conflict_resolution.*\.json(?:\.gz)?$/iu, 'Conflict_Resolution.json')
+    for (const one of readObjects(file, Context, onProgress)) yield conversationOf(one, file)
   },
   score: ({ gold: { answers = [] } }, { found }, { turns }) => {
-    const byKey = new Map(turns.map((turn) => [keyOf(turn), turn.text]))
-    const texts = found.slice(0, 5).map((turn) => byKey.get(keyOf(turn)) ?? '')
+    const byId = new Map(turns.map(({ id, text }) => [id, text]))
+    const texts = found.slice(0, 5).map((turn) => byId.get(idOf(turn)) ?? '')
     const isCurrent = (text: string): boolean =>
       answers.some((answer) => text.toLowerCase().includes(answer.toLowerCase()))
     const current = texts.find(isCurrent)
@@ -48,18 +49,15 @@ function conversationOf(
 ): Conversation {
   const { source } = metadata
   if (questions.length !== answers.length)
-    throw invalid(
-      `${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`,
-      'Give the file as it was published.',
-    )
+    throw unpublished(`${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`)
   const facts = [...context.matchAll(/^(\d+)\. (.+)$/gmu)]
-  if (facts.length === 0)
-    throw invalid(`${file}: ${source} has no numbered facts.`, 'Give the file as it was published.')
+  if (facts.length === 0) throw unpublished(`${file}: ${source} has no numbered facts.`)
   const start = Date.UTC(2024, 0, 1)
   const at = (serial: number): string => new Date(start + serial * 3_600_000).toISOString()
   return {
     id: source,
     turns: facts.map(([, serial, text]) => ({
+      id: turnId(`s${serial}`, 0),
       session: `s${serial}`,
       index: 0,
       role: 'user',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { fileIn, invalid, readObjects } from './data-file.ts'
+import { fileIn, readObjects, unpublished } from './data-file.ts'
 import { ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, keyOf, type Suite, type SuiteTurn, sessionsOf } from './suite.ts'
+import { type Conversation, idOf, type Suite, type SuiteTurn, sessionsOf, turnId } from './suite.ts'
 
 const Line = z.object({
   speaker: z.string(),
@@ -26,13 +26,14 @@ const categories = ['multi-hop', 'temporal', 'open-domain', 'single-hop', 'adver
 /** LoCoMo (Maharana et al., ACL 2024): are the turns that hold the evidence found? */
 export const loCoMo: Suite = {
   name: 'locomo',
-  decisive: 'r@10',
-  read: function* (path) {
-    const file = fileIn(path, /^locomo.*\.json(?:\.gz)?$/u)
-    for (const sample of readObjects(file, Sample)) yield conversationOf(sample, file)
+  published: { unit: 'conversations', counts: [10] },
+  decisive: ['r@10'],
+  read: function* (path, onProgress) {
+    const file = fileIn(path, /^locomo.*\.json(?:\.gz)?$/u, 'locomo10.json')
+    for (const sample of readObjects(file, Sample, onProgress)) yield conversationOf(sample, file)
   },
   score: ({ gold, group }, { found, pushes }) => {
-    const ranked = found.map(keyOf)
+    const ranked = found.map(idOf)
     return {
       'r@5': recallAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
@@ -47,18 +48,19 @@ export const loCoMo: Suite = {
 
 function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Sample>, file: string): Conversation {
   const names = Object.keys(conversation).filter((name) => /^session_\d+$/u.test(name))
-  if (names.length === 0) throw invalid(`${file}: ${id} has no sessions.`, 'Give the file as it was published.')
+  if (names.length === 0) throw unpublished(`${file}: ${id} has no sessions.`)
   const keys = new Map<string, SuiteTurn>()
   let last = 0
   const turns = names.flatMap((name) => {
     const start = timeOf(conversation[`${name}_date_time`], `${file}: ${id}: ${name}_date_time`)
     last = Math.max(last, start)
     const lines = z.array(Line).safeParse(conversation[name])
-    if (!lines.success)
-      throw invalid(`${file}: ${id}: ${name} is not a list of turns.`, 'Give the file as it was published.')
+    if (!lines.success) throw unpublished(`${file}: ${id}: ${name} is not a list of turns.`)
     return lines.data.map(({ speaker, dia_id: diaId, text, blip_caption: caption }, index) => {
+      const session = name.replace('session_', 's')
       const turn: SuiteTurn = {
-        session: name.replace('session_', 's'),
+        id: turnId(session, index),
+        session,
         index,
         role: 'user',
         speaker,
@@ -77,7 +79,7 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
       [...text.matchAll(/D:?(\d+):0*(\d+)/gu)].flatMap(([, session, turn]) => keys.get(`D${session}:${turn}`) ?? []),
     )
     if (named.length === 0) return []
-    const gold = { turns: new Set(named.map(keyOf)), sessions: new Set(named.map(({ session }) => session)) }
+    const gold = { turns: new Set(named.map(idOf)), sessions: new Set(named.map(({ session }) => session)) }
     const group = categories[category - 1] as string
     return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false }]
   })
@@ -90,6 +92,6 @@ const months = 'january february march april may june july august september octo
 function timeOf(given: unknown, where: string): number {
   const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
   const place = months.indexOf(month.toLowerCase())
-  if (place === -1) throw invalid(`${where} is "${given}".`, 'Dates look like 1:56 pm on 8 May, 2023.')
+  if (place === -1) throw unpublished(`${where} is "${given}", not a date such as 1:56 pm on 8 May, 2023.`)
   return Date.UTC(Number(year), place, Number(day), 12)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { fileIn, invalid, readObjects } from './data-file.ts'
+import { fileIn, readObjects, unpublished } from './data-file.ts'
 import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, keyOf, type Suite, type SuiteQuestion, type SuiteTurn, sessionsOf } from './suite.ts'
+import { type Conversation, idOf, type Suite, type SuiteQuestion, type SuiteTurn, sessionsOf, turnId } from './suite.ts'
 
 /** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
@@ -21,10 +21,11 @@ type Row = z.infer<typeof Row>
 /** LongMemEval (Wu et al., ICLR 2025): is the session that holds the evidence found? */
 export const longMemEval: Suite = {
   name: 'longmemeval',
-  decisive: 'any@5',
-  read: function* (path) {
+  published: { unit: 'questions', counts: [500] },
+  decisive: ['any@5', 'silence'],
+  read: function* (path, onProgress) {
     const file = dataFile(path)
-    for (const row of readObjects(file, Row)) yield conversationOf(row, file)
+    for (const row of readObjects(file, Row, onProgress)) yield conversationOf(row, file)
   },
   score: ({ gold, expectsSilence, group }, { found, pushes }) => {
     const sessions = sessionsOf(found)
@@ -38,7 +39,7 @@ export const longMemEval: Suite = {
       mrr: reciprocalRank(sessions, wanted),
       'ndcg@10': ndcgAt(sessions, wanted, 10),
       'newest@1': group === 'knowledge-update' ? Number(sessions[0] === gold.newest) : null,
-      'turn-r@10': recallAt(found.map(keyOf), gold.turns, 10),
+      'turn-r@10': recallAt(found.map(idOf), gold.turns, 10),
     }
   },
 }
@@ -47,13 +48,13 @@ export const longMemEval: Suite = {
 export const pooledLongMemEval: Suite = {
   ...longMemEval,
   name: 'longmemeval-pooled',
-  decisive: 'any@10',
-  read: function* (path) {
+  decisive: ['any@10', 'silence'],
+  read: function* (path, onProgress) {
     const names = new Map<string, string>()
     const turns: SuiteTurn[] = []
     const questions: SuiteQuestion[] = []
     const file = dataFile(path)
-    for (const row of readObjects(file, Row)) {
+    for (const row of readObjects(file, Row, onProgress)) {
       const own = conversationOf(row, file)
       // Many haystacks share a session. It has the same id in all of them.
       const ids = new Map(
@@ -67,14 +68,17 @@ export const pooledLongMemEval: Suite = {
       }
       const known = new Set(names.keys())
       for (const turn of own.turns)
-        if (!known.has(ids.get(turn.session) ?? '')) turns.push({ ...turn, session: rename(turn.session) })
+        if (!known.has(ids.get(turn.session) ?? '')) {
+          const session = rename(turn.session)
+          turns.push({ ...turn, id: turnId(session, turn.index), session })
+        }
       for (const question of own.questions) {
         const { gold } = question
-        const renameKey = (key: string): string => key.replace(/^[^#]+/u, rename)
+        const renameId = (id: string): string => id.replace(/^[^-]+/u, rename)
         questions.push({
           ...question,
           gold: {
-            turns: new Set([...gold.turns].map(renameKey)),
+            turns: new Set([...gold.turns].map(renameId)),
             sessions: new Set([...gold.sessions].map(rename)),
             ...(gold.newest === undefined ? {} : { newest: rename(gold.newest) }),
           },
@@ -86,15 +90,15 @@ export const pooledLongMemEval: Suite = {
   },
 }
 
-const dataFile = (path: string): string => fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u)
+const dataFile = (path: string): string =>
+  fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u, 'longmemeval_s.json')
 
 /** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
 export function conversationOf(row: Row, file: string): Conversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
-    throw invalid(
+    throw unpublished(
       `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
-      'Give the file as it was published.',
     )
   const wanted = new Set(row.answer_session_ids)
   const evidence = { turns: new Set<string>(), sessions: new Set<string>() }
@@ -106,9 +110,9 @@ export function conversationOf(row: Row, file: string): Conversation {
     if (isWanted) newest = session
     const start = timeOf(dates[place])
     return (sessions[place] ?? []).map(({ role, content, has_answer: holdsAnswer }, index): SuiteTurn => {
-      const turn = { session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
-      if (isWanted && holdsAnswer === true) evidence.turns.add(keyOf(turn))
-      return turn
+      const id = turnId(session, index)
+      if (isWanted && holdsAnswer === true) evidence.turns.add(id)
+      return { id, session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
     })
   })
   const question = {
@@ -128,7 +132,6 @@ const sessionsInOrder = ({ haystack_dates: dates }: Row): readonly number[] =>
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
-  if (year === undefined)
-    throw invalid(`"${date}" is not a date of LongMemEval.`, 'Dates look like 2023/05/20 (Sat) 02:21.')
+  if (year === undefined) throw unpublished(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
 }

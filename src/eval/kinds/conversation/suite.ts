@@ -1,23 +1,14 @@
-import type { TurnRole } from '../../../beliefs/turn.ts'
+import type { SystemTurn } from '../../system/system.ts'
 
-/** A message or a tool step as the system under test sees it. No label of the suite is in it. */
-export type SuiteTurn = {
-  /** Named by the harness, because the names of a suite may tell which sessions matter. */
-  readonly session: string
-  /** Its place in the session, from 0. */
-  readonly index: number
-  readonly role: TurnRole
-  readonly speaker?: string
-  readonly at: string
-  readonly text: string
-}
+/** A turn of a suite. Sessions are named by the harness, because the names of a suite may tell which sessions matter. */
+export type SuiteTurn = Omit<SystemTurn, 'user' | 'scope'>
 
-/** What a question is scored by. The system under test never sees it. */
+/** The expected result of a question. The system under test never sees it. */
 export type Gold = {
-  /** Keys of the turns that hold the evidence, and the sessions they stand in. */
+  /** Ids of the turns that hold the evidence, and the sessions they stand in. */
   readonly turns: ReadonlySet<string>
   readonly sessions: ReadonlySet<string>
-  /** Keys that the question itself gives away. They are taken out of every ranking before it is scored. */
+  /** Ids of turns that the question itself gives away. They are taken out of every ranking before it is scored. */
   readonly given?: ReadonlySet<string>
   /** The session that holds the latest state, where a fact changed. */
   readonly newest?: string
@@ -44,32 +35,39 @@ export type Conversation = {
   readonly questions: readonly SuiteQuestion[]
 }
 
-/** One turn that a system found. */
-export type FoundTurn = { readonly session: string; readonly index: number }
+/** A turn that a system found. */
+export type FoundTurn = Pick<SuiteTurn, 'id' | 'session'>
 
 /** What a system answered to one question. */
 export type SuiteAnswer = {
   /** Best first. */
   readonly found: readonly FoundTurn[]
-  /** Turns of a block beside the ranking: standing instructions that hold whatever is asked. */
-  readonly standing: readonly FoundTurn[]
+  /** Ids of the turns in a block beside the ranking: standing instructions that hold whatever is asked. */
+  readonly standing: readonly string[]
   /** Whether something would be put into the context unasked; null for a system that only searches. */
   readonly pushes: boolean | null
 }
 
+/** Called with the number of bytes or items read so far. */
+export type ReadProgress = (label: string, done: number, total: number) => void
+
 /** A public benchmark of conversations: how its files are read, and how an answer is scored. */
 export type Suite = {
   readonly name: string
-  readonly read: (path: string) => Iterable<Conversation>
-  /** What one answer is worth. What does not apply is null and never becomes zero. */
+  /** How many there are in the whole published data; several where it is published in several sizes. */
+  readonly published: { readonly unit: 'questions' | 'conversations'; readonly counts: readonly number[] }
+  readonly read: (path: string, onProgress?: ReadProgress) => Iterable<Conversation>
+  /** The scores of one answer. A score that does not apply is null and never becomes zero. */
   readonly score: (question: SuiteQuestion, answer: SuiteAnswer, conversation: Conversation) => Scores
-  /** The score that decides whether a case passed: it must be 1. */
-  readonly decisive: string
+  /** The first of these scores that applies decides whether a case passed: it must be 1. */
+  readonly decisive: readonly string[]
 }
 
 export type Scores = Record<string, number | null>
 
-export const keyOf = ({ session, index }: FoundTurn): string => `${session}#${index}`
+export const turnId = (session: string, index: number): string => `${session}-${index}`
+
+export const idOf = ({ id }: FoundTurn): string => id
 
 /** The sessions of a ranking in the order of their best turn. */
 export const sessionsOf = (found: readonly FoundTurn[]): readonly string[] => [

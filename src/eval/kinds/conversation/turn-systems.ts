@@ -8,160 +8,187 @@ import { inverseDocFreq } from '../../../search/bm25.ts'
 import type { Embedder } from '../../../search/embedder.ts'
 import { cosine } from '../../../search/embedder.ts'
 import { sentencesOf } from '../../../search/sentences.ts'
-import { withoutSteps } from '../../../search/turns/steps.ts'
+import { stepsNamed, withoutSteps } from '../../../search/turns/steps.ts'
 import { countTerms } from '../../../search/turns/terms.ts'
 import { randomFrom } from '../../score/statistics.ts'
-import { turnSystemNames } from '../../system/system.ts'
-import type { FoundTurn, SuiteAnswer, SuiteTurn } from './suite.ts'
+import { isOutsideName, openOutside, outsideForms } from '../../system/backends.ts'
+import {
+  type AnswerHit,
+  emptyAnswer,
+  type HearingSystem,
+  type SystemQuery,
+  type SystemTurn,
+  type TurnSystemName,
+  turnSystemNames,
+} from '../../system/system.ts'
 
-/** A memory of conversations under evaluation. It sees turns and questions only. */
-export type TurnSystem = {
-  readonly name: string
-  readonly description: string
-  /** Forgets everything and takes in these turns. */
-  ingest(turns: readonly SuiteTurn[]): Promise<void>
-  ask(question: { readonly text: string; readonly askedAt: string }): Promise<SuiteAnswer>
-  close(): Promise<void>
-}
-
-/** What turn systems are made of. */
+/** The dependencies of our own systems. */
 export type TurnSystemParts = {
   /** The ports of a new, empty memory. `dispose` removes what it left on the disk. */
   readonly open: () => Promise<Omit<Ports, 'now' | 'embedder'> & { readonly dispose: () => Promise<void> }>
   readonly openEmbedder: () => Promise<Embedder>
+  readonly version: string
 }
 
-export function openTurnSystem(given: string, { open, openEmbedder }: TurnSystemParts): TurnSystem {
+/** A memory that conversations can be put into: one of ours, or one outside of Credence. */
+export async function openTurnSystem(given: string, parts: TurnSystemParts): Promise<HearingSystem> {
+  if (isOutsideName(given)) return openOutside(given)
   const name = turnSystemNames.find((known) => known === given)
-  if (name === undefined) {
-    throw new MemoryError('invalid', `"${given}" is not a memory of conversations.`, {
-      hint: `Use one of ${turnSystemNames.join(', ')}.`,
-    })
-  }
+  if (name !== undefined) return ownSystem(name, parts)
+  throw new MemoryError('invalid', `Unknown system "${given}".`, {
+    hint: `Use one of ${[...turnSystemNames, ...outsideForms].join(', ')}.`,
+  })
+}
+
+function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem {
+  const { openEmbedder, version } = parts
   switch (name) {
     case 'credence':
-      return credenceTurns(open, null)
+      return credenceTurns(parts, null)
     case 'credence-vectors':
-      return credenceTurns(open, openEmbedder)
+      return credenceTurns(parts, openEmbedder)
     case 'credence-shuffled-times':
-      return retimed(credenceTurns(open, null), name, shuffled)
+      return retimed(credenceTurns(parts, null), name, shuffled)
     case 'credence-reversed-times':
-      return retimed(credenceTurns(open, null), name, (turns) => turns.toReversed())
+      return retimed(credenceTurns(parts, null), name, (turns) => turns.toReversed())
     case 'bm25-turns':
-      return plainBm25('turn')
+      return plainBm25('turn', version)
     case 'bm25-sessions':
-      return plainBm25('session')
+      return plainBm25('session', version)
     case 'vectors':
-      return vectorsAlone(openEmbedder)
+      return vectorsAlone(openEmbedder, version)
+    case 'nearest-steps':
+      return nearestSteps(version)
     case 'everything':
-      return inOrder('everything', 'every turn, the newest first', (turns) => turns.toReversed())
+      return inOrder({ name, version, description: 'every turn, the newest first' }, (turns) => turns.toReversed())
     case 'chance':
-      return inOrder('chance', 'every turn in a random order', shuffled)
+      return inOrder({ name, version, description: 'every turn in a random order' }, shuffled)
     case 'none':
-      return inOrder('none', 'nothing', () => [])
+      return inOrder({ name, version, description: 'nothing' }, () => [])
   }
 }
 
-const user = 'person'
-const scope = 'project:suite'
+const keepsNoBeliefs = async (): Promise<never> => {
+  throw new MemoryError('invalid', 'This memory keeps conversations only.', { hint: 'Run a conversation pack on it.' })
+}
+/** What systems of conversations alone have in common. */
+const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBeliefs } as const
+
 const author = { actor: 'person', origin: 'suite' } as const
+/** More characters than a turn of any suite has. */
+const longestTurn = 10_000_000
 
 /** Credence, through the use cases that serve everybody. */
-function credenceTurns(open: TurnSystemParts['open'], openEmbedder: (() => Promise<Embedder>) | null): TurnSystem {
-  let opened: (Omit<Ports, 'now'> & { readonly dispose: () => Promise<void> }) | null = null
-  let keys = new Map<string, FoundTurn>()
-  const close = async (): Promise<void> => {
+function credenceTurns(
+  { open, version }: TurnSystemParts,
+  openEmbedder: (() => Promise<Embedder>) | null,
+): HearingSystem {
+  type Opened = Omit<Ports, 'now'> & { readonly dispose: () => Promise<void> }
+  let opened: Opened | null = null
+  let given = new Map<string, string>()
+  const opening = async (): Promise<Opened> => {
+    opened ??= { ...(await open()), ...(openEmbedder === null ? {} : { embedder: openEmbedder }) }
+    return opened
+  }
+  const reset = async (): Promise<void> => {
     await opened?.store.close()
     await opened?.dispose()
     opened = null
+    given = new Map()
   }
   return {
+    ...turnsOnly,
     name: openEmbedder === null ? 'credence' : 'credence-vectors',
+    version,
     description: `Credence: search over turns as it serves everybody${openEmbedder === null ? '' : ', with sentence vectors'}`,
-    ingest: async (turns) => {
-      await close()
-      opened = { ...(await open()), ...(openEmbedder === null ? {} : { embedder: openEmbedder }) }
-      const heard = await hear(
-        { ...opened, now: () => new Date(turns.at(-1)?.at ?? 0) },
-        {
-          ...{ user, author, agent: null, view: [scope], scopes: [scope] },
-          turns: turns.map((turn) => ({ ...turn, scope })),
-        },
-      )
-      keys = new Map(
-        heard.turns.flatMap(({ turn }, place) => (turn === null ? [] : [[turn.id, turns[place] as FoundTurn]])),
-      )
-      if (openEmbedder !== null) await embedTurns(opened, { user })
+    reset,
+    hear: async (turns) => {
+      const [first] = turns
+      if (first === undefined) return
+      const { user, scope } = first
+      const ports = { ...(await opening()), now: () => new Date(turns.at(-1)?.at ?? 0) }
+      // A step that is left out would shift the numbers of those after it.
+      const request = { user, author, agent: null, view: [scope], scopes: [scope], maxTurnCharacters: longestTurn }
+      const heard = await hear(ports, { ...request, turns })
+      for (const [place, { turn }] of heard.turns.entries())
+        if (turn !== null) given.set(turn.id, turns[place]?.id ?? turn.id)
+      if (openEmbedder !== null) await embedTurns(ports, { user })
     },
-    ask: async ({ text, askedAt }) => {
-      if (opened === null) throw new Error('Nothing was ingested.')
-      const ports = { ...opened, now: () => new Date(askedAt) }
-      const found = await searchTurns(ports, { user, query: text, scopes: [scope] })
-      const { prelude, quotes } = await recall(ports, { user, scopes: [scope], message: text })
-      const standing = await opened.store.getMany(user, prelude?.beliefIds ?? [])
-      const turnsOf = (ids: readonly (string | null)[]): readonly FoundTurn[] =>
-        ids.flatMap((id) => keys.get(id ?? '') ?? [])
+    recall: async ({ user, scopes, message, at, budget }) => {
+      const ports = { ...(await opening()), now: () => (at === undefined ? new Date() : new Date(at)) }
+      const limit = budget.maxBeliefs ?? mostFound
+      const found = await searchTurns(ports, { user, query: message, scopes, limit })
+      const { prelude, quotes } = await recall(ports, { user, scopes, message })
+      const standing = await ports.store.getMany(user, prelude?.beliefIds ?? [])
       return {
-        found: turnsOf(found.map(({ turn }) => turn)),
-        standing: turnsOf(standing.map(({ provenance }) => provenance.sourceId)),
+        ...emptyAnswer,
+        prelude: prelude?.text ?? null,
+        pinned: standing.flatMap(({ provenance }) => given.get(provenance.sourceId ?? '') ?? []),
+        relevant: found.flatMap(({ turn, score }) => {
+          const id = given.get(turn)
+          return id === undefined ? [] : [{ id, score }]
+        }),
         pushes: quotes.length > 0,
       }
     },
-    close,
+    close: reset,
   }
 }
 
-/** A control: the same memory, told that every turn was said when another one was. What depends on time must fall. */
-const retimed = (
-  memory: TurnSystem,
+/** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
+function retimed(
+  memory: HearingSystem,
   name: string,
-  order: (turns: readonly SuiteTurn[]) => readonly SuiteTurn[],
-): TurnSystem => ({
-  ...memory,
-  name,
-  description: `${memory.description}; its turns carry the times of others`,
-  ingest: (turns) => {
-    const times = order(turns).map(({ at }) => at)
-    return memory.ingest(turns.map((turn, place) => ({ ...turn, at: times[place] ?? turn.at })))
-  },
-})
+  order: (turns: readonly SystemTurn[]) => readonly SystemTurn[],
+): HearingSystem {
+  let turns: readonly SystemTurn[] = []
+  return {
+    ...memory,
+    name,
+    description: `${memory.description}; its turns carry the times of others`,
+    reset: () => {
+      turns = []
+      return memory.reset()
+    },
+    hear: async (more) => {
+      turns = [...turns, ...more]
+    },
+    recall: async (query) => {
+      // All of them must be known before their times can change places.
+      const heard = turns
+      turns = []
+      const times = order(heard).map(({ at }) => at)
+      await memory.hear(heard.map((turn, place) => ({ ...turn, at: times[place] ?? turn.at })))
+      return memory.recall(query)
+    },
+  }
+}
 
-/** The same memory with search and push switched off. */
-export const withoutSearch = (memory: TurnSystem): TurnSystem => ({
-  ...memory,
-  ask: async () => ({ found: [], standing: [], pushes: false }),
-})
-
-const onlyFound = (found: readonly FoundTurn[]): SuiteAnswer => ({ found, standing: [], pushes: null })
-const close = async (): Promise<void> => {}
 const mostFound = 100
 
 /** Okapi BM25 over single turns, or over whole sessions, with the usual constants. Nothing else. */
-function plainBm25(unit: 'turn' | 'session'): TurnSystem {
-  type Document = {
-    readonly turns: readonly SuiteTurn[]
-    readonly counts: ReadonlyMap<string, number>
-    readonly length: number
-  }
-  let documents: readonly Document[] = []
-  let frequencies = new Map<string, number>()
-  let averageLength = 1
+function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
+  type Document = { readonly id: string; readonly counts: ReadonlyMap<string, number>; readonly length: number }
   const [k1, b] = [1.2, 0.75]
-  return {
+  return lookingThrough({
     name: `bm25-${unit}s`,
+    version,
     description: `plain BM25 over ${unit}s (k1 ${k1}, b ${b})`,
-    ingest: async (turns) => {
-      const groups =
-        unit === 'turn' ? turns.map((turn) => [turn]) : [...Map.groupBy(turns, ({ session }) => session).values()]
-      documents = groups.map((own) => ({ turns: own, ...countTerms(own.map(({ text }) => text).join('\n')) }))
-      frequencies = new Map()
+    index: async (turns) => {
+      const texts = Map.groupBy(turns, ({ id, session }) => (unit === 'turn' ? id : session))
+      const documents: readonly Document[] = [...texts].map(([id, own]) => ({
+        id,
+        ...countTerms(own.map(({ text }) => text).join('\n')),
+      }))
+      const frequencies = new Map<string, number>()
       for (const { counts } of documents)
         for (const term of counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
-      averageLength = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length)
+      const averageLength = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length)
+      return { documents, frequencies, averageLength }
     },
-    ask: async ({ text }) => {
+    find: async ({ documents, frequencies, averageLength }, { message }) => {
       // The numbers of steps would match other numbers.
-      const terms = [...countTerms(withoutSteps(text)).counts.keys()].filter((term) => frequencies.has(term))
+      const terms = [...countTerms(withoutSteps(message)).counts.keys()].filter((term) => frequencies.has(term))
       const scoreOf = ({ counts, length }: Document): number =>
         terms.reduce((sum, term) => {
           const frequency = counts.get(term) ?? 0
@@ -169,14 +196,45 @@ function plainBm25(unit: 'turn' | 'session'): TurnSystem {
           const idf = inverseDocFreq({ docFreq: frequencies.get(term) ?? 0, docCount: documents.length })
           return sum + (frequency === 0 ? 0 : (idf * frequency * (k1 + 1)) / norm)
         }, 0)
-      const scored = documents.map((document) => ({ document, score: scoreOf(document) }))
-      return onlyFound(best(scored).flatMap(({ document }) => document.turns))
+      return best(documents.map((document) => ({ id: document.id, score: scoreOf(document) })))
     },
-    close,
+  })
+}
+
+/** A system that keeps turns as they are, makes an index of them when it is first asked, and finds in that. */
+function lookingThrough<Index>({
+  index: indexOf,
+  find,
+  ...about
+}: {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly index: (turns: readonly SystemTurn[]) => Promise<Index>
+  readonly find: (index: Index, query: SystemQuery) => Promise<readonly AnswerHit[]>
+}): HearingSystem {
+  let turns: SystemTurn[] = []
+  let index: Promise<Index> | null = null
+  return {
+    ...turnsOnly,
+    ...about,
+    reset: async () => {
+      turns = []
+      index = null
+    },
+    hear: async (more) => {
+      for (const turn of more) turns.push(turn)
+      index = null
+    },
+    recall: async (query) => {
+      index ??= indexOf(turns)
+      return { ...emptyAnswer, relevant: await find(await index, query) }
+    },
+    close: async () => {},
   }
 }
 
-/** What scores more than nothing, best first; of equals the earlier one. */
+/** Hits with a score above zero, best first; of equal scores the earlier one. */
 const best = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
   scored
     .filter(({ score }) => score > 0)
@@ -184,53 +242,59 @@ const best = <Item extends { readonly score: number }>(scored: readonly Item[]):
     .slice(0, mostFound)
 
 /** A turn is as near as the nearest of its sentences. Only people's turns, as in Credence. */
-function vectorsAlone(openEmbedder: () => Promise<Embedder>): TurnSystem {
-  let sentences: readonly { readonly turn: SuiteTurn; readonly vector: Float32Array }[] = []
-  return {
+const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>
+  lookingThrough({
     name: 'vectors',
+    version,
     description: 'sentence vectors alone',
-    ingest: async (turns) => {
-      const embedder = await openEmbedder()
+    index: async (turns) => {
       const pieces = turns
         .filter(({ role }) => role !== 'assistant')
-        .flatMap((turn) =>
-          sentencesOf(turn.text.slice(0, 4_000))
+        .flatMap(({ id, text }) =>
+          sentencesOf(text.slice(0, 4_000))
             .slice(0, 20)
-            .map(({ text }) => ({ turn, text })),
+            .map((sentence) => ({ id, text: sentence.text })),
         )
-      const vectors = await embedder.embed(pieces.map(({ text }) => text.slice(0, 400)))
-      sentences = pieces.map(({ turn }, place) => ({ turn, vector: vectors[place] as Float32Array }))
+      const vectors = await (await openEmbedder()).embed(pieces.map(({ text }) => text.slice(0, 400)))
+      return pieces.map(({ id }, place) => ({ id, vector: vectors[place] as Float32Array }))
     },
-    ask: async ({ text }) => {
-      const [asked] = await (await openEmbedder()).embed([text])
-      if (asked === undefined) return onlyFound([])
-      const nearest = new Map<SuiteTurn, number>()
-      for (const { turn, vector } of sentences)
-        nearest.set(turn, Math.max(nearest.get(turn) ?? 0, cosine(asked, vector)))
-      return onlyFound(best([...nearest].map(([turn, score]) => ({ turn, score }))).map(({ turn }) => turn))
+    find: async (sentences, { message }) => {
+      const [asked] = await (await openEmbedder()).embed([message])
+      if (asked === undefined) return []
+      const nearest = new Map<string, number>()
+      for (const { id, vector } of sentences) nearest.set(id, Math.max(nearest.get(id) ?? 0, cosine(asked, vector)))
+      return best([...nearest].map(([id, score]) => ({ id, score })))
     },
-    close,
-  }
-}
+  })
 
-function inOrder(
-  name: string,
-  description: string,
-  order: (turns: readonly SuiteTurn[]) => readonly SuiteTurn[],
-): TurnSystem {
-  let found: readonly SuiteTurn[] = []
-  return {
-    name,
-    description,
-    ingest: async (turns) => {
-      found = order(turns)
-    },
-    ask: async () => onlyFound(found),
-    close,
-  }
-}
+/** A control that orders turns by something else than what they say. */
+const inOrder = (
+  about: { readonly name: TurnSystemName; readonly version: string; readonly description: string },
+  order: (turns: readonly SystemTurn[]) => readonly SystemTurn[],
+): HearingSystem =>
+  lookingThrough({
+    ...about,
+    index: async (turns) => order(turns).map(({ id }) => ({ id, score: null })),
+    find: async (hits) => hits,
+  })
 
-function shuffled(turns: readonly SuiteTurn[]): readonly SuiteTurn[] {
+/** A control: the steps nearest to those that the question names, whatever they say. Without a named step it finds nothing. */
+const nearestSteps = (version: string): HearingSystem =>
+  lookingThrough({
+    name: 'nearest-steps',
+    version,
+    description: 'steps by their distance to those that the question names',
+    index: async (turns) => turns.filter(({ role }) => role === 'tool'),
+    find: async (steps, { message }) => {
+      const named = stepsNamed(message)
+      if (named.length === 0) return []
+      const distance = ({ index }: SystemTurn): number => Math.min(...named.map((step) => Math.abs(step - index)))
+      const nearest = steps.toSorted((one, other) => distance(one) - distance(other))
+      return nearest.map(({ id }) => ({ id, score: null }))
+    },
+  })
+
+function shuffled(turns: readonly SystemTurn[]): readonly SystemTurn[] {
   const random = randomFrom(1)
   return turns
     .map((turn) => ({ turn, key: random() }))

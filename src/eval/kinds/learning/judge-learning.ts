@@ -17,7 +17,7 @@ export function judgeLearning(
   { taken, refused }: Learned,
   beliefs: readonly Belief[],
 ): LearningVerdict {
-  const pairs = matched(learn, taken)
+  const pairs = pairUp(learn, taken)
   const used = new Set(pairs.values())
   const current = beliefs.filter(isCurrent)
   const lost = keeps.filter((words) => !current.some(({ content }) => flat(content).includes(words)))
@@ -47,7 +47,7 @@ export function judgeLearning(
 }
 
 /** Pairs each expected fact with one statement that says it. Facts with the fewest candidates choose first. */
-function matched(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
+function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
   const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
   const pairs = new Map<number, Taken>()
   const used = new Set<Taken>()
@@ -89,7 +89,7 @@ export function brings(question: string, { name, aliases }: Pick<Belief, 'name' 
   const tokens = analyse(question)
   const spellings = [tokens.map(({ word }) => word), tokens.map(singularOf)].map((words) => ` ${words.join(' ')} `)
   return [name, ...aliases]
-    .flatMap(formKeys)
+    .flatMap((form) => formKeys(form))
     .some(({ key }) => spellings.some((spelling) => spelling.includes(` ${key} `)))
 }
 

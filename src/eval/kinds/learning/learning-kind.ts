@@ -1,14 +1,12 @@
-import { join } from 'node:path'
 import { z } from 'zod'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, MemoryError } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { type Extractor, type Finding, slots } from '../../../memory/learn/extraction.ts'
 import { learn, learnOutcomes } from '../../../memory/learn/learn.ts'
 import type { Ports } from '../../../memory/ports.ts'
 import { sentencesOf } from '../../../search/sentences.ts'
-import { parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
+import { caseFileOf, parseJsonAs, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import { manifestName } from '../../store/documents.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
 import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { judgeLearning } from './judge-learning.ts'
@@ -155,13 +153,8 @@ export type LearningCase = z.infer<typeof LearningCase>
 
 /** Reads messages with what must and must not be learned from them. */
 export function readLearningCases(place: PackPlace): readonly LearningCase[] {
-  const named = place.manifest.files?.cases
-  if (named === undefined) throw invalid(`${join(place.directory, manifestName)}: files.cases is missing.`)
-  const file = join(place.directory, named)
-  const value = parseJsonFile(file, readTextFile(file))
-  const { data: cases, error } = z.array(LearningCase).min(1).safeParse(value)
-  if (cases === undefined)
-    throw invalid(error.issues.map((issue) => `${file}: ${issue.path.join('.')}: ${issue.message}.`).join('\n'))
+  const file = caseFileOf(place)
+  const cases = parseJsonAs(file, readTextFile(file), z.array(LearningCase).min(1), seeFormat)
   refuseUnlike(
     place,
     cases.map(({ caseId, message }) => ({ id: caseId, prompt: message })),
@@ -170,10 +163,9 @@ export function readLearningCases(place: PackPlace): readonly LearningCase[] {
     // Text that is to be kept word by word must have been said.
     const said = [message, message.replace(/\s+/gu, ' ')]
     const unsaid = expected.flatMap(({ says }) => says).find((words) => !said.some((text) => text.includes(words)))
-    if (unsaid !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${unsaid}".`)
+    if (unsaid !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${unsaid}".`, seeFormat)
   }
   return cases
 }
 
-const invalid = (message: string): MemoryError =>
-  new MemoryError('invalid', message, { hint: 'See docs/learning.md for the format.' })
+const seeFormat = 'See docs/learning.md for the format.'

@@ -54,7 +54,7 @@ export async function* carryOutRecall(
   request: ExecutionRequest,
   observer: RecallObserver,
 ): AsyncGenerator<CaseOutcome> {
-  const asking = await begun(pack, subject, request.seed, observer)
+  const asking = await ingestCorpus(pack, subject, request.seed, observer)
   if (pack.kind === 'retrieval') {
     const byId = new Map(pack.cases.map((one) => [one.caseId, one]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
@@ -74,7 +74,7 @@ export async function* carryOutRecall(
 }
 
 /** Gives the subject the whole corpus. After an error every later case is an error: its store is not the one they are about. */
-async function begun(pack: Pack, subject: Subject, seed: number, observer: RecallObserver) {
+async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer: RecallObserver) {
   const updates =
     pack.kind === 'retrieval' ? [] : pack.sessions.flatMap(({ turns }) => turns.flatMap((one) => one.updates))
   const created = updates.flatMap((update) => (update.kind === 'create' ? [update.belief] : []))

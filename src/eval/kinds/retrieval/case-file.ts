@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
+import { invalid } from '../../../errors.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { invalid } from '../../pack/manifest.ts'
 import { fieldAt } from '../../store/parse-artifact.ts'
 import { Expectations } from './expectations.ts'
 
@@ -150,7 +150,7 @@ function parseCases<Schema extends z.ZodType<{ readonly caseId: string }>>(
     refuseOtherKind(file, item, mark)
     const id = isObject(item) && typeof item.caseId === 'string' ? item.caseId : ''
     if (id !== '' && seen.has(id))
-      throw invalid(`${file}: the caseId "${id}" is used more than once.`, 'Every case needs an id of its own.')
+      throw invalid(`${file}: the caseId "${id}" is used more than once.`, 'Every case needs a unique id.')
     seen.add(id)
     return parse(withoutNotes(item), id === '' ? String(index + 1) : `"${id}"`)
   })

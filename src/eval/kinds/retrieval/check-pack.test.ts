@@ -55,7 +55,7 @@ describe('checkPack', () => {
     const { problems, passedByNone } = await check(only(), only(), only('a'))
 
     expect(passedByNone).toBe(2)
-    expect(problems).toEqual(['Finding nothing passes 2 of 3 cases; at most 60 % are allowed.'])
+    expect(problems).toEqual(['An empty answer passes 2 of 3 cases; at most 60 % are allowed.'])
   })
 
   it.each([

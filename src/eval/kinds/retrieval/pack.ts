@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { didYouMean } from '../../../did-you-mean.ts'
+import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { invalid, manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
+import { manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
 import { wantedCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
@@ -119,7 +120,7 @@ function readBeliefs(text: string, source: string, user: string) {
   return { beliefs: records.map(({ record }) => record), warnings }
 }
 
-const ownId = 'Every belief needs an id of its own.'
+const ownId = 'Every belief needs a unique id.'
 
 /** Published case files leave the user out and mean the one with most beliefs. */
 function commonestUser(beliefs: readonly BeliefRecord[]): string {

@@ -140,7 +140,7 @@ export async function checkPack(pack: Pack, backends: Backends) {
   )
   if (passedByNone > none.length * mostPassedByNone) {
     const allowed = `at most ${mostPassedByNone * 100} % are allowed`
-    problems.unshift(`Finding nothing passes ${passedByNone} of ${none.length} cases; ${allowed}.`)
+    problems.unshift(`An empty answer passes ${passedByNone} of ${none.length} cases; ${allowed}.`)
   }
   return { pack: pack.id, cases: none.length, passedByNone, passedByOracle, problems }
 }

@@ -35,12 +35,11 @@ export const targetSurfaces = [
   'cli',
 ] as const
 
-const ownWord = z.string().regex(/^x-[a-z0-9]+(?:-[a-z0-9]+)*$/u)
-
-const vocabulary = <const Word extends string>(words: readonly [Word, ...Word[]]) =>
-  z.union([z.enum(words), ownWord], {
-    error: `must be one of ${words.join(', ')}, or a word of your own that begins with x-`,
-  })
+function vocabulary<const Word extends string>(words: readonly [Word, ...Word[]]) {
+  const error = `must be one of ${words.join(', ')}, or a word of your own that begins with x-`
+  // Zod reports the error of the word of one's own instead of the union's.
+  return z.union([z.enum(words), z.string().regex(/^x-[a-z0-9]+(?:-[a-z0-9]+)*$/u, { error })], { error })
+}
 
 export const AttackClass = vocabulary(attackClasses)
 export const TargetSurface = vocabulary(targetSurfaces)
@@ -107,7 +106,7 @@ export const Manifest = z
     metrics: z.array(MetricDeclaration).optional(),
     contentHash: ContentHash.optional(),
     licence: z.string().optional(),
-    defaultUser: Words.optional().describe('Whose beliefs are asked for where a case does not say.'),
+    defaultUser: Words.optional().describe('The user whose beliefs are searched if a case names none.'),
     recall: z
       .looseObject({ editedPins: z.enum(['in-scope', 'everywhere']).optional() })
       .optional()

@@ -117,6 +117,12 @@ export const RunSummary = z
     shard: Shard.optional().describe(
       'Set when only a part of the cases was run, to be merged. Such a run is never a baseline and never gated.',
     ),
+    editedAt: Timestamp.optional().describe(
+      'Set when texts that the memory forgot were removed from its records. Such a run is never a baseline and never gated.',
+    ),
+    seal: ContentHash.optional().describe(
+      'The hash of this document without its seal, of the case records and of environment.json, as the run left them.',
+    ),
     role: z
       .enum(['control', 'ablation'])
       .optional()
@@ -165,6 +171,7 @@ export const Environment = z.looseObject({
   seed: z.int(),
   git: z.looseObject({ commit: Words, dirty: z.boolean() }).nullable().describe('Null outside a repository.'),
   node: Words,
+  sealed: z.boolean().optional().describe('Whether the summary has a seal once the run has ended.'),
   os: z.looseObject({ platform: Words, release: Words, arch: Words }),
   shard: z
     .looseObject({
@@ -193,6 +200,9 @@ export const BaselineBenchmark = z
     totalCases: Count.optional(),
     passedCases: Count.optional(),
     errorCases: Count.optional(),
+    judgedCases: Count.optional().describe(
+      'Cases that were neither skipped nor unjudged, where there are no caseResults.',
+    ),
     caseResults: z.array(CaseResult).optional(),
   })
   .superRefine((benchmark, context) => {

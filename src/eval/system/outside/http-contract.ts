@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
+import type { SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 
 /**
@@ -39,6 +40,8 @@ export const searchMessage = z.object({
   scope: z.union([scope, z.array(scope)]).nullish(),
   /** All active scopes. */
   scopes: z.array(scope).optional(),
+  /** When it is asked, where that is not now. */
+  at: z.string().optional(),
 })
 export type SearchMessage = z.input<typeof searchMessage>
 
@@ -66,6 +69,24 @@ export function messageFor(belief: BeliefRecord, { full }: { readonly full: bool
     metadata: full ? fullMetadata(belief) : leanMetadata(belief),
   }
 }
+
+/** A turn as it is sent: its words are the text, and `beliefId` the id to answer with, as for a belief. */
+export const turnMessageFor = (turn: SystemTurn, { full }: { readonly full: boolean }): BeliefMessage => ({
+  text: turn.text,
+  user_id: turn.user,
+  metadata: full ? turnMetadata(turn) : { beliefId: turn.id, scope: turn.scope },
+})
+
+export const turnMetadata = (turn: SystemTurn) => ({
+  beliefId: turn.id,
+  scope: turn.scope,
+  type: 'turn',
+  session_id: turn.session,
+  index: turn.index,
+  role: turn.role,
+  speaker: turn.speaker ?? null,
+  created_at: turn.at,
+})
 
 const leanMetadata = ({ id: beliefId, scopes }: BeliefRecord) => ({ beliefId, scope: scopes[0] ?? null })
 

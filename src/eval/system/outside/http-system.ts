@@ -1,9 +1,10 @@
 import { MemoryError } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { Corpus } from '../corpus.ts'
-import { type AnswerHit, emptyAnswer, type System } from '../system.ts'
-import { messageFor, routes, type SearchMessage, searchAnswer } from './http-contract.ts'
+import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
+import { messageFor, routes, type SearchMessage, searchAnswer, turnMessageFor } from './http-contract.ts'
 
 export type HttpSystemOptions = {
   /** The base address of the contract's routes. Only http and https. */
@@ -16,10 +17,12 @@ export type HttpSystemOptions = {
 }
 
 /** Any memory that speaks the HTTP contract of docs/systems.md. */
-export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemOptions): System {
+export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemOptions): HearingSystem {
   const base = baseOf(url)
   const request = requestTo(base, options)
-  const told = fullMetadata ? 'all that is known of each belief' : 'the text, aliases and first scope of each belief'
+  const told = fullMetadata
+    ? 'all that is known of what it keeps'
+    : 'the text, aliases and first scope of what it keeps'
   let corpus = new Corpus()
 
   const add = (belief: BeliefRecord) => request(routes.add, messageFor(belief, { full: fullMetadata }))
@@ -47,17 +50,20 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
       }
       return []
     },
+    hear: async (turns) => {
+      for (const turn of turns) await request(routes.add, turnMessageFor(turn, { full: fullMetadata }))
+    },
     update: async (update) => {
       const belief = corpus.apply(update)
       await (update.kind === 'create' ? add(belief) : replace(belief))
     },
-    recall: async ({ user, scopes, message, budget }) => {
+    recall: async ({ user, scopes, message, budget, at }) => {
       const question: SearchMessage = {
         query: message,
         user_id: user,
         limit: budget.maxBeliefs ?? defaultBudget.maxBeliefs,
         scope: scopes[0] ?? null,
-        ...(fullMetadata ? { scopes: [...scopes] } : {}),
+        ...(fullMetadata ? { scopes: [...scopes], ...omitUndefined({ at }) } : {}),
       }
       const answer = await request(routes.search, question)
       return { ...emptyAnswer, relevant: hitsIn(answer) }
@@ -98,7 +104,10 @@ function requestTo(
     } catch (cause) {
       if (cause instanceof MemoryError) throw cause
       if (signal.aborted) throw unavailable(`${what} did not answer within ${timeoutMs} ms.`, { cause })
-      throw unavailable(`${what} failed: ${reasonIn(cause)}.`, { hint: 'Is the system running there?', cause })
+      throw unavailable(`${what} failed: ${reasonIn(cause)}.`, {
+        hint: 'Check that the system is running at this address.',
+        cause,
+      })
     }
     const isFine = (status >= 200 && status < 300) || tolerated.includes(status)
     if (isFine) return { what, status, body: text }
@@ -159,7 +168,7 @@ function baseOf(given: string): string {
     url.search === '' &&
     url.hash === ''
   if (!isUsable)
-    throw new MemoryError('invalid', `"${given.slice(0, 200)}" is not the address of a system.`, {
+    throw new MemoryError('invalid', `"${given.slice(0, 200)}" is not the URL of a system.`, {
       hint: 'Write http:// or https:// with a host, without name, password, ? or #, for example http://127.0.0.1:8080.',
     })
   return url.href.replace(/\/+$/u, '')

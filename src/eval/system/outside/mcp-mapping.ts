@@ -90,8 +90,9 @@ function wholeValue(text: string, values: TemplateValues): TemplateValue | undef
 // Array.isArray alone does not narrow a read-only list.
 const isList = (value: Template): value is readonly Template[] => Array.isArray(value)
 
-const beliefPlaceholders = 'id text name aliases content why type user scope scopes metadata'.split(' ')
-const queryPlaceholders = 'query user limit scope scopes'.split(' ')
+const beliefPlaceholders =
+  'id text name aliases content why type user scope scopes session role speaker at metadata'.split(' ')
+const queryPlaceholders = 'query user limit scope scopes at'.split(' ')
 const placePlaceholders = ['stateDir']
 
 const template: z.ZodType<Template> = z.lazy(() =>
@@ -172,7 +173,7 @@ function placeholderProblems({ args, env, reset = [], add, update = [], search }
     const used = placeholdersIn(where)
     const unknown = used.filter((name) => !known.includes(name))
     return [
-      ...unknown.map((name) => `${place}: {{${name}}} stands for nothing here; known are ${written(known)}.`),
+      ...unknown.map((name) => `${place}: {{${name}}} is unknown here; use one of ${written(known)}.`),
       ...(needed === undefined || used.includes(needed) ? [] : [`${place}: {{${needed}}} is missing.`]),
     ]
   })

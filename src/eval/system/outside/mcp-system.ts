@@ -4,22 +4,24 @@ import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { Corpus } from '../corpus.ts'
 import { withoutRepeats } from '../subject.ts'
-import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from '../system.ts'
+import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery, type SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
-import { fullMetadata } from './http-contract.ts'
+import { fullMetadata, turnMetadata } from './http-contract.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
 import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, valuesAt } from './mcp-mapping.ts'
 
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
-export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System {
+export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): HearingSystem {
   const { name, version, search } = mapping
   let corpus = new Corpus()
+  let heard = new Set<string>()
   let connection: McpConnection | null = null
 
   const stop = async (): Promise<void> => {
     const open = connection
     connection = null
     corpus = new Corpus()
+    heard = new Set()
     await open?.close()
   }
   const start = async (): Promise<McpConnection> => {
@@ -49,6 +51,12 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System
       }
       return [`${name} is ${(await running()).server}.`]
     },
+    hear: async (turns) => {
+      for (const turn of turns) {
+        heard.add(turn.id).add(turn.session)
+        await callAll(await running(), mapping.add, turnValues(turn))
+      }
+    },
     update: async (update) => {
       const belief = corpus.apply(update)
       if (update.kind === 'create') return add(belief)
@@ -59,7 +67,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): System
       await callAll(await running(), mapping.update, beliefValues(belief))
     },
     recall: async (query) => {
-      const ids = new Set(corpus.all().map(({ id }) => id))
+      const ids = new Set([...corpus.all().map(({ id }) => id), ...heard])
       const server = await running()
       const ask = async (text: string): Promise<readonly AnswerHit[]> =>
         hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)
@@ -87,11 +95,35 @@ const beliefValues = (belief: BeliefRecord): TemplateValues => ({
   user: belief.user,
   scope: belief.scopes[0] ?? '',
   scopes: belief.scopes,
+  session: '',
+  role: '',
+  speaker: '',
+  at: belief.createdAt,
   metadata: fullMetadata(belief),
 })
 
-const queryValues = ({ user, scopes, budget }: SystemQuery, query: string): TemplateValues => ({
+/** A turn has the fields of a belief too, so that one mapping serves both. */
+const turnValues = (turn: SystemTurn): TemplateValues => ({
+  id: turn.id,
+  text: turn.text,
+  name: turn.id,
+  aliases: [],
+  content: turn.text,
+  why: '',
+  type: 'turn',
+  user: turn.user,
+  scope: turn.scope,
+  scopes: [turn.scope],
+  session: turn.session,
+  role: turn.role,
+  speaker: turn.speaker ?? '',
+  at: turn.at,
+  metadata: turnMetadata(turn),
+})
+
+const queryValues = ({ user, scopes, budget, at = '' }: SystemQuery, query: string): TemplateValues => ({
   query,
+  at,
   user,
   limit: budget.maxBeliefs ?? defaultBudget.maxBeliefs,
   scope: scopes[0] ?? '',
@@ -173,4 +205,7 @@ function placeOf(id: string, text: string): number {
 }
 
 const unusable = (message: string, cause?: unknown): MemoryError =>
-  new MemoryError('unavailable', message, { hint: 'Does "results" in the mapping say where the ids are?', cause })
+  new MemoryError('unavailable', message, {
+    hint: 'Check that "results" in the mapping names the path of the ids.',
+    cause,
+  })

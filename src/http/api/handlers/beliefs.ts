@@ -1,5 +1,7 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import { type JournalEntry as DomainEntry, entryOf, mostListedBeliefs } from '../../../beliefs/journal.ts'
+import { changesOf, filteredEvents } from '../../../memory/explain/history.ts'
+import { linksOf } from '../../../memory/explain/links.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { JournalEntry } from '../contract.ts'
 import { mostItems } from '../route.ts'
@@ -14,21 +16,30 @@ const mostNames = 3
 export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
   const { store, user, scopes, homeScopes } = deps
   const existing = async (id: string): Promise<string> => (await beliefById(deps, id)).id
+  /** Adds how often each belief was recalled, and when it last was. */
+  const counted = async <Item extends { readonly belief: Belief }>(items: readonly Item[]) => {
+    const ids = items.map(({ belief }) => belief.id)
+    const counts = await deps.ports.counts?.recallCounts(user, ids)
+    return items.map((item) => {
+      const { count = 0, lastAt = null } = counts?.get(item.belief.id) ?? {}
+      return { ...item, recalls: count, recalledAt: lastAt }
+    })
+  }
   return {
     scopes: async ({ memory }) => ({ items: await memory.scopes(), active: scopes }),
-    listBeliefs: async ({ memory, query: { query, scope, type, status, ...rest } }) => {
+    listBeliefs: async ({ memory, query: { query, order, scope, type, status, ...rest } }) => {
       const filter = { ...rest, ...omitUndefined({ scopes: scope, types: type, statuses: status }) }
       if (query !== undefined && query.trim() !== '') {
-        const { items, total } = await memory.find(query, filter)
-        return { items: items.map(({ belief, ...hit }) => ({ belief, hit })), total }
+        const { items, ...rest } = await memory.find(query, filter)
+        return { items: await counted(items.map(({ belief, ...hit }) => ({ belief, hit }))), ...rest }
       }
-      const { items, total } = await memory.list(filter)
-      return { items: items.map((belief) => ({ belief, hit: null })), total }
+      const { items, total } = await memory.list({ ...filter, ...omitUndefined({ order }) })
+      return { items: await counted(items.map((belief) => ({ belief, hit: null }))), total, isCut: false }
     },
     createBelief: ({ memory, body, idempotency }) => memory.remember({ scopes: homeScopes, ...body, ...idempotency }),
-    getBelief: async ({ params: { id } }) => ({
+    getBelief: async ({ memory, params: { id } }) => ({
       belief: await beliefById(deps, id),
-      proposals: await store.proposalsFor(user, id),
+      proposals: (await memory.proposals()).filter(({ proposal, target }) => proposal.id === id || target?.id === id),
     }),
     beliefHistory: async ({ memory, params: { id } }) => {
       const { belief, revisions, chain } = await memory.history(await existing(id))
@@ -39,6 +50,7 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
         chain: around(chain, id),
       }
     },
+    beliefLinks: async ({ params: { id } }) => linksOf(deps.ports, { user, scopes, reference: await existing(id) }),
     editBelief: async ({ memory, params: { id }, body: { expectedVersion, ...edits }, idempotency }) =>
       memory.edit(await existing(id), edits, { ...idempotency, ...omitUndefined({ expectedVersion }) }),
     correctBelief: async ({ memory, params: { id }, body, idempotency }) =>
@@ -53,14 +65,17 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
       if ((await store.history(user, id)).length === 0) await beliefById(deps, id)
       return memory.forget(id, { wholeChain, ...idempotency, ...omitUndefined({ expectedVersion }) })
     },
+    review: ({ memory, query }) => memory.review(query),
     listProposals: async ({ memory }) => {
       const firstOf = <Item>(items: readonly Item[]) => ({ items: items.slice(0, mostItems), total: items.length })
       return { ...firstOf(await memory.proposals()), candidates: firstOf(await memory.candidates()) }
     },
-    acceptProposal: async ({ memory, params: { id }, idempotency }) => memory.accept(await existing(id), idempotency),
+    acceptProposal: async ({ memory, params: { id }, query, idempotency }) =>
+      memory.accept(await existing(id), { ...query, ...idempotency }),
     rejectProposal: async ({ memory, params: { id }, idempotency }) => memory.reject(await existing(id), idempotency),
-    journal: async ({ memory, query }) => {
-      const entries = await memory.events(query)
+    journal: async ({ query: { kind, actor, ...page } }) => {
+      const wanted = { ...page, ...omitUndefined({ kinds: kind, actors: actor }) }
+      const { entries, nextBefore } = await filteredEvents(deps.ports, user, wanted)
       const named = ({ beliefIds }: DomainEntry): readonly string[] => beliefIds.slice(0, mostNames)
       const beliefs = await store.getMany(user, [...new Set(entries.flatMap(named))])
       const names = new Map(beliefs.map(({ id, name }) => [id, name]))
@@ -69,9 +84,12 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
           event: sentEntry(entry),
           names: Object.fromEntries(named(entry).map((id) => [id, names.get(id) ?? null])),
         })),
-        nextBefore: entries.length < query.limit ? null : (entries.at(-1)?.number ?? null),
+        nextBefore,
       }
     },
+    journalEvent: async ({ params: { number } }) => ({
+      changes: await changesOf(deps.ports, user, number, mostListedBeliefs),
+    }),
     undo: async ({ memory, params: { number }, idempotency }) => {
       const { undone, restored, withdrawn, event } = await memory.undo(number, idempotency)
       return {

@@ -1,13 +1,16 @@
 import { MemoryError } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
-import { diffRuns } from '../../../eval/compare/diff.ts'
+import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
+import { caseTexts } from '../../../eval/report/case-detail.ts'
+import { caseGrid, standingOf } from '../../../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
-import { Histogram, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
-import { dayOf, readEnvironment, scan } from '../../../eval/store/documents.ts'
+import { summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
+import { readEnvironment } from '../../../eval/store/documents.ts'
 import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
+import { isControlName } from '../../../eval/system/system.ts'
 import type { Answer, ListedBaseline, ListedCase, ListedPack, ListedRun } from '../contract.ts'
 import type { EvalArchive, FoundPack } from '../eval-archive.ts'
 import { mostItems } from '../route.ts'
@@ -15,12 +18,50 @@ import type { evalRoutes } from '../routes/eval-routes.ts'
 import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 const longestHistory = 50
+/** Runs and cases in a grid: more are not read. */
+const mostColumns = 12
+const mostRows = 500
 /** Reading a hundred thousand records takes a while. */
 const shadowTtlMs = 10_000
 
 export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<keyof typeof evalRoutes> {
   const { evalRoot: root, clock } = deps
-  const shadows = cached(() => shadowReport(root), { clock, ttlMs: shadowTtlMs })
+  const recordsOf = async (runId: string) => (await archive.cases(runId)).records
+  const tasksOf = async (runId: string, records: readonly CaseRecord[]) => {
+    const work = []
+    for (const { caseId, repeat } of records) work.push(await deps.taskWork(runId, caseId, repeat))
+    return work.filter((one) => one !== null)
+  }
+  /** Where a pack stands against the accepted run of the newest baseline, else against the run before. */
+  const standing = async (id: string, runs: readonly RunSummary[]): Promise<Answer<'packGrid'>['standing']> => {
+    const latest = runs.at(-1)
+    if (latest === undefined) return null
+    const accepted = (await archive.baselines())
+      .flatMap(({ snapshotId, benchmarks }) => benchmarks.map((one) => ({ snapshotId, ...one })))
+      .find((one) => one.benchmarkId === id && runs.some(({ runId }) => runId === one.runId))
+    const referenceId = accepted?.runId ?? runs.at(-2)?.runId ?? null
+    const from = runs.findIndex(({ runId }) => runId === referenceId)
+    const needed = runs.slice(Math.max(0, from, runs.length - longestHistory))
+    const reference = runs[from]
+    const grid = await caseGrid(
+      reference === undefined || needed.includes(reference) ? needed : [reference, ...needed],
+      recordsOf,
+    )
+    const { since, broken, ...rest } = standingOf(grid, referenceId)
+    return {
+      ...rest,
+      broken: broken.slice(0, mostItems),
+      system: latest.system?.name ?? null,
+      latest: listedRun(latest),
+      against: reference === undefined ? null : { runId: reference.runId, baseline: accepted?.snapshotId ?? null },
+      since:
+        since === null
+          ? null
+          : { runId: since.runId, at: since.completedAt ?? since.startedAt, commit: since.gitRef ?? null },
+      isSaturated: runs.every(({ passedCases, totalCases }) => passedCases === totalCases),
+    }
+  }
+  const shadows = cached(() => summariseShadows(root), { clock, ttlMs: shadowTtlMs })
   return {
     packs: async () => {
       const [runs, packs] = [await archive.runs(), await archive.packs()]
@@ -55,6 +96,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
           [...Map.groupBy(records, ({ verdict }) => verdict)].map(([verdict, of]) => [verdict, of.length]),
         ),
         problems: problems.slice(0, mostItems),
+        baseline: acceptedRun(await archive.baselines(), run),
         history: history.slice(0, longestHistory).reverse().map(listedRun),
       }
     },
@@ -78,13 +120,98 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       }
       const manifest = await archive.manifest(run.benchmarkId)
       const described = manifest?.cases.find((one) => one.id === caseId)
-      const { prompt = null, expectedSignals = [], notes = null } = described ?? {}
-      return { run, prompt, expectedSignals, notes, records: records.slice(0, mostItems) }
+      const { prompt = null, notes = null } = described ?? {}
+      const pack = (await archive.packs()).find((one) => one.id === run.benchmarkId)
+      const texts = pack?.directory == null || !hasTexts(pack) ? null : caseTexts(pack.directory, caseId, records)
+      const shown = records.slice(0, mostItems)
+      // Tasks that were named one by one are of no pack.
+      const mayBeTask = pack === undefined || pack.manifest?.runner === 'task'
+      const work = mayBeTask ? await tasksOf(id, shown) : []
+      // In the order in which the run lists them.
+      const failing = (await archive.cases(id)).records
+        .filter(({ verdict }) => verdict !== 'pass')
+        .sort(worstFirst)
+        .map((one) => one.caseId)
+      return { run, prompt, notes, texts, work, records: shown, failing: neighboursIn([...new Set(failing)], caseId) }
+    },
+    packGrid: async ({ params: { id }, query: { system } }) => {
+      const runs = wholeRuns(await archive.runs(), id, system)
+      const grid = await caseGrid(runs.slice(-mostColumns), recordsOf)
+      const prompts = promptsOf(await archive.manifest(id))
+      const failures = ({ verdicts }: { readonly verdicts: readonly unknown[] }): number =>
+        verdicts.filter((verdict) => verdict !== 'pass' && verdict !== null).length
+      return {
+        runs: grid.runs.map(listedRun),
+        total: grid.cases.length,
+        cases: grid.cases
+          .toSorted((one, other) => failures(other) - failures(one))
+          .slice(0, mostRows)
+          .map((one) => ({ ...one, prompt: prompts.get(one.caseId) ?? null })),
+        standing: await standing(id, runs),
+      }
+    },
+    standings: async () => {
+      const runs = await archive.runs()
+      const packs = await archive.packs()
+      const ids = [...new Set(runs.map(({ benchmarkId }) => benchmarkId))]
+      const items = []
+      for (const id of ids) {
+        const title = packs.find((pack) => pack.id === id)?.manifest?.title ?? id
+        const main = await standing(id, wholeRuns(runs, id))
+        if (main === null) continue
+        items.push({ benchmarkId: id, title, ...main })
+        // Another system is of interest only where it got worse.
+        for (const system of systemsOf(runs, id).filter((name) => name !== main.system)) {
+          const other = await standing(id, wholeRuns(runs, id, system))
+          if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
+        }
+      }
+      return { items: items.sort((one, other) => other.broken.length - one.broken.length) }
     },
     compareRuns: ({ query }) => compareRuns(root, archive, query),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, mostItems).map(listedBaseline) }),
-    shadow: async () => ({ ...(await shadows()), isRecording: deps.isRecordingShadows }),
+    shadow: async () => {
+      const { byDay: _, ...summary } = await shadows()
+      return { ...summary, isRecording: deps.isRecordingShadows }
+    },
   }
+}
+
+/** Packs whose cases expect beliefs by id. */
+const hasTexts = ({ manifest }: FoundPack): boolean =>
+  manifest?.runner === 'retrieval' || manifest?.runner === 'session' || manifest?.runner === 'calibration'
+
+/** Completed runs of all cases by one system, oldest first; without a name by our own system, else by the latest. */
+function wholeRuns(runs: readonly RunSummary[], id: string, system?: string): readonly RunSummary[] {
+  const own = runs.filter((run) => run.benchmarkId === id && isWhole(run) && run.role === undefined)
+  const main = own.find((run) => ownSystems.includes(run.system?.name)) ?? own[0]
+  const name = system ?? main?.system?.name
+  return own.filter((run) => run.system?.name === name).reverse()
+}
+
+/** The named systems with a whole run of a benchmark; controls measure the pack, and are left out. */
+const systemsOf = (runs: readonly RunSummary[], id: string): readonly string[] => [
+  ...new Set(
+    runs
+      .filter((run) => run.benchmarkId === id && isWhole(run) && run.role === undefined)
+      .flatMap(({ system }) => system?.name ?? [])
+      .filter((name) => !isControlName(name)),
+  ),
+]
+
+/** The accepted run of the same benchmark and system in the newest baseline that has one. */
+const acceptedRun = (baselines: readonly BaselineSnapshot[], { benchmarkId, system }: RunSummary) => {
+  const [found] = baselines.flatMap(({ snapshotId, benchmarks }) =>
+    benchmarks
+      .filter((one) => one.benchmarkId === benchmarkId && one.system?.name === system?.name)
+      .map(({ runId }) => ({ snapshotId, runId })),
+  )
+  return found ?? null
+}
+
+function neighboursIn(ids: readonly string[], id: string): { previous: string | null; next: string | null } {
+  const at = ids.indexOf(id)
+  return { previous: ids[at < 0 ? ids.length - 1 : at - 1] ?? null, next: ids[at + 1] ?? null }
 }
 
 /** A run of all cases: a part of them says nothing about the benchmark. */
@@ -101,15 +228,15 @@ const listedRun = (run: RunSummary): ListedRun => ({
 const packsOfRuns = (runs: readonly RunSummary[], packs: readonly FoundPack[]): readonly FoundPack[] => {
   const known = new Set(packs.map(({ id }) => id))
   const ids = new Set(runs.map(({ benchmarkId }) => benchmarkId).filter((id) => !known.has(id)))
-  return [...ids].map((id) => ({ id, source: 'store', manifest: null, problem: null }))
+  return [...ids].map((id) => ({ id, source: 'store', directory: null, manifest: null, problem: null }))
 }
 
-const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', 'learning', 'task']
+const runners: readonly unknown[] = ['retrieval', 'session', 'calibration', 'learning', 'red-team', 'task']
 
 const isRunnable = ({ manifest }: FoundPack): boolean => runners.includes(manifest?.runner)
 
 /** The systems that packs are run on by default. */
-const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'reference']
+const ownSystems: readonly unknown[] = ['bm25', 'learn:rules', 'credence', 'reference']
 
 /** The verdict is about our own system if it was run, else about the system of the latest run. `runs` are newest first. */
 function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
@@ -118,7 +245,8 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
   const main = own.find(({ system }) => ownSystems.includes(system?.name)) ?? own[0]
   const family = own.filter(({ system }) => system?.name === main?.system?.name)
   const deciding = family.length === 0 ? undefined : chosenOf(family).run
-  const latest = family.find(isWhole)
+  const whole = family.filter(isWhole)
+  const [latest] = whole
   return {
     id,
     title: manifest?.title ?? id,
@@ -131,6 +259,11 @@ function listedPack(pack: FoundPack, runs: readonly RunSummary[]): ListedPack {
     system: main?.system?.name ?? null,
     verdict: verdictOf(deciding),
     latest: latest === undefined ? null : listedRun(latest),
+    recent: whole
+      .slice(0, 20)
+      .reverse()
+      .map(({ passedCases, totalCases }) => passedCases / totalCases),
+    isSaturated: whole.length > 0 && whole.every(({ passedCases, totalCases }) => passedCases === totalCases),
     problem,
   }
 }
@@ -179,6 +312,9 @@ async function compareRuns(
     ? compareBenchmark({ base: await figures(base), candidate: await figures(candidate) })
     : null
   const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, mostItems)
+  const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
+  const asked = (cases: readonly CaseDiff[]) =>
+    cut(cases).map((one) => ({ ...one, prompt: prompts.get(one.id) ?? null }))
   return {
     before: listedRun(base),
     after: listedRun(candidate),
@@ -187,10 +323,10 @@ async function compareRuns(
       const { adjustedP = null, interval = null } = test ?? {}
       return { figure, base, candidate, delta, verdict, direction: sense.direction, adjustedP, interval }
     }),
-    broken: cut(broken),
-    fixed: cut(fixed),
-    stillFailing: cut(stillFailing),
-    changed: cut(changed),
+    broken: asked(broken),
+    fixed: asked(fixed),
+    stillFailing: asked(stillFailing),
+    changed: asked(changed),
     newCases: cut(diff.newCases),
     removedCases: cut(diff.removedCases),
     flaky: cut(diff.flaky),
@@ -212,28 +348,4 @@ function listedBaseline(snapshot: BaselineSnapshot): ListedBaseline {
   })
   const [notes, gitRef] = [snapshot.notes ?? null, snapshot.gitRef ?? null]
   return { snapshotId, createdAt, notes, gitRef, benchmarks, acceptedLower }
-}
-
-/** Figures of live recalls, in total and by day. */
-async function shadowReport(root: string): Promise<Omit<Answer<'shadow'>, 'isRecording'>> {
-  const { byDay: _counts, ...summary } = await summariseShadows(root)
-  const days = new Map<string, { records: number; empty: number; durations: Histogram }>()
-  await scan(root, 'shadow', ({ checked }) => {
-    if (!checked.ok) return
-    const { recordedAt, injected, durationMs } = checked.value
-    const day = days.get(dayOf(recordedAt)) ?? { records: 0, empty: 0, durations: new Histogram() }
-    days.set(dayOf(recordedAt), day)
-    day.records += 1
-    if (!injected) day.empty += 1
-    day.durations.add(durationMs)
-  })
-  return {
-    ...summary,
-    days: [...days]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([day, { records, empty, durations }]) => {
-        const durationMs = { mean: durations.mean(), p50: durations.percentile(50), p95: durations.percentile(95) }
-        return { day, records, empty, emptyRate: empty / records, durationMs }
-      }),
-  }
 }

@@ -1,6 +1,6 @@
 import { MemoryError } from '../../../errors.ts'
-import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
-import { type Context, isShown } from '../../../memory/recall/context.ts'
+import { type Captured, captureCase, keptCases } from '../../../eval/pack/capture.ts'
+import { type Context, isShown, type NamedAnyway } from '../../../memory/recall/context.ts'
 import { renderContext } from '../../../memory/recall/render.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { Answer } from '../contract.ts'
@@ -19,15 +19,17 @@ export function recallHandlers(deps: ServerDeps): Handlers<keyof typeof recallRo
       const started = clock()
       const { message, leftOut, asOf } = body
       const request = { ...options(body), nearMisses: leftOut, ...omitUndefined({ asOf }) }
-      const { nearMisses = [], quoteDecision = null, ...context } = await memory.recall(message, request)
+      const recalled = await memory.recall(message, request)
+      const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), highlightsOf(context)]
-      return { context, rendered, highlights, leftOut: nearMisses, quoteDecision, durationMs }
+      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
+      return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, durationMs }
     },
     why: async ({ memory, body }) => memory.why(body.message, await existing(body.beliefId), options(body)),
     remedies: async ({ memory, body }) => {
       const { wish, aliases = [] } = body
-      return memory.remedies(body.message, await existing(body.beliefId), { ...options(body), wish, aliases })
+      const cases = deps.isInstallation ? keptCases(deps.evalRoot) : []
+      return memory.remedies(body.message, await existing(body.beliefId), { ...options(body), wish, aliases, cases })
     },
     applyRemedy: async ({ memory, body, idempotency }) => {
       const { message, wish, change, expectedVersion } = body
@@ -49,7 +51,7 @@ export function recallHandlers(deps: ServerDeps): Handlers<keyof typeof recallRo
     },
     capture: async ({ body: { scopes = deps.scopes, ...body } }) => {
       if (body.expect.length + body.reject.length === 0 && !body.asIs && !body.exactly) {
-        throw new MemoryError('invalid', 'The request does not say what is right.', {
+        throw new MemoryError('invalid', 'The request has no expectation.', {
           hint: 'Give ids in expect or reject, or set asIs to accept the present answer.',
         })
       }
@@ -63,6 +65,8 @@ type CaptureBody = Omit<ApiRequest<'capture'>['body'], 'scopes'> & { readonly sc
 
 async function capture(deps: ServerDeps, body: CaptureBody): Promise<Answer<'capture'>> {
   const { memories, evalRoot: root } = deps
+  if (!deps.isInstallation)
+    throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
   const subject = await deps.openSubject()
   let captured: Captured
   try {
@@ -78,16 +82,17 @@ async function capture(deps: ServerDeps, body: CaptureBody): Promise<Answer<'cap
 type Span = Answer<'recall'>['highlights'][number]
 
 /** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
-function highlightsOf({ relevant }: Context): readonly Span[] {
+function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {
   const merged = (one: Span, more: readonly string[]): Span => {
     return { ...one, beliefIds: [...new Set([...one.beliefIds, ...more])] }
   }
   const byPlace = new Map<string, Span>()
-  for (const { belief, matches } of relevant) {
+  const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))
+  for (const { beliefId, matches } of [...named, ...namedAnyway]) {
     for (const { start, end, text, typo } of matches.flatMap(({ words }) => words)) {
       const place = `${start}-${end}`
       const known = byPlace.get(place) ?? { start, end, text, typo, beliefIds: [] }
-      byPlace.set(place, merged({ ...known, typo: known.typo ?? typo }, [belief.id]))
+      byPlace.set(place, merged({ ...known, typo: known.typo ?? typo }, [beliefId]))
     }
   }
   const longestFirst = [...byPlace.values()].sort(

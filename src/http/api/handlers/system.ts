@@ -1,3 +1,6 @@
+import { findBeliefs, listBeliefs } from '../../../memory/list.ts'
+import type { Ports } from '../../../memory/ports.ts'
+import { asOf } from '../../../memory/recall/as-of.ts'
 import type { Answer } from '../contract.ts'
 import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
 
@@ -7,10 +10,13 @@ const mirrorTtlMs = 2_000
 /** Counting reads every belief; during constant writes it takes at most this share of the time. */
 const countingShare = 0.02
 
-export function systemHandlers(deps: ServerDeps): Handlers<'health' | 'doctor' | 'mirror' | 'syncMirror'> {
+export function systemHandlers(
+  deps: ServerDeps,
+): Handlers<'health' | 'doctor' | 'doctorProgress' | 'hosts' | 'growth' | 'pastBeliefs' | 'mirror' | 'syncMirror'> {
   const { clock } = deps
   const mirror = cached(deps.mirror.status, { clock, ttlMs: mirrorTtlMs })
   const counts = cachedCounts(deps)
+  const past = keptPast(deps)
   const doctor = async () => ({ ...(await deps.background.doctor()), checkedAt: deps.now().toISOString() })
   return {
     health: async () => {
@@ -30,8 +36,31 @@ export function systemHandlers(deps: ServerDeps): Handlers<'health' | 'doctor' |
       }
     },
     doctor: cached(doctor, { clock, ttlMs: doctorTtlMs }),
+    doctorProgress: async () => ({ progress: deps.background.checking() }),
+    hosts: async () => ({ items: deps.hosts() }),
+    growth: async () => ({
+      beliefs: (await deps.ports.counts?.growth(deps.user)) ?? [],
+      recalls: (await deps.ports.counts?.recallDays(deps.user)) ?? [],
+    }),
+    pastBeliefs: async ({ query: { asOf: time, query, ...page } }) => {
+      const request = { ...page, user: deps.user, current: true }
+      const ports = await past(time, (await deps.store.head()).number)
+      if (query === undefined || query.trim() === '') return listBeliefs(ports, request)
+      const { items, total } = await findBeliefs(ports, { ...request, query })
+      return { items: items.map(({ belief }) => belief), total }
+    },
     mirror: deps.mirror.status,
     syncMirror: deps.mirror.sync,
+  }
+}
+
+/** The memory as it was at a time. The last one is kept: it takes time in proportion to the journal to read. */
+function keptPast({ ports, user }: ServerDeps): (time: string, head: number) => Promise<Ports> {
+  let last: { readonly key: string; readonly ports: Promise<Ports> } | null = null
+  return (time, head) => {
+    const key = `${time} ${head}`
+    if (last?.key !== key) last = { key, ports: asOf(ports, user, time) }
+    return last.ports
   }
 }
 

@@ -1,11 +1,13 @@
 import type { TurnFilter } from '../../../beliefs/turn-store.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { HeardTurn } from '../../../memory/conversation/hear.ts'
+import { learnedFrom } from '../../../memory/explain/links.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { turnRoutes } from '../routes/turn-routes.ts'
 import type { ApiRequest, Handlers, ServerDeps } from '../server-deps.ts'
 
-export function turnHandlers({ homeScopes }: ServerDeps): Handlers<keyof typeof turnRoutes> {
+export function turnHandlers(deps: ServerDeps): Handlers<keyof typeof turnRoutes> {
+  const { homeScopes } = deps
   return {
     hear: async ({ memory, body: { learn, ...body }, idempotency: { key } }) => {
       const sent: readonly HeardTurn[] = 'turns' in body ? body.turns : [body]
@@ -38,9 +40,20 @@ export function turnHandlers({ homeScopes }: ServerDeps): Handlers<keyof typeof 
     listConversations: ({ memory, query }) => memory.conversations(filterOf(query)),
     getConversation: async ({ memory, params: { session }, query }) => {
       const page = await memory.turns({ ...query, session })
-      if (page.total > 0) return page
+      if (page.total > 0) {
+        const learned = [...(await learnedFrom(deps.ports, deps.user, page.items))]
+        return {
+          ...page,
+          learned: Object.fromEntries(
+            learned.map(([id, beliefs]) => [
+              id,
+              beliefs.map(({ id: belief, name, candidate }) => ({ id: belief, name, candidate })),
+            ]),
+          ),
+        }
+      }
       throw new MemoryError('not_found', `There is no conversation "${session.slice(0, 80)}".`, {
-        hint: 'GET conversations lists the conversations there are.',
+        hint: 'GET conversations lists all conversations.',
       })
     },
     search: ({ memory, query: { q, scope, ...options } }) =>

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { figureVerdicts } from '../../../eval/compare/compare.ts'
-import { stages } from '../../../eval/compare/diff.ts'
-import { BaselineSnapshot, CaseRecord, Environment, RunSummary, Verdict } from '../../../eval/store/schemas/run.ts'
+import { CaseDiff } from '../../../eval/compare/diff.ts'
+import { CaseTexts } from '../../../eval/report/case-detail.ts'
+import {
+  BaselineSnapshot,
+  CaseRecord,
+  Environment,
+  RunSummary,
+  runStatuses,
+  Verdict,
+} from '../../../eval/store/schemas/run.ts'
 import { beliefId, listOf, paging, route, text } from '../route.ts'
 
 const Interval = z.object({ low: z.number(), high: z.number() })
@@ -28,6 +36,8 @@ export const ListedPack = z.object({
   system: z.string().nullable().describe('The system of the verdict; controls and parts of runs never count.'),
   verdict: z.enum(packVerdicts),
   latest: ListedRun.nullable(),
+  recent: z.array(z.number()).describe('Pass rates of the last whole runs of the system, oldest first, at most 20.'),
+  isSaturated: z.boolean().describe('Every whole run of the system passed every case.'),
   problem: z.string().nullable().describe('What is wrong with its manifest, where it cannot be read.'),
 })
 
@@ -44,17 +54,6 @@ export const ListedCase = z.object({
   totalMs: z.number(),
 })
 
-const rank = z.number().nullable()
-
-export const CaseDiff = z.object({
-  id: z.string(),
-  base: Verdict,
-  candidate: Verdict,
-  firstStage: z.enum(stages).nullable(),
-  returned: z.array(z.object({ id: z.string(), tier: z.string(), from: rank, to: rank })),
-  failures: z.array(z.string()),
-})
-
 export const FigureComparison = z.object({
   figure: z.string(),
   base: z.number().nullable(),
@@ -65,6 +64,9 @@ export const FigureComparison = z.object({
   adjustedP: z.number().nullable(),
   interval: Interval.nullable(),
 })
+
+/** A case in two runs, with its message. */
+const ComparedCase = CaseDiff.extend({ prompt: z.string().nullable() })
 
 /** A baseline without its cases. */
 export const ListedBaseline = z.object({
@@ -100,10 +102,43 @@ const ShadowReport = z.object({
     z.object({
       day: z.string(),
       records: z.int(),
-      empty: z.int().describe('Recalls that put nothing into the context.'),
+      empty: z.int().describe('Recalls whose message brought nothing; what is pinned does not count.'),
       emptyRate: z.number(),
       durationMs: Spread,
     }),
+  ),
+})
+
+/** The latest whole run of a pack against an earlier one. */
+const Standing = z.object({
+  system: z.string().nullable(),
+  latest: ListedRun,
+  against: z.object({ runId: z.string(), baseline: z.string().nullable() }).nullable(),
+  broken: z.array(z.string()).describe('Cases that passed then and do not now.'),
+  fixed: z.array(z.string()),
+  failing: z.int(),
+  total: z.int(),
+  since: z
+    .object({ runId: z.string(), at: z.string(), commit: z.string().nullable() })
+    .nullable()
+    .describe('The run in which the broken cases were first seen to fail.'),
+  isSaturated: z.boolean().describe('Every whole run passed all cases: a regression test, not evidence.'),
+})
+
+const TaskWork = z.object({
+  repeat: z.int(),
+  sessions: z.array(
+    z.object({
+      id: z.string(),
+      prompt: z.string(),
+      answer: z.string().nullable(),
+      isFresh: z.boolean(),
+      outcome: z.string(),
+      toolCalls: z.int(),
+    }),
+  ),
+  checks: z.array(
+    z.object({ session: z.string(), id: z.string(), passed: z.boolean(), expected: z.string(), found: z.string() }),
   ),
 })
 
@@ -112,57 +147,90 @@ const counts = z.object({ broken: z.int(), fixed: z.int(), stillFailing: z.int()
 /** Packs, runs, cases, baselines and live recalls. */
 export const evalRoutes = {
   packs: route('GET', '/evals/packs', {
+    access: 'installation',
     summary: 'The packs in the eval store and those that ship, with the verdict of their latest run.',
     answer: z.object({ items: z.array(ListedPack) }),
   }),
   runs: route('GET', '/evals/runs', {
+    access: 'installation',
     summary: 'Runs, newest first.',
     query: z.strictObject({
       benchmark: text(200).optional(),
       system: text(200).optional(),
-      status: z.array(z.enum(['running', 'completed', 'failed', 'partial'])).optional(),
+      status: z.array(z.enum(runStatuses)).optional(),
       ...paging(50),
     }),
     answer: listOf(ListedRun),
   }),
   startRun: route('POST', '/evals/run', {
+    access: 'installation',
     summary: 'Run a pack on our own recall, in the background. One at a time.',
     body: z.strictObject({ pack: text(200) }),
     answer: z.object({ runId: z.string() }),
     status: 202,
   }),
   run: route('GET', '/evals/runs/:id', {
+    access: 'installation',
     summary: 'One run, and the completed ones of the same pack and system.',
     params: beliefId,
     answer: ListedRun.extend({
       environment: Environment.nullable(),
       verdicts: z.record(z.string(), z.int()).describe('How many case records have each verdict.'),
       problems: z.array(z.string()).describe('What is wrong with its case records.'),
+      baseline: z
+        .object({ snapshotId: z.string(), runId: z.string() })
+        .nullable()
+        .describe('The run of the same pack that the newest baseline accepted.'),
       history: z.array(ListedRun).describe('Oldest first, at most 50, this one among them if it is completed.'),
     }),
   }),
   cases: route('GET', '/evals/runs/:id/cases', {
+    access: 'installation',
     summary: 'The case records of a run, those that did not pass first.',
     params: beliefId,
     query: z.strictObject({
-      verdict: z.array(z.enum(['pass', 'fail', 'error', 'skipped', 'unjudged'])).optional(),
+      verdict: z.array(Verdict).optional(),
       text: text(200).optional().describe('In the id, the prompt, a failure or a returned id.'),
       ...paging(50),
     }),
     answer: listOf(ListedCase),
   }),
   case: route('GET', '/evals/runs/:id/cases/:caseId', {
+    access: 'installation',
     summary: 'One case of a run with every repeat and its explanation.',
     params: z.object({ id: text(200), caseId: text(200) }),
     answer: z.object({
       run: RunSummary,
       prompt: z.string().nullable(),
-      expectedSignals: z.array(z.string()),
       notes: z.string().nullable(),
+      texts: CaseTexts.nullable().describe('What was asked and expected; null for packs without beliefs.'),
+      work: z.array(TaskWork).describe('For a task: what was said and checked, one for each repeat.'),
       records: z.array(CaseRecord),
+      failing: z.object({ previous: z.string().nullable(), next: z.string().nullable() }),
     }),
   }),
+  packGrid: route('GET', '/evals/packs/:id/grid', {
+    access: 'installation',
+    summary: 'The cases of a pack by its latest whole runs, those that failed most first, and where the pack stands.',
+    params: beliefId,
+    query: z.strictObject({ system: text(200).optional() }),
+    answer: z.object({
+      runs: z.array(ListedRun).describe('Oldest first, at most 12.'),
+      total: z.int(),
+      cases: z.array(
+        z.object({ caseId: z.string(), prompt: z.string().nullable(), verdicts: z.array(Verdict.nullable()) }),
+      ),
+      standing: Standing.nullable(),
+    }),
+  }),
+  standings: route('GET', '/evals/standings', {
+    access: 'installation',
+    summary:
+      'Where every pack stands against its baseline, or its run before; those with broken cases first. A system besides the main one is listed where it got worse.',
+    answer: z.object({ items: z.array(Standing.extend({ benchmarkId: z.string(), title: z.string() })) }),
+  }),
   compareRuns: route('GET', '/evals/compare', {
+    access: 'installation',
     summary: 'Two runs of a pack beside each other, case by case.',
     query: z.strictObject({ before: text(200), after: text(200) }),
     answer: z.object({
@@ -170,10 +238,10 @@ export const evalRoutes = {
       after: ListedRun,
       notes: z.array(z.string()).describe('What to know before trusting the rest.'),
       figures: z.array(FigureComparison),
-      broken: z.array(CaseDiff),
-      fixed: z.array(CaseDiff),
-      stillFailing: z.array(CaseDiff),
-      changed: z.array(CaseDiff).describe('Passed in both, with another answer.'),
+      broken: z.array(ComparedCase),
+      fixed: z.array(ComparedCase),
+      stillFailing: z.array(ComparedCase),
+      changed: z.array(ComparedCase).describe('Passed in both, with another answer.'),
       newCases: z.array(z.string()),
       removedCases: z.array(z.string()),
       flaky: z.array(z.string()),
@@ -182,10 +250,12 @@ export const evalRoutes = {
     }),
   }),
   baselines: route('GET', '/evals/baselines', {
+    access: 'installation',
     summary: 'Accepted figures, newest first.',
     answer: z.object({ items: z.array(ListedBaseline) }),
   }),
   shadow: route('GET', '/evals/shadow', {
+    access: 'installation',
     summary: 'What live recalls were like, day by day. Empty unless evalShadowModeEnabled is on.',
     answer: ShadowReport.extend({ isRecording: z.boolean() }),
   }),

@@ -5,6 +5,7 @@ import { message, mostItems, route, scopes, text, time, version } from '../route
 const budget = z.strictObject({
   maxBeliefs: z.int().min(0).max(mostItems).optional(),
   maxPinned: z.int().min(0).max(mostItems).optional(),
+  maxFromAgents: z.int().min(0).max(mostItems).optional(),
   maxQuestions: z.int().min(0).max(mostItems).optional(),
   maxCharacters: z.int().min(0).max(1_000_000).optional(),
   maxPrelude: z.int().min(0).max(100_000).optional(),
@@ -39,6 +40,16 @@ export const Remedy = z.object({
   appearing: z.array(z.string()).describe('Ids of other beliefs that would be recalled for this message too.'),
   disappearing: z.array(z.string()).describe('Ids of other beliefs that would no longer be recalled for it.'),
   caution: z.string().nullable().describe('What else it would do, such as match an everyday word.'),
+  effects: z
+    .object({
+      cases: z.int().describe('How many kept cases it was tried on.'),
+      prompts: z.int().describe('How many of the last prompts it was tried on.'),
+      breaks: z.array(z.string()).describe('Kept cases that it would break.'),
+      appearsIn: z.array(z.string()).describe('Prompts that would bring the belief and do not today.'),
+      leaves: z.array(z.string()).describe('Prompts that bring the belief today and would not any more.'),
+    })
+    .nullable()
+    .describe('What it would do to other messages; null where nothing is written.'),
 })
 
 const wish = z.enum(['absent', 'present'])
@@ -55,6 +66,7 @@ const Captured = z.object({
 /** What a message recalls, and how to change that. */
 export const recallRoutes = {
   recall: route('POST', '/recall', {
+    access: 'agents',
     summary: 'What an agent would get for a message, why, and what was left out.',
     body: z.strictObject({
       ...asked,
@@ -67,6 +79,9 @@ export const recallRoutes = {
       highlights: z
         .array(shape.MatchedWords.extend({ beliefIds: z.array(z.string()) }))
         .describe('Spans of the message that named something, in order, without overlap.'),
+      namedAnyway: z
+        .array(shape.NamedAnyway)
+        .describe('What is always in the context and named by the message too; empty without `leftOut`.'),
       leftOut: z.array(shape.NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
       quoteDecision: shape.QuoteDecision.nullable().describe('Why there are these quotes; null without `leftOut`.'),
       durationMs: z.number(),
@@ -74,6 +89,7 @@ export const recallRoutes = {
     isReading: true,
   }),
   why: route('POST', '/recall/why', {
+    access: 'agents',
     summary: 'Why one belief is recalled for a message, or why it is not.',
     body: z.strictObject({ ...asked, beliefId: text(200) }),
     answer: z.object({ belief: shape.Belief, verdict: shape.WhyVerdict }),
@@ -90,7 +106,8 @@ export const recallRoutes = {
     answer: z.object({
       belief: shape.Belief,
       isFulfilled: z.boolean().describe('It is like that already.'),
-      remedies: z.array(Remedy).describe('Those that achieve the wish first.'),
+      remedies: z.array(Remedy).describe('Those that achieve the wish first. Harmful ones are withheld.'),
+      withheld: z.array(z.object({ summary: z.string(), reason: z.string() })),
     }),
     isReading: true,
   }),
@@ -112,6 +129,7 @@ export const recallRoutes = {
     }),
   }),
   capture: route('POST', '/recall/capture', {
+    access: 'installation',
     summary: 'Make a recall that was wrong, or right and precious, a case of `my-cases`.',
     body: z.strictObject({
       message,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { route, text } from '../route.ts'
+import * as shape from '../memory-shapes.ts'
+import { listOf, paging, route, text } from '../route.ts'
 
 const Mirror = z.object({
   exists: z.boolean(),
@@ -7,6 +8,8 @@ const Mirror = z.object({
   isInSync: z.boolean().nullable(),
   items: z.int().nullable(),
   lastSyncAt: z.string().nullable(),
+  conflicts: z.int().describe('Conflicts between MEMORY.md and the store that wait for a decision.'),
+  isHeld: z.boolean().describe('Whether an edit that removes many lines waits for a person.'),
   problems: z.array(z.string()),
 })
 
@@ -21,10 +24,11 @@ export const systemRoutes = {
     access: 'anybody',
   }),
   logout: route('POST', '/logout', {
-    summary: 'Take the cookie back.',
+    summary: 'End the session of the cookie.',
     answer: z.object({ ok: z.literal(true) }),
   }),
   health: route('GET', '/health', {
+    access: 'agents',
     summary: 'Which memory this is, and how much is in it.',
     answer: z.object({
       version: z.string(),
@@ -49,8 +53,61 @@ export const systemRoutes = {
     }),
   }),
   doctor: route('GET', '/doctor', {
+    access: 'installation',
     summary: 'Check that the memory is sound. A large store takes a while; the answer is kept for a minute.',
     answer: z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
+  }),
+  doctorProgress: route('GET', '/doctor/progress', {
+    access: 'installation',
+    summary: 'How far the check under way has come.',
+    answer: z.object({
+      progress: z.object({ label: z.string(), done: z.int(), total: z.int() }).nullable(),
+    }),
+  }),
+  hosts: route('GET', '/hosts', {
+    access: 'installation',
+    summary: 'Which programs are connected to the memory, and when they last used it.',
+    answer: z.object({
+      items: z.array(
+        z.object({
+          host: z.string(),
+          connected: z.enum(['yes', 'partly', 'no']),
+          detected: z.boolean().describe('A file of the user’s own configuration of the program exists.'),
+          levels: z.array(z.string()),
+          files: z.array(z.object({ path: z.string(), connected: z.boolean(), problem: z.string().nullable() })),
+          version: z.object({ at: z.string(), version: z.string() }).nullable(),
+          lastHook: z.object({ at: z.string(), event: z.string(), outcome: z.string() }).nullable(),
+          lastCall: z.object({ at: z.string(), tool: z.string() }).nullable(),
+        }),
+      ),
+    }),
+  }),
+  growth: route('GET', '/growth', {
+    summary: 'How the memory grew and was used, day by day: numbers only.',
+    answer: z.object({
+      beliefs: z
+        .array(
+          z.object({
+            day: z.string(),
+            actor: shape.ActorKind,
+            origin: z.string(),
+            scope: z.string().nullable().describe('Null where the text was forgotten since.'),
+            beliefs: z.int(),
+          }),
+        )
+        .describe('Beliefs that were first remembered on a day, oldest first.'),
+      recalls: z.array(z.object({ day: z.string(), recalls: z.int(), silent: z.int(), meanMs: z.number() })),
+    }),
+  }),
+  pastBeliefs: route('GET', '/growth/beliefs', {
+    summary:
+      'The beliefs that held at an earlier time, latest changed first; with a query those with its words, best first.',
+    query: z.strictObject({
+      asOf: text(40).describe('A day, which means its end, or a time.'),
+      query: text(2_000).optional(),
+      ...paging(50),
+    }),
+    answer: listOf(shape.Belief),
   }),
   events: route('GET', '/events', {
     summary:
@@ -62,10 +119,12 @@ export const systemRoutes = {
     form: 'stream',
   }),
   mirror: route('GET', '/mirror', {
+    access: 'installation',
     summary: 'How MEMORY.md and the store stand to each other.',
     answer: Mirror,
   }),
   syncMirror: route('POST', '/mirror/sync', {
+    access: 'installation',
     summary: 'Bring MEMORY.md and the store into line.',
     answer: Mirror,
   }),

@@ -35,6 +35,7 @@ const filters = {
 /** What was said: keeping it, reading it, searching it, forgetting it. */
 export const turnRoutes = {
   hear: route('POST', '/turns', {
+    access: 'agents',
     summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
     body: z.union([
       heardTurn.extend({ learn }),
@@ -110,9 +111,14 @@ export const turnRoutes = {
     summary: 'The turns of one conversation, oldest first.',
     params: z.object({ session: text(200) }),
     query: z.strictObject(paging(100)),
-    answer: listOf(shape.Turn),
+    answer: listOf(shape.Turn).extend({
+      learned: z
+        .record(z.string(), z.array(z.object({ id: z.string(), name: z.string(), candidate: z.boolean() })))
+        .describe('Beliefs that were learned from a turn, by its id.'),
+    }),
   }),
   search: route('GET', '/search', {
+    access: 'agents',
     summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
     query: z.strictObject({
       q: text(4_000).describe('The question.'),

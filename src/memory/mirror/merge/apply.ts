@@ -1,66 +1,123 @@
-import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, needsPerson } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, MemoryError } from '../../../errors.ts'
+import { allowedAliases, everydayReason, refusalText } from '../../change/aliases.ts'
+import { reasonToWait, requireRoom } from '../../change/authority.ts'
 import { type BeliefDraft, parseDraft, type Statement } from '../../change/draft.ts'
-import { inherit, newBelief, proposal, superseded } from '../../change/remember.ts'
+import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../change/remember.ts'
 import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
-import { nameStatement } from '../../markdown/name-statement.ts'
+import { requireFreeName } from '../../find-belief.ts'
+import { nameStatement } from '../../learn/name-of.ts'
 import { refuseSecret } from '../../markdown/refuse-secret.ts'
-import { sameStatement } from '../../markdown/same-statement.ts'
+import { freeNameFor } from '../../markdown/same-statement.ts'
 import type { Author, Ports } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import type { ItemFields } from '../parse/item.ts'
-import type { Layout, OpenFile } from '../write/layout.ts'
+import { mirrorFile } from '../state/state.ts'
+import type { Layout } from '../write/layout.ts'
 import type { Clash } from './conflicts.ts'
 import type { Edit, MergePlan } from './plan.ts'
+import { lineKey, type WaitingEdit } from './waiting.ts'
 
-/** Any program can write to the file, so an edit never counts for more than a document. */
-const fileAuthor: Author = { actor: 'import', origin: 'file' }
+/**
+ * Whose word an edit of the file is. Any program can write to a file, so it is a document's, unless the person says that
+ * no other program writes to it.
+ */
+export type MirrorAuthority = 'document' | 'person'
 
-export type EditCounts = { corrected: number; added: number; retired: number; conflicts: number }
+export const fileAuthors: Readonly<Record<MirrorAuthority, Author>> = {
+  document: { actor: 'document', origin: 'file' },
+  person: { actor: 'person', origin: 'file' },
+}
+
+/**
+ * Whether an edit waits for a person: a document alone may not change what another author stated, nor what is part of
+ * every context.
+ */
+const mustWait = async (author: Author, replaced: readonly Belief[], belief: Belief): Promise<boolean> =>
+  author.actor !== 'person' &&
+  (replaced.some((old) => authorityOf(old) !== author.actor || needsPerson(old) !== null) ||
+    (await reasonToWait(author, belief)) !== null)
+
+/** Everyday words are no aliases of a line, unless the belief has them already. */
+async function refuseAliases(ports: Ports, author: Author, belief: Belief, replaced: readonly Belief[]): Promise<void> {
+  const known = new Set(replaced.flatMap(({ name, aliases }) => [name, ...aliases]))
+  const added = belief.aliases.filter((alias) => !known.has(alias))
+  const [refused] = (await allowedAliases(ports, author, { ...belief, aliases: added })).refused
+  if (refused !== undefined) throw invalid(refusalText(refused), 'A person may add it: `credence alias`.')
+}
+
+export type EditCounts = {
+  corrected: number
+  added: number
+  retired: number
+  conflicts: number
+  /** Edits that began to wait for a person. */
+  proposed: number
+  /** Rejected edits that were replaced by what the store says. */
+  restored: number
+}
+
+/** A line that stays as it is. */
+export type LeftLine = {
+  readonly file: string
+  /** The belief that it would change, if any. */
+  readonly stored: Belief | null
+  /** Why it cannot be taken in; null when it waits for a person. */
+  readonly refusal: string | null
+}
 
 export type Applied = {
   readonly counts: EditCounts
   /** Beliefs that were changed. */
   readonly ids: readonly string[]
-  /** Items that could not become beliefs and stay as they are, with the belief they stand for, if any. */
-  readonly refused: ReadonlyMap<
-    ItemBlock,
-    { readonly belief: Belief | null; readonly reason: string; readonly file: string }
-  >
+  readonly left: ReadonlyMap<ItemBlock, LeftLine>
+  /** Edits that began to wait for a person. */
+  readonly waiting: readonly Omit<WaitingEdit, 'version'>[]
   readonly clashes: readonly Clash[]
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   readonly isStale: boolean
 }
 
-type Target = { readonly ports: Ports; readonly user: string; readonly layout: Layout }
+type Target = { readonly ports: Ports; readonly user: string; readonly author: Author; readonly layout: Layout }
 
 /** Carries out a plan: each edit in the store, and its result in the open files. */
 export async function applyPlan(
-  { ports, user, layout }: Target,
+  { ports, user, author, layout }: Target,
   { edits, removed, kept }: MergePlan,
 ): Promise<Applied> {
-  const counts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length }
+  const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0, restored: 0 }
   const ids: string[] = kept.map(({ id }) => id)
-  const refused = new Map<ItemBlock, { belief: Belief | null; reason: string; file: string }>()
+  const left = new Map<ItemBlock, LeftLine>()
+  const waiting: Omit<WaitingEdit, 'version'>[] = []
   const clashes: Clash[] = kept.map((stored) => ({
     stored,
     said: null,
     note: 'It was taken out of the file, and changed in the store meanwhile; it stays.',
   }))
   let isStale = false
-  const files = new Map(layout.files().map((file) => [file.name, file]))
   for (const { file, block, edit } of edits) {
-    const open = files.get(file) as OpenFile
     if (edit.kind === 'duplicate') {
-      open.document.remove(block)
+      file.document.remove(block)
+      continue
+    }
+    if (edit.kind === 'known') {
+      layout.replace(file, block, edit.belief)
       continue
     }
     const stored = edit.kind === 'correct' ? edit.old : edit.kind === 'conflict' ? edit.current : null
     try {
-      const { outcome, belief } = await commitEdit(ports, { user, file, edit })
+      const committed = await commitEdit(ports, { user, author, file: file.name, edit })
+      const { outcome, belief } = committed
       if (outcome === 'stale') isStale = true
-      else {
+      else if (outcome === 'waiting') {
+        const { target } = committed
+        left.set(block, { file: file.name, stored, refusal: null })
+        const line = lineKey(block)
+        // A second copy of the line waits with the first.
+        if (!waiting.some((known) => known.line === line && known.id === belief.id))
+          waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, file: file.name, line })
+      } else {
         if (stored !== null) ids.push(stored.id)
         ids.push(belief.id)
         if (outcome === 'proposed') {
@@ -68,58 +125,95 @@ export async function applyPlan(
           const note = `It was changed in both; the file's version waits as the proposal ${belief.id}.`
           clashes.push({ stored, said: belief, note })
         } else if (outcome !== 'known') counts[outcome] += 1
-        layout.replace(open, block, outcome === 'proposed' && stored !== null ? stored : belief)
+        layout.replace(file, block, outcome === 'proposed' && stored !== null ? stored : belief)
       }
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      refused.set(block, { belief: stored, reason: error.message, file })
+      left.set(block, { file: file.name, stored, refusal: error.message })
     }
   }
-  const retired = removed.length === 0 ? [] : await retire(ports, user, removed)
+  const { retired, removals } = await retire(ports, { user, author }, removed)
+  for (const { id, proposedFor } of removals)
+    waiting.push({ id, target: proposedFor, inPlace: true, file: mirrorFile, line: null })
   counts.retired = retired.length
+  counts.proposed = waiting.length
   ids.push(...retired)
-  isStale ||= retired.length < removed.length
-  return { counts, ids, refused, clashes, isStale }
+  isStale ||= retired.length + removals.length < removed.length
+  return { counts, ids, left, waiting, clashes, isStale }
 }
 
 type Committed =
   | { readonly outcome: 'corrected' | 'added' | 'known' | 'proposed'; readonly belief: Belief }
+  /** The edit became a proposal for `target`, or a candidate. */
+  | { readonly outcome: 'waiting'; readonly belief: Belief; readonly target: Belief | null }
   /** The belief changed after the plan was made. */
   | { readonly outcome: 'stale'; readonly belief: null }
 
 const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as const
 
-type Request = { readonly user: string; readonly file: string; readonly edit: Exclude<Edit, { kind: 'duplicate' }> }
+type Request = {
+  readonly user: string
+  readonly author: Author
+  readonly file: string
+  readonly edit: Exclude<Edit, { kind: 'duplicate' | 'known' }>
+}
 
 /** The one place where an edit of a file becomes a change of the store. */
-async function commitEdit(ports: Ports, { user, file, edit }: Request): Promise<Committed> {
+async function commitEdit(ports: Ports, { user, author, file, edit }: Request): Promise<Committed> {
   const { store } = ports
   const decide = async (at: string): Promise<Decision<Committed>> => {
-    const provenance = { ...fileAuthor, sourceId: file, model: null, at }
-    const bornOf = (statement: Statement): Belief => newBelief(ports, { user, statement, provenance })
+    const provenance = { ...author, sourceId: file, model: null, at }
+    const status = author.actor === 'person' ? 'active' : 'inferred'
+    const beliefFrom = (statement: Statement): Belief =>
+      newBelief(ports, { user, statement: { ...statement, status }, provenance })
+    /** Commits the belief, or has it wait for a person. */
+    const decided = async (
+      belief: Belief,
+      replaced: readonly Belief[],
+      done: 'added' | 'corrected',
+    ): Promise<Decision<Committed>> => {
+      await refuseAliases(ports, author, belief, replaced)
+      if (!(await mustWait(author, replaced, belief))) {
+        const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
+        const kind = done === 'added' ? 'remember' : 'correct'
+        return { kind, changes, result: () => ({ outcome: done, belief }) }
+      }
+      const [target = null] = replaced
+      if (target === null) {
+        const same = await sameCandidate(ports, belief)
+        if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same, target } }
+        await requireRoom(ports, belief, [])
+        const candidate = { ...belief, candidate: true }
+        return {
+          kind: 'propose',
+          changes: [created(candidate)],
+          result: () => ({ outcome: 'waiting', belief: candidate, target }),
+        }
+      }
+      const write = await proposal(ports, target, belief, at)
+      return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief, target }) }
+    }
     switch (edit.kind) {
       case 'correct': {
         const old = await store.get(user, edit.old.id)
         if (old === null || old.version !== edit.old.version) return stale
-        const statement = await correctedStatement(ports, old, edit.fields)
-        const belief = bornOf(statement)
-        const changes = [created(belief), superseded(old, belief, at)]
-        return { kind: 'correct', changes, result: () => ({ outcome: 'corrected', belief }) }
+        refuseSecret(edit.fields, old)
+        const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
+        const hint = () => 'Use another name in this line, or rename the other belief.'
+        await requireFreeName(ports, belief, { except: [old.id], hint })
+        return decided(belief, [old], 'corrected')
       }
       case 'add': {
         const read = await readNewLine(ports, user, edit)
         if (read.outcome === 'known') return { kind: 'nothing', result: read }
         const { outcome, statement, holders } = read
-        const belief = inherit(bornOf(statement), holders)
-        const changes = [created(belief), ...holders.map((held) => superseded(held, belief, at))]
-        const kind = outcome === 'added' ? 'remember' : 'correct'
-        return { kind, changes, result: () => ({ outcome, belief }) }
+        return decided(inherit(beliefFrom(statement), holders), holders, outcome)
       }
       case 'conflict': {
         const target = await store.get(user, edit.current.id)
         if (target === null || !isCurrent(target)) return stale
         refuseSecret(edit.fields, target)
-        const belief = bornOf(parseDraft(correctedDraft(target, edit.fields)))
+        const belief = beliefFrom(parseDraft(correctedDraft(target, edit.fields)))
         const waiting = await store.proposalsFor(user, target.id)
         const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
         if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
@@ -128,19 +222,7 @@ async function commitEdit(ports: Ports, { user, file, edit }: Request): Promise<
       }
     }
   }
-  return change(ports, { user, author: fileAuthor, operation: `mirror ${edit.kind}` }, decide, neverReplayed)
-}
-
-async function correctedStatement({ store }: Ports, old: Belief, fields: ItemFields): Promise<Statement> {
-  refuseSecret(fields, old)
-  const statement = parseDraft(correctedDraft(old, fields))
-  const holders = await store.holders(old.user, statement.name, statement.scopes)
-  const other = holders.find(({ id }) => id !== old.id)
-  if (other === undefined) return statement
-  const where = other.scopes.join(' ')
-  throw new MemoryError('conflict', `The name "${statement.name}" already belongs to ${other.id} in ${where}.`, {
-    hint: 'Choose another name for the line, or change the other one.',
-  })
+  return change(ports, { user, author, operation: `mirror ${edit.kind}` }, decide)
 }
 
 type NewLine =
@@ -152,58 +234,96 @@ type NewLine =
  * Reads a new line as a statement. A name that the line gives stands for the belief of that name in the same scope. A
  * name derived from the words of the line gets a number if another belief has it. Changes nothing.
  */
-export async function readNewLine(
+async function readNewLine(
   ports: Pick<Ports, 'store'>,
   user: string,
   { fields, isNamed, isTyped }: Extract<Edit, { kind: 'add' }>,
 ): Promise<NewLine> {
   refuseSecret(fields)
   const { isGiven, ...derived } = isNamed ? { ...fields, isGiven: true } : nameStatement(fields.content)
-  const named = { ...fields, ...derived, aliases: [...new Set([...fields.aliases, ...derived.aliases])] }
-  const { scopes, content } = fields
-  const same = isGiven ? null : await sameStatement(ports, { user, scopes, content })
-  if (same !== null) return { outcome: 'known', belief: same }
-  for (let attempt = 1; ; attempt += 1) {
-    const name = attempt === 1 ? named.name : `${named.name} ${attempt}`
-    const statement = parseDraft(draftOf({ ...named, name }))
-    const holders = await ports.store.holders(user, statement.name, statement.scopes)
-    const [holder] = holders
-    if (holder === undefined) return { outcome: 'added', statement, holders }
-    const isSame = holders.every((held) => isSameStatement(held.content, statement.content))
-    if (isSame && (holders.length === 1 || !isGiven)) return { outcome: 'known', belief: holder }
-    if (!isGiven && attempt < 1_000) continue
-    // Parts that the line leaves out stay as they were; but a question that is answered is no question any more.
-    const type = isTyped || holder.type === 'open_question' ? fields.type : holder.type
-    const why = fields.why === '' ? holder.why : fields.why
-    const corrected = { ...named, name, type, why }
-    return { outcome: 'corrected', statement: parseDraft(correctedDraft(holder, corrected)), holders }
+  const found = derived.aliases.filter((alias) => everydayReason(alias) === null)
+  const named = { ...fields, ...derived, aliases: [...new Set([...fields.aliases, ...found])] }
+  const statement = parseDraft(named)
+  if (!isGiven) {
+    const { name, same } = await freeNameFor(ports, { user, ...statement })
+    if (same !== null) return { outcome: 'known', belief: same }
+    return { outcome: 'added', statement: { ...statement, name }, holders: [] }
   }
+  const holders = await ports.store.holders(user, statement.name, statement.scopes)
+  const [holder, ...others] = holders
+  if (holder === undefined) return { outcome: 'added', statement, holders }
+  if (others.length === 0 && isSameStatement(holder.content, statement.content))
+    return { outcome: 'known', belief: holder }
+  // Parts that the line leaves out stay as they were; but a question that is answered is no question any more.
+  const type = isTyped || holder.type === 'open_question' ? fields.type : holder.type
+  const why = fields.why === '' ? holder.why : fields.why
+  return { outcome: 'corrected', statement: parseDraft(correctedDraft(holder, { ...named, type, why })), holders }
 }
 
-/** Retires beliefs whose lines were removed. Their history is kept, and undo brings them back. */
-async function retire(ports: Ports, user: string, beliefs: readonly Belief[]): Promise<readonly string[]> {
+type Retired = { readonly retired: readonly string[]; readonly removals: readonly Belief[] }
+
+/**
+ * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. What another author stated
+ * is proposed to be retired.
+ */
+async function retire(
+  ports: Ports,
+  { user, author }: Pick<Target, 'user' | 'author'>,
+  beliefs: readonly Belief[],
+): Promise<Retired> {
   const versions = new Map(beliefs.map(({ id, version }) => [id, version]))
-  const decide = async (): Promise<Decision<readonly string[]>> => {
-    const now = await ports.store.getMany(user, [...versions.keys()])
-    const unchanged = now.filter(({ id, version }) => versions.get(id) === version)
-    if (unchanged.length === 0) return { kind: 'nothing', result: [] }
-    return { kind: 'retire', changes: unchanged.map(withdrawn), result: () => unchanged.map(({ id }) => id) }
+  const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
+  const unchanged = async (which: (belief: Belief) => boolean): Promise<readonly Belief[]> => {
+    const ids = beliefs.filter(which).map(({ id }) => id)
+    const now = ids.length === 0 ? [] : await ports.store.getMany(user, ids)
+    return now.filter(({ id, version }) => versions.get(id) === version)
   }
-  return change(ports, { user, author: fileAuthor, operation: 'mirror retire' }, decide, neverReplayed)
+  const retired = await change<readonly string[]>(ports, { user, author, operation: 'mirror retire' }, async () => {
+    const own = await unchanged(isOwn)
+    if (own.length === 0) return { kind: 'nothing', result: [] }
+    return { kind: 'retire', changes: own.map(withdrawn), result: () => own.map(({ id }) => id) }
+  })
+  const removals = await change<readonly Belief[]>(
+    ports,
+    { user, author, operation: 'mirror propose retire' },
+    async (at) => {
+      const removals: Belief[] = []
+      const fresh: Belief[] = []
+      for (const belief of await unchanged((one) => !isOwn(one))) {
+        const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
+        const removal = known ?? removalOf(belief, ports.newId(), author, at)
+        removals.push(removal)
+        if (known === undefined) fresh.push(removal)
+      }
+      if (fresh.length === 0) return { kind: 'nothing', result: removals }
+      return { kind: 'propose', changes: fresh.map(created), result: () => removals }
+    },
+  )
+  return { retired, removals }
 }
 
-const draftOf = (fields: ItemFields): BeliefDraft => ({ ...fields, status: 'inferred' })
+const removalOf = (target: Belief, id: string, author: Author, at: string): Belief => ({
+  ...target,
+  id,
+  status: 'exploratory',
+  editedByPerson: false,
+  proposedFor: target.id,
+  resolvedAt: at,
+  provenance: { ...author, sourceId: null, model: null, at },
+  reinforcement: { count: 0, at },
+  createdAt: at,
+  updatedAt: at,
+  version: 1,
+})
 
 /** Fields that the file does not show stay as they were. */
 function correctedDraft(old: Belief, fields: ItemFields): BeliefDraft {
   const isRenamed = nameKey(old.name) !== nameKey(fields.name)
   const aliases = isRenamed ? [...fields.aliases, old.name] : fields.aliases
-  const draft = { ...draftOf(fields), pinned: old.pinned, aliases }
+  const draft = { ...fields, pinned: old.pinned, aliases }
   if (fields.type === 'preference' && old.type === 'preference')
     return { ...draft, subtype: old.subtype, expertise: old.expertise }
   if (fields.type === 'relation' && old.type === 'relation')
     return { ...draft, participants: old.participants, relation: old.relation }
   return draft
 }
-
-const neverReplayed = (): Promise<never> => Promise.reject(new Error('A change from the file has no key to replay.'))

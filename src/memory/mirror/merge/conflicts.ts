@@ -56,7 +56,7 @@ export function forgetInConflicts(paths: MirrorPaths, ids: readonly string[]): v
   }
 }
 
-/** A conflict that nobody has decided yet. */
+/** A conflict that waits for a decision. */
 export type OpenConflict = {
   readonly at: string
   /** Shows both versions, in the memory directory. Only a person removes it. */

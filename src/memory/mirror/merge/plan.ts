@@ -1,20 +1,15 @@
 import { diffArrays } from 'diff'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
+import { lastSuccessor } from '../../find-belief.ts'
 import type { Store } from '../../ports.ts'
 import { type Block, type ItemBlock, parseBlocks } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
 import { baseOf } from '../state/bases.ts'
-import type { MirrorPaths } from '../state/state.ts'
+import type { MirrorPaths, MirrorState } from '../state/state.ts'
 import { MirrorDocument } from '../write/document.ts'
-import { isMirrored } from '../write/layout.ts'
-
-/** A file that another program has changed, with the version it had before (null when that is not known). */
-export type EditedFile = {
-  readonly name: string
-  readonly document: MirrorDocument
-  readonly base: MirrorDocument | null
-}
+import { isMirrored, type MirrorFile } from '../write/layout.ts'
+import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /** A change of the store that one item of a file asks for. */
 export type Edit =
@@ -30,8 +25,10 @@ export type Edit =
   | { readonly kind: 'conflict'; readonly current: Belief; readonly fields: ItemFields }
   /** A second copy of a line, which asks for nothing. */
   | { readonly kind: 'duplicate' }
+  /** A line without its comment that says what the store says. */
+  | { readonly kind: 'known'; readonly belief: Belief }
 
-export type ItemEdit = { readonly file: string; readonly block: ItemBlock; readonly edit: Edit }
+type ItemEdit = { readonly file: MirrorFile; readonly block: ItemBlock; readonly edit: Edit }
 
 export type MergePlan = {
   readonly edits: readonly ItemEdit[]
@@ -47,19 +44,34 @@ export type MergePlan = {
 
 type Source = { readonly store: Store; readonly user: string }
 
-/** Compares each item in three places: the base, the edited file, and the store. Changes nothing. */
-export async function planMerge({ store, user }: Source, files: readonly EditedFile[]): Promise<MergePlan> {
+/**
+ * Compares each item of the changed files in three places: the base, the file, and the store. Edits that wait for a
+ * decision already are left out. Changes nothing.
+ */
+export async function planMerge(
+  { store, user }: Source,
+  changed: readonly MirrorFile[],
+  waiting: readonly WaitingEdit[],
+): Promise<MergePlan> {
   const plan = { edits: [] as ItemEdit[], removed: [] as Belief[], kept: [] as Belief[] }
   const touched: string[] = []
   let massRemoval: MergePlan['massRemoval'] = null
-  const present = new Set(files.flatMap(({ document }) => document.ids()))
+  const waitingLines = new Set(waiting.map(({ line }) => line))
+  const isWaiting = (block: ItemBlock): boolean => waitingLines.size > 0 && waitingLines.has(lineKey(block))
+  const present = new Set([
+    ...changed.flatMap(({ document }) => document.ids()),
+    ...waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : [])),
+  ])
   const planned = new Set<string>()
-  for (const { name: file, document, base } of files) {
-    const baseBlocks = new Map(base?.items().map((block) => [block.item.id ?? '', block]))
+  for (const file of changed) {
+    const { name, document, base } = file
+    // The first line of a belief is its own; a copy of it may follow.
+    const baseBlocks = new Map((base?.items() ?? []).toReversed().map((block) => [block.item.id ?? '', block]))
     const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
     const missing = known.filter(({ id }) => !present.has(id))
-    const matches = matchByName(document, missing)
-    for (const block of document.items()) {
+    const items = document.items().filter((block) => !isWaiting(block))
+    const matches = matchByName(items, missing)
+    for (const block of items) {
       const id = matches.get(block)?.id ?? block.item.id
       const isCopy = id !== null && planned.has(id)
       if (id !== null) planned.add(id)
@@ -81,7 +93,7 @@ export async function planMerge({ store, user }: Source, files: readonly EditedF
     }
     // One line removed is an edit. Many at once look like an accident, or like a program that wipes the memory.
     if (gone >= 2 && (gone * 2 >= known.length || (gone > 10 && gone * 5 > known.length)))
-      massRemoval ??= { file, reason: `${gone} of ${known.length} items are gone from it` }
+      massRemoval ??= { file: name, reason: `${gone} of ${known.length} items are gone from it` }
   }
   return { ...plan, touched, massRemoval }
 }
@@ -105,7 +117,11 @@ async function planItem(
   if (id === null) return add(fieldsOfItem(item, section, null))
   const stored = current === null ? null : fieldsOfBelief(current)
   if (stored !== null && isSameItem(fieldsOfItem(item, section, current), stored))
-    return isCopy ? { kind: 'duplicate' } : null
+    return isCopy
+      ? { kind: 'duplicate' }
+      : item.id === null && current !== null
+        ? { kind: 'known', belief: current }
+        : null
   const revisions = await store.history(user, id)
   const versions = revisions.flatMap(({ belief }) => belief ?? [])
   const said = fieldsOfItem(item, section, current ?? versions.at(-1) ?? null)
@@ -129,20 +145,16 @@ async function planItem(
 
 /** The belief itself, or the one that superseded it, if that one is shown in the files. */
 export async function currentVersion(store: Store, user: string, id: string): Promise<Belief | null> {
-  const seen = new Set<string>()
-  let belief = await store.get(user, id)
-  while (belief !== null && belief.supersededBy !== null && !seen.has(belief.id)) {
-    seen.add(belief.id)
-    belief = await store.get(user, belief.supersededBy)
-  }
-  return belief !== null && isMirrored(belief) ? belief : null
+  const belief = await store.get(user, id)
+  const last = belief === null ? null : await lastSuccessor(store, belief)
+  return last !== null && isMirrored(last) ? last : null
 }
 
 /** Programs that rewrite a file may drop the comments: then the same name or statement in the same scope is the same item. */
-function matchByName(document: MirrorDocument, missing: readonly Belief[]): ReadonlyMap<ItemBlock, Belief> {
+function matchByName(items: readonly ItemBlock[], missing: readonly Belief[]): ReadonlyMap<ItemBlock, Belief> {
   const matches = new Map<ItemBlock, Belief>()
   const left = new Set(missing)
-  for (const block of document.items()) {
+  for (const block of items) {
     const { item, section } = block
     if (item.id !== null) continue
     const match = [...left].find(
@@ -159,15 +171,26 @@ function matchByName(document: MirrorDocument, missing: readonly Belief[]): Read
   return matches
 }
 
-/** An edited file ready to be merged; `present` are the ids in all edited files. */
-export function openEdited(paths: MirrorPaths, name: string, text: string, present: ReadonlySet<string>): EditedFile {
-  const base = baseOf(paths, name, text)
-  return { name, document: new MirrorDocument(base === null ? text : withoutOrphans(text, base, present)), base }
+/** The text of a file that is to be opened. */
+export type ReadFile = Pick<MirrorFile, 'name' | 'live' | 'isChanged'> & { readonly text: string }
+
+export function openFiles(
+  paths: MirrorPaths,
+  { files }: MirrorState,
+  read: readonly ReadFile[],
+): readonly MirrorFile[] {
+  const present = new Set(read.flatMap(({ text, isChanged }) => (isChanged ? new MirrorDocument(text).ids() : [])))
+  return read.map(({ name, live, text, isChanged }) => {
+    // A file that is missing was not edited: none of its items count as removed.
+    const base = isChanged && live !== null ? baseOf(paths, name, text) : null
+    const document = new MirrorDocument(base === null ? text : withoutOrphans(text, base, present))
+    return { name, scope: files[name]?.scope ?? null, live, document, isChanged, base }
+  })
 }
 
 /**
  * The text without the lines that stood below an item whose bullet was removed. They belonged to that item; otherwise
- * they would become part of the item above.
+ * they would become part of the item above. `present` are the ids in all changed files.
  */
 function withoutOrphans(text: string, base: MirrorDocument, present: ReadonlySet<string>): string {
   if (base.ids().every((id) => present.has(id))) return text

@@ -1,6 +1,7 @@
 import { type BeliefType, beliefTypes } from '../../../beliefs/belief.ts'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
+import { withoutComments } from '../../markdown/without-comments.ts'
 import { type Item, idCommentPattern, parseItem, type Section } from './item.ts'
 
 /**
@@ -44,7 +45,7 @@ const newComment = /<!--[ \t]*credence:new[ \t]*-->/u
 const topicsComment = /<!--[ \t]*credence:topics[ \t]*-->/u
 const topicComment = /<!--[ \t]*credence:topic[ \t]+(\S+)[ \t]*-->/u
 const anyComment = /<!--[ \t]*credence:/u
-const heading = /^ {0,3}(#{1,6})[ \t]+(.*)$/u
+const heading = /^ {0,3}(#{1,6})[ \t]+(?![ \t])(.*)$/u
 const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
 const horizontalRule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
 const indented = /^(?: {2}|\t| \t)/u
@@ -66,7 +67,7 @@ function linesOf(text: string): readonly Line[] {
       const end = comment + glue + '-->'.length
       return glue < 0 ? [raw] : [raw.slice(0, end), raw.slice(end)]
     })
-    .map((raw) => ({ raw, text: raw.replace(/^\ufeff|[\r\n]+$/gu, '') }))
+    .map((raw) => ({ raw, text: raw.replace(/^\ufeff|(?<![\r\n])[\r\n]+$/gu, '') }))
 }
 
 class BlockParser {
@@ -205,13 +206,14 @@ class BlockParser {
 }
 
 /** The title of a heading without closing marks; empty for one that is too long to be ours. */
-const titleOf = (text: string): string => (text.length > longestTitle ? '' : text.trim().replace(/[ \t]+#+$/u, ''))
-
-const withoutComments = (title: string): string => title.replace(/<!--.*?-->/gu, '').trim()
+const titleOf = (text: string): string =>
+  text.length > longestTitle ? '' : text.trim().replace(/(?<![ \t])[ \t]+#+$/u, '')
 
 /** The scope that a heading names. */
 export function scopeOf(title: string): string | null {
-  const text = withoutComments(title).replace(/^`(.*)`$/u, '$1')
+  const text = withoutComments(title)
+    .trim()
+    .replace(/^`(.*)`$/u, '$1')
   if (!text.includes(':')) return null
   try {
     return parseScope(text)
@@ -225,13 +227,16 @@ const otherHeadings: Readonly<Record<string, BeliefType>> = { entities: 'entity'
 
 /** The type of belief that a heading names. */
 export function typeOf(title: string): BeliefType | null {
-  const text = withoutComments(title).toLowerCase()
+  const text = withoutComments(title).trim().toLowerCase()
   return beliefTypes.find((type) => typeHeadings[type].toLowerCase() === text) ?? otherHeadings[text] ?? null
 }
 
 /** The lines of the person's own text, without empty ones. */
-export const ownLines = (blocks: readonly Block[]): readonly string[] =>
-  blocks.flatMap(({ kind, raw }) => (kind === 'text' ? splitLines(raw) : [])).filter((line) => line.trim() !== '')
+export const ownLines = (blocks: readonly Block[], withNewItems = false): readonly string[] =>
+  blocks
+    .filter((block) => block.kind === 'text' || (withNewItems && block.kind === 'item' && block.item.id === null))
+    .flatMap(({ raw }) => splitLines(raw))
+    .filter((line) => line.trim() !== '')
 
 /** How many list items, at any depth, stand in the person's own text. Items in fenced code do not count. */
 export function countOwnItems(blocks: readonly Block[]): number {

@@ -125,9 +125,9 @@ export const fieldsOfBelief = ({ name, content, why, aliases, scopes, type }: Be
 
 /** The fields of an item. What neither the item nor its section says is taken from the belief it stands for. */
 export function fieldsOfItem(item: Item, section: Section | null, belief: Belief | null): ItemFields {
-  const home = belief === null ? universalScope : homeScope(belief)
-  const placed = section?.scope ?? home
-  const scopes = (item.scopes ?? [home]).map((scope) => (scope === home ? placed : scope))
+  const home = belief === null ? null : homeScope(belief)
+  const placed = section?.scope ?? home ?? universalScope
+  const scopes = item.scopes?.map((scope) => (scope === home ? placed : scope)) ?? [placed]
   return {
     name: item.name ?? belief?.name ?? '',
     content: item.content,

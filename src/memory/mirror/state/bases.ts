@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { masked } from '../../learn/secrets.ts'
 import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, namesIn, readIfPresent, writeRecord } from './state.ts'
@@ -31,15 +32,15 @@ export function loadBase(
 export const baseOf = (paths: MirrorPaths, file: string, text: string): MirrorDocument | null =>
   loadBase(paths, file, new MirrorDocument(text).version() || undefined)
 
-/** Keeps the text that store and file agree on. Own lines that a person has removed leave the older versions too. */
+/** Keeps the text that store and file agree on. Own lines that are gone from it leave the older versions too. */
 export function saveBase(paths: MirrorPaths, file: string, document: MirrorDocument, text: string): void {
-  const own = new Set(document.ownLines())
+  const own = new Set(document.ownLines({ withNewItems: true }))
   const removed = new Set(
     loadBase(paths, file)
-      ?.ownLines()
+      ?.ownLines({ withNewItems: true })
       .filter((line) => !own.has(line)),
   )
-  writeRecord(baseFile(paths, file, document.version() ?? 0), text)
+  writeRecord(baseFile(paths, file, document.version() ?? 0), withoutSecrets(text, own))
   const versions = versionsOf(paths, file)
   const most = Math.min(mostBases, Math.max(2, Math.floor(mostBytes / (text.length + 1))))
   for (const old of versions.slice(most)) rmSync(baseFile(paths, file, old), { force: true })
@@ -51,9 +52,16 @@ export function saveBase(paths: MirrorPaths, file: string, document: MirrorDocum
   }
 }
 
-/** Removes forgotten beliefs from every kept text. */
-export function forgetInBases(paths: MirrorPaths, ids: readonly string[]): void {
-  for (const file of namesIn(paths.bases))
+/** Secrets in lines that are no beliefs stay in the person's file and are not copied. Lines stay lines. */
+const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
+  const hidden = masked(text)
+  if (hidden === text) return text
+  return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
+}
+
+/** Removes forgotten beliefs from every kept text of the files that they stand or stood in; null for all files. */
+export function forgetInBases(paths: MirrorPaths, ids: readonly string[], files: ReadonlySet<string> | null): void {
+  for (const file of files ?? namesIn(paths.bases))
     for (const version of versionsOf(paths, file)) {
       const text = readIfPresent(baseFile(paths, file, version)) ?? ''
       if (!ids.some((id) => text.includes(`credence:${escapeId(id)}`))) continue

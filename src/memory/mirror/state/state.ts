@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
+import { parseJson } from '../../../files/json.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
 import { parseBlocks } from '../parse/blocks.ts'
 import { readLiveFile } from '../parse/read-file.ts'
@@ -9,33 +10,24 @@ import { readLiveFile } from '../parse/read-file.ts'
 export const mirrorFile = 'MEMORY.md'
 
 /** Where a mirror keeps its records. */
-export type MirrorPaths = {
-  readonly dir: string
-  readonly state: string
-  readonly lock: string
-  /** The texts last written, by file and version: the bases of the merge. */
-  readonly bases: string
-  /** Files that a new version replaced, until no other program can be writing to them. */
-  readonly displaced: string
-  /** Which topic file holds which belief. */
-  readonly where: string
-}
+export type MirrorPaths = ReturnType<typeof mirrorPaths>
 
-export function mirrorPaths(dir: string): MirrorPaths {
+export function mirrorPaths(dir: string) {
   const state = join(dir, 'state', 'mirror')
-  const below = (name: string): string => join(state, name)
   return {
     dir,
     state,
-    lock: below('lock'),
-    bases: below('bases'),
-    displaced: below('displaced'),
-    where: below('where'),
-  }
+    lock: join(state, 'lock'),
+    /** The texts last written, by file and version: the bases of the merge. */
+    bases: join(state, 'bases'),
+    /** Files that a new version replaced, until no other program can be writing to them. */
+    displaced: join(state, 'displaced'),
+    /** Which topic file holds which belief. */
+    where: join(state, 'where'),
+  } as const
 }
 
 const mirrorState = z.object({
-  /** Format 1 kept hashes of earlier versions instead of their texts. */
   format: z.literal(2),
   user: z.string(),
   /** The version that was written last. Each file says which version it is. */
@@ -69,6 +61,24 @@ const mirrorState = z.object({
   conflicts: z.array(z.object({ at: z.string(), file: z.string(), beliefs: z.array(z.string()) })),
   /** Lines that could not become beliefs, with the reason. */
   refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
+  /** Edits of the files that a person has to decide on. */
+  waiting: z
+    .array(
+      z.object({
+        /** The proposal or candidate that the edit became. */
+        id: z.string(),
+        /** The belief that it would change or retire; null for a new line. */
+        target: z.string().nullable(),
+        /** Whether the line, or its absence, takes the place of the target's own line. */
+        inPlace: z.boolean(),
+        file: z.string(),
+        /** The version of the file that has the edit. */
+        version: z.number(),
+        /** A hash of the edited line; null for a line that was removed. */
+        line: z.string().nullable(),
+      }),
+    )
+    .default([]),
 })
 export type MirrorState = z.infer<typeof mirrorState>
 /** Why the mirror stands still until a person puts a file right. */
@@ -80,29 +90,20 @@ const stateFile = ({ state }: MirrorPaths): string => join(state, 'mirror.json')
 export function loadState(paths: MirrorPaths): MirrorState | 'damaged' | null {
   const text = readIfPresent(stateFile(paths))
   if (text === null) return null
-  const parsed = mirrorState.safeParse(upgraded(parseJson(text)))
+  const parsed = mirrorState.safeParse(parseJson(text))
   return parsed.success ? parsed.data : 'damaged'
-}
-
-/** Records of format 1. Without hashes and signatures every file is read, and its text becomes the first base. */
-function upgraded(record: unknown): unknown {
-  const old = z.looseObject({
-    format: z.literal(1),
-    generation: z.number(),
-    files: z.record(z.string(), z.looseObject({})),
-  })
-  const { data } = old.safeParse(record)
-  if (data === undefined) return record
-  const files = Object.entries(data.files)
-    // Format 1 could have a file with links only, which is not written any more.
-    .filter(([name, { scope }]) => name === mirrorFile || scope !== null)
-    .map(([name, file]) => [name, { ...file, signature: '', hash: '' }])
-  return { ...data, format: 2, version: data.generation, files: Object.fromEntries(files) }
 }
 
 /** Need not survive a power cut: without it the state is rebuilt from the files, and nothing counts as removed. */
 export const saveState = (paths: MirrorPaths, state: MirrorState): void =>
   writeRecord(stateFile(paths), JSON.stringify(state))
+
+/** Makes the next sync compare the files with the whole store, as after the store was replaced. */
+export function showAllAgain(dir: string): void {
+  const paths = mirrorPaths(dir)
+  const state = loadState(paths)
+  if (state !== null && state !== 'damaged') saveState(paths, { ...state, watermark: 0 })
+}
 
 /** The state of a new mirror, or of one whose records are lost: then its files say which of them are ours. */
 export function rebuildState({ dir }: MirrorPaths, user: string): MirrorState {
@@ -117,6 +118,7 @@ export function rebuildState({ dir }: MirrorPaths, user: string): MirrorState {
     held: null,
     conflicts: [],
     refused: [],
+    waiting: [],
   }
   for (const name of readdirSync(dir).filter((one) => /^(?!MEMORY\.conflict-).*\.md$/u.test(one))) {
     const live = readLiveFile(join(dir, name))
@@ -164,15 +166,6 @@ export function writeRecord(path: string, content: string): void {
   const temporary = join(dirname(path), leftoverName('tmp', basename(path)))
   writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 })
   renameSync(temporary, path)
-}
-
-/** Undefined when the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 export const bytesIfPresent = (path: string): Buffer | null => ifPresent(() => readFileSync(path))

@@ -48,8 +48,9 @@ export class MirrorDocument {
     return this.#blocks.find((block) => block.kind === 'mark')?.version ?? null
   }
 
-  ownLines(): readonly string[] {
-    return ownLines(this.#blocks)
+  /** The lines of the person's own text; `withNewItems`: and of items that are no beliefs yet. */
+  ownLines({ withNewItems = false } = {}): readonly string[] {
+    return ownLines(this.#blocks, withNewItems)
   }
 
   countOwnItems(): number {
@@ -82,14 +83,20 @@ export class MirrorDocument {
       return
     }
     const end = /(?:\r\n|\n|\r)?$/u.exec(block.raw)?.[0] ?? ''
-    this.#blocks[this.#blocks.indexOf(block)] = { ...this.#itemBlock(belief, end), section }
+    this.#blocks[this.#placeOf(block)] = { ...this.#itemBlock(belief, end), section }
   }
 
   /** Removes an item, and the headings above it when nothing is left below them. */
   remove(block: ItemBlock): void {
-    const at = this.#blocks.indexOf(block)
+    const at = this.#placeOf(block)
     this.#blocks.splice(at, 1)
     this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
+  }
+
+  #placeOf(block: Block): number {
+    const at = this.#blocks.indexOf(block)
+    if (at < 0) throw new Error(`The document has no such block any more: ${block.raw.slice(0, 80)}`)
+    return at
   }
 
   /** Adds items at the end of their sections, which are made where there are none. */

@@ -3,18 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
+import { parseJson } from '../../../files/json.ts'
 import type { Store } from '../../ports.ts'
 import { type ItemBlock, splitLines } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, idCommentPattern, isSameItem, renderItem } from '../parse/item.ts'
 import { type LiveFile, readLiveFile } from '../parse/read-file.ts'
-import {
-  type MirrorPaths,
-  type MirrorState,
-  mirrorFile,
-  parseJson,
-  readIfPresent,
-  writeRecord,
-} from '../state/state.ts'
+import { type MirrorPaths, type MirrorState, mirrorFile, namesIn, readIfPresent, writeRecord } from '../state/state.ts'
 import { compareScopes, MirrorDocument } from './document.ts'
 
 /** MEMORY.md stays below 200 lines and 25 KB; these limits leave room for lines that others append. */
@@ -32,7 +26,8 @@ const pageSize = 500
 /** The introduction of MEMORY.md. */
 export const introduction =
   'What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a\n' +
-  'correction, a new line a new belief, a line taken out is retired. Words outside of these lists are left alone.'
+  'correction, a new line a new belief, a line taken out is retired. What only a person may change waits for one in\n' +
+  '`credence proposals`. Words outside of these lists are left alone.'
 
 /** Whether a belief has a place in the files: it is current and belongs to no single agent. */
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
@@ -44,13 +39,26 @@ export function beginningOf(scope: string | null, part = 1): string {
   return `# ${title}\n\nA part of [${mirrorFile}](${mirrorFile}); lines here count like lines there.\n`
 }
 
-/** A file of the mirror that is open for changes. */
-export type OpenFile = {
+/** A file of the mirror, open for changes. */
+export type MirrorFile = {
   readonly name: string
+  /** The scope of a topic file, null for MEMORY.md. */
   readonly scope: string | null
   /** The file on disk; null when it does not exist. */
   readonly live: LiveFile | null
   readonly document: MirrorDocument
+  /** Whether another program changed it since the last sync. */
+  readonly isChanged: boolean
+  /** For a changed file the version it was made from; null when that is not known. */
+  readonly base: MirrorDocument | null
+}
+
+/** Edits that are neither taken in nor undone. */
+export type Left = {
+  /** Lines that stay as they are. */
+  readonly blocks: ReadonlySet<ItemBlock>
+  /** Beliefs that are not added where they have no line. */
+  readonly absent: ReadonlySet<string>
 }
 
 /** Decides which belief stands in which file. Topic files are opened when they are needed. */
@@ -58,38 +66,39 @@ export class Layout {
   readonly #paths: MirrorPaths
   readonly #state: MirrorState
   readonly #where: WhereIndex
-  readonly #open = new Map<string, OpenFile>()
+  readonly #open = new Map<string, MirrorFile>()
   /** The open file that each belief stands in. */
   readonly #placed = new Map<string, string>()
+  #left: Left = { blocks: new Set(), absent: new Set() }
 
-  constructor(paths: MirrorPaths, state: MirrorState) {
+  constructor(paths: MirrorPaths, state: MirrorState, files: readonly MirrorFile[]) {
     this.#paths = paths
     this.#state = state
     this.#where = new WhereIndex(paths)
+    for (const file of files) this.#add(file)
   }
 
-  /** `isEdited`: another program wrote the file, and may have moved items of other files into it. */
-  open(name: string, live: LiveFile | null, document: MirrorDocument, isEdited = false): OpenFile {
-    const scope = this.#state.files[name]?.scope ?? null
-    const file = { name, scope, live, document }
+  #add(file: MirrorFile): MirrorFile {
+    const { name, scope, document, isChanged } = file
     this.#open.set(name, file)
     for (const id of document.ids()) {
       this.#placed.set(id, name)
-      if (isEdited && scope !== null) this.#where.set(id, name)
+      // Another program may have moved items of other files into it.
+      if (isChanged && scope !== null) this.#where.set(id, name)
     }
     return file
   }
 
-  files(): readonly OpenFile[] {
+  files(): readonly MirrorFile[] {
     return [...this.#open.values()]
   }
 
-  get #mirror(): OpenFile {
-    return this.#open.get(mirrorFile) as OpenFile
+  get #mirror(): MirrorFile {
+    return this.#open.get(mirrorFile) as MirrorFile
   }
 
   /** Shows a belief in the place of an item, which becomes the belief's item; removes the item when it has one already. */
-  replace(file: OpenFile, block: ItemBlock, belief: Belief): void {
+  replace(file: MirrorFile, block: ItemBlock, belief: Belief): void {
     const { id } = block.item
     const hasPlace = id !== belief.id && this.#find(belief.id) !== undefined
     if (hasPlace) file.document.remove(block)
@@ -100,11 +109,16 @@ export class Layout {
     if (id !== null && id !== belief.id && !file.document.ids().includes(id)) this.#placed.delete(id)
   }
 
-  /** Makes the files say what the store says about these beliefs, or about all. Blocks in `fixed` stay as they are. */
-  async update(store: Store, changed: Iterable<string> | 'all', fixed: ReadonlySet<ItemBlock>): Promise<void> {
+  /** Makes the files say what the store says about these beliefs, or about all, except where edits are left. */
+  async update(store: Store, changed: Iterable<string> | 'all', left: Left): Promise<void> {
     const { user } = this.#state
-    const ids =
-      changed === 'all' ? await store.idsStartingWith(user, '', Number.MAX_SAFE_INTEGER) : [...new Set(changed)]
+    this.#left = left
+    // Lines of beliefs that the store does not know go too: it may have been replaced by a backup.
+    const all = async () => [
+      ...(await store.idsStartingWith(user, '', Number.MAX_SAFE_INTEGER)),
+      ...this.#placed.keys(),
+    ]
+    const ids = [...new Set(changed === 'all' ? await all() : changed)]
     const unplaced: Belief[] = []
     for (let from = 0; from < ids.length; from += pageSize) {
       const page = ids.slice(from, from + pageSize)
@@ -112,9 +126,9 @@ export class Layout {
       for (const id of page) {
         const belief = beliefs.get(id)
         const block = this.#find(id)?.block
-        if (block !== undefined && fixed.has(block)) continue
+        if (block !== undefined && left.blocks.has(block)) continue
         if (belief === undefined || !isMirrored(belief)) this.#hide(id)
-        else if (!this.#show(belief)) unplaced.push(belief)
+        else if (!this.#show(belief) && !left.absent.has(id)) unplaced.push(belief)
       }
     }
     this.#mirror.document.ensureInbox()
@@ -124,6 +138,11 @@ export class Layout {
   /** Records which topic file each belief is in. */
   save(): void {
     this.#where.save()
+  }
+
+  /** The files that beliefs stand or stood in, which are then no longer recorded. Null: in any file. */
+  forget(ids: readonly string[]): ReadonlySet<string> | null {
+    return this.#where.isComplete ? new Set([mirrorFile, ...ids.flatMap((id) => this.#where.forget(id))]) : null
   }
 
   /** False when the belief has no place yet. */
@@ -144,6 +163,7 @@ export class Layout {
 
   #hide(id: string): void {
     for (let found = this.#find(id); found !== undefined; found = this.#find(id)) {
+      if (this.#left.blocks.has(found.block)) return
       found.file.document.remove(found.block)
       if (!found.file.document.ids().includes(id)) {
         this.#placed.delete(id)
@@ -152,24 +172,27 @@ export class Layout {
     }
   }
 
-  #find(id: string): { readonly file: OpenFile; readonly block: ItemBlock } | undefined {
+  #find(id: string): { readonly file: MirrorFile; readonly block: ItemBlock } | undefined {
     const name = this.#placed.get(id) ?? this.#where.fileOf(id)
     const file = name === null ? null : this.#openTopic(name)
-    const block = file?.document.items().find(({ item }) => item.id === id)
+    const blocks = file?.document.items().filter(({ item }) => item.id === id) ?? []
+    const block = blocks.find((one) => !this.#left.blocks.has(one)) ?? blocks[0]
     return file === null || block === undefined ? undefined : { file, block }
   }
 
-  #place(id: string, { name, scope }: OpenFile): void {
+  #place(id: string, { name, scope }: MirrorFile): void {
     this.#placed.set(id, name)
     if (scope !== null) this.#where.set(id, name)
   }
 
   /** Null when the file cannot be read. */
-  #openTopic(name: string): OpenFile | null {
+  #openTopic(name: string): MirrorFile | null {
     const known = this.#open.get(name)
     if (known !== undefined) return known
     const live = readLiveFile(join(this.#paths.dir, name))
-    return live.kind === 'read' ? this.open(name, live, new MirrorDocument(live.text)) : null
+    const scope = this.#state.files[name]?.scope ?? null
+    if (live.kind !== 'read') return null
+    return this.#add({ name, scope, live, document: new MirrorDocument(live.text), isChanged: false, base: null })
   }
 
   /** Puts new beliefs into MEMORY.md while there is room, and into the topic file of their scope otherwise. */
@@ -190,19 +213,19 @@ export class Layout {
       this.#setLinks()
       const text = document.render()
       if (splitLines(text).length <= mostLines && Buffer.byteLength(text) <= mostBytes) return
-      const scope = largestScope(document.items())
-      const blocks = document.items().filter(({ section }) => section !== null && section.scope === scope)
+      const items = document.items().filter((block) => !this.#left.blocks.has(block))
+      const scope = largestScope(items)
+      const blocks = items.filter(({ section }) => section !== null && section.scope === scope)
       const ids = blocks.flatMap(({ item }) => item.id ?? [])
       const beliefs = (await store.getMany(this.#state.user, ids)).filter((belief) => homeScope(belief) === scope)
       if (scope === null || beliefs.length === 0) return
       const moved = new Set(beliefs.map(({ id }) => id))
-      // Lines that were refused stay where the person wrote them.
       for (const block of blocks) if (moved.has(block.item.id ?? '')) document.remove(block)
       this.#insertInTopic(scope, oldestFirst(beliefs))
     }
   }
 
-  #insert(file: OpenFile, beliefs: readonly Belief[]): void {
+  #insert(file: MirrorFile, beliefs: readonly Belief[]): void {
     for (const { id } of beliefs) this.#place(id, file)
     file.document.insert(beliefs)
   }
@@ -211,6 +234,7 @@ export class Layout {
     this.#state.topics[scope] ??= { slug: this.#topicSlug(scope), parts: 1 }
     const topic = this.#state.topics[scope]
     for (let rest = beliefs; rest.length > 0; topic.parts += rest.length > 0 ? 1 : 0) {
+      while (this.#isForeign(topicFile(topic.slug, topic.parts), scope)) topic.parts += 1
       const name = topicFile(topic.slug, topic.parts)
       const file = this.#openTopic(name) ?? this.#newTopic(name, scope, topic.parts)
       const room = roomIn(file.document, rest)
@@ -219,9 +243,16 @@ export class Layout {
     }
   }
 
-  #newTopic(name: string, scope: string, part: number): OpenFile {
+  /** Whether a file belongs to another scope, or is no file of the mirror. */
+  #isForeign(name: string, scope: string): boolean {
+    const known = this.#state.files[name]
+    return known === undefined ? existsSync(join(this.#paths.dir, name)) : known.scope !== scope
+  }
+
+  #newTopic(name: string, scope: string, part: number): MirrorFile {
     this.#state.files[name] = { scope, signature: '', hash: '', items: 0 }
-    return this.open(name, null, new MirrorDocument(beginningOf(scope, part)))
+    const document = new MirrorDocument(beginningOf(scope, part))
+    return this.#add({ name, scope, live: null, document, isChanged: false, base: null })
   }
 
   /** A file name without ending that no other file has. Letter case does not count: not every file system keeps it. */
@@ -255,9 +286,9 @@ export class Layout {
 
   #linkTo(scope: string, count: number): string {
     const { slug, parts } = this.#state.topics[scope] as { readonly slug: string; readonly parts: number }
-    // Parts that somebody deleted are not there; their beliefs are in another part.
+    // The beliefs of a deleted part are in another part.
     const names = Array.from({ length: parts }, (_, index) => topicFile(slug, index + 1))
-    const present = names.filter((name) => this.#state.files[name] !== undefined)
+    const present = names.filter((name) => this.#state.files[name]?.scope === scope)
     const [first = names[0], last = first] = [present[0], present.at(-1)]
     const beliefs = count === 1 ? '1 belief' : `${count} beliefs`
     const part = names.indexOf(last as string) + 1
@@ -299,43 +330,63 @@ const oldestFirst = (beliefs: readonly Belief[]): readonly Belief[] => {
   return beliefs.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
 }
 
+/** The topic file that a belief is in, null for none, and those that it was in before. */
+type Places = readonly [current: string | null, ...before: string[]]
+
 /** Which topic file each belief is in. In 256 files, so that one more belief costs the same however many there are. */
 class WhereIndex {
   readonly #directory: string
-  readonly #shards = new Map<string, Map<string, string>>()
+  readonly #shards = new Map<string, Map<string, Places>>()
   readonly #changed = new Set<string>()
+  /** Whether it has every file that a belief was ever in: not if it was lost, or begun by an earlier version. */
+  readonly isComplete: boolean
 
-  constructor({ where }: MirrorPaths) {
+  constructor({ where, bases }: MirrorPaths) {
     this.#directory = where
+    this.isComplete = existsSync(join(where, completeMark)) || namesIn(bases).every((name) => name === mirrorFile)
   }
 
   fileOf(id: string): string | null {
-    return this.#shard(id).get(id) ?? null
+    return this.#shard(id).get(id)?.[0] ?? null
   }
 
   set(id: string, file: string | null): void {
-    const shard = this.#shard(id)
-    if ((shard.get(id) ?? null) === file) return
-    if (file === null) shard.delete(id)
-    else shard.set(id, file)
+    const [current = null, ...before] = this.#shard(id).get(id) ?? []
+    if (current === file) return
+    const others = [...new Set([...(current === null ? [] : [current]), ...before])].filter((one) => one !== file)
+    this.#shard(id).set(id, [file, ...others])
     this.#changed.add(shardOf(id))
   }
 
+  /** The files that a belief is or was in. */
+  forget(id: string): readonly string[] {
+    const places = this.#shard(id).get(id) ?? []
+    if (this.#shard(id).delete(id)) this.#changed.add(shardOf(id))
+    return places.flatMap((file) => file ?? [])
+  }
+
   save(): void {
+    if (this.#changed.size > 0 && this.isComplete) writeRecord(join(this.#directory, completeMark), '')
     for (const name of this.#changed)
       writeRecord(join(this.#directory, name), JSON.stringify(Object.fromEntries(this.#shards.get(name) ?? [])))
   }
 
-  #shard(id: string): Map<string, string> {
+  #shard(id: string): Map<string, Places> {
     const name = shardOf(id)
     const loaded = this.#shards.get(name)
     if (loaded !== undefined) return loaded
     const known = parseJson(readIfPresent(join(this.#directory, name)) ?? '{}')
-    const entries = known !== null && typeof known === 'object' ? Object.entries(known) : []
-    const shard = new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    // Earlier versions recorded one file.
+    const entries = Object.entries(known ?? {}).map(([id, value]) => [id, typeof value === 'string' ? [value] : value])
+    const shard = new Map(entries.flatMap(([belief, value]) => (isPlaces(value) ? [[belief, value] as const] : [])))
     this.#shards.set(name, shard)
     return shard
   }
 }
+
+const completeMark = 'complete'
+
+const isPlaces = (value: unknown): value is Places =>
+  Array.isArray(value) && value.every((file, index) => typeof file === 'string' || (index === 0 && file === null))
 
 const shardOf = (id: string): string => `${(hash('sha256', id, 'buffer')[0] as number) % 256}.json`

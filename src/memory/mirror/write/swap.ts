@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -14,12 +13,24 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { diffArrays } from 'diff'
-import { MemoryError } from '../../../errors.ts'
+import type { Belief } from '../../../beliefs/belief.ts'
+import { unavailable } from '../../../errors.ts'
+import { parseJson } from '../../../files/json.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
-import { splitLines } from '../parse/blocks.ts'
-import { decode, signatureAt } from '../parse/read-file.ts'
-import { bytesIfPresent, type MirrorPaths, namesIn, parseJson, readIfPresent, writeRecord } from '../state/state.ts'
+import { syncDirectoryNow } from '../../../files/sync-directory.ts'
+import { type ItemBlock, splitLines } from '../parse/blocks.ts'
+import { decode, hashOf, signatureAt } from '../parse/read-file.ts'
+import { saveBase } from '../state/bases.ts'
+import {
+  bytesIfPresent,
+  type MirrorPaths,
+  type MirrorState,
+  namesIn,
+  readIfPresent,
+  writeRecord,
+} from '../state/state.ts'
 import { MirrorDocument } from './document.ts'
+import type { MirrorFile } from './layout.ts'
 
 /**
  * A file that a new version replaced. Another program may have saved it between our reading and our writing, or may
@@ -43,33 +54,38 @@ export const settleMs = 60
 const pending = '.pending.json'
 const done = '.done.json'
 
-type Swap = {
-  readonly file: string
-  /** The text of the file when it was read; null when there was no file. */
-  readonly expected: string | null
-  /** The new text, written to disk already, and its length. */
-  readonly draft: string
-  readonly bytes: number
-  readonly now: () => Date
-}
+type Place = { readonly paths: MirrorPaths; readonly state: MirrorState; readonly now: () => Date }
 
-/** Writes the new text of a file beside it, and returns the path when the bytes are on disk. */
-export async function writeDraft(
-  { dir }: MirrorPaths,
-  file: string,
-  { content, mode }: { readonly content: string; readonly mode: number },
-): Promise<string> {
-  const draft = join(dir, leftoverName('tmp', file))
-  const descriptor = openSync(draft, 'wx', 0o600)
-  try {
-    writeFileSync(descriptor, content)
-    if (mode !== 0o600) fchmodSync(descriptor, mode)
-    // Asynchronous, so that a program that makes many changes in a row still handles its events.
-    await promisify(fsync)(descriptor)
-    return draft
-  } finally {
-    closeSync(descriptor)
+/**
+ * Writes every file whose text is not the one on disk, and keeps each text as the base of the next merge. `left` are lines
+ * that stay as they are, with what the store says in their place. Returns the names of the files written.
+ */
+export async function writeFiles(
+  { paths, state, now }: Place,
+  files: readonly MirrorFile[],
+  left: ReadonlyMap<ItemBlock, Belief | null>,
+): Promise<readonly string[]> {
+  const changed = files.filter(({ document, live }) => document.version() === null || document.render() !== live?.text)
+  const versions = files.map(({ document }) => document.version() ?? 0)
+  const version = Math.max(state.version, ...versions.filter((one) => one < Number.MAX_SAFE_INTEGER / 2)) + 1
+  // The base of a line that is left is what the store says, so that the line still counts as edited.
+  const instead = new Map([...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const])))
+  for (const file of files) {
+    const { name, scope, live, document } = file
+    const isChanged = changed.includes(file)
+    if (!isChanged && live?.hash === state.files[name]?.hash) continue
+    if (isChanged) document.setVersion(version)
+    const content = document.render()
+    saveBase(paths, name, document, document.render(instead))
+    const signature = isChanged ? await replaceFile({ paths, now }, file, content) : (live?.signature ?? '')
+    state.files[name] = { scope, signature, hash: hashOf(content), items: document.ids().length }
   }
+  if (changed.length > 0) {
+    state.version = version
+    // Once for all files: the caller learns of them only after this.
+    syncDirectoryNow(paths.dir)
+  }
+  return changed.map(({ name }) => name)
 }
 
 /**
@@ -79,34 +95,57 @@ export async function writeDraft(
  * what an editor saved a moment before. The file is missing for one system call. The caller syncs the directory.
  * Returns the signature of the new file.
  */
-export function swapIn(paths: MirrorPaths, { file, expected, draft, bytes, now }: Swap): string {
-  const path = join(paths.dir, file)
+async function replaceFile(
+  { paths, now }: Omit<Place, 'state'>,
+  { name, live }: MirrorFile,
+  content: string,
+): Promise<string> {
+  const path = join(paths.dir, name)
+  const draft = join(paths.dir, leftoverName('tmp', name))
   try {
+    await writeToDisk(draft, content, live?.mode ?? 0o600)
     for (let attempt = 0; attempt < 20; attempt += 1) {
-      const id = leftoverName('replaced', file).slice('.replaced-'.length)
+      const id = leftoverName('replaced', name).slice('.replaced-'.length)
       const aside = join(paths.displaced, id)
       // Written before the move, so that a crash in between loses nothing. A file that appeared meanwhile is all new.
-      const seen = attempt === 0 ? (expected ?? '') : ''
-      writeRecord(`${aside}${pending}`, JSON.stringify({ id, file, at: now().getTime(), seen }))
-      const isAside = moveAside(path, aside)
-      const isInPlace = linkIn(draft, path)
+      const seen = attempt === 0 ? (live?.text ?? '') : ''
+      writeRecord(`${aside}${pending}`, JSON.stringify({ id, file: name, at: now().getTime(), seen }))
+      const isAside = succeeds('ENOENT', () => renameSync(path, aside))
+      let isInPlace: boolean
+      try {
+        isInPlace = linkIn(draft, path)
+      } catch (error) {
+        // Without the old file there would be none until the next sync.
+        if (isAside && succeeds('EEXIST', () => restore(aside, path))) rmSync(`${aside}${pending}`)
+        throw error
+      }
       if (isAside) renameSync(`${aside}${pending}`, `${aside}${done}`)
       else rmSync(`${aside}${pending}`)
       if (isInPlace) {
         rmSync(draft, { force: true })
         const signature = signatureAt(path) ?? ''
         // Another program may have written to it already; an empty signature has it read again.
-        return signature.startsWith(`${bytes}:`) ? signature : ''
+        return signature.startsWith(`${Buffer.byteLength(content)}:`) ? signature : ''
       }
     }
-    throw new MemoryError('unavailable', `Another program keeps creating ${path}.`, { hint: 'Stop that program.' })
+    throw unavailable(`Another program keeps creating ${path}.`, 'Stop that program.')
   } finally {
     rmSync(draft, { force: true })
   }
 }
 
-/** False when there was no file. */
-const moveAside = (path: string, aside: string): boolean => succeeds('ENOENT', () => renameSync(path, aside))
+/** Writes a new file. Its bytes are on disk when the call returns. */
+async function writeToDisk(path: string, content: string, mode: number): Promise<void> {
+  const descriptor = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(descriptor, content)
+    if (mode !== 0o600) fchmodSync(descriptor, mode)
+    // Asynchronous, so that a program that makes many changes in a row still handles its events.
+    await promisify(fsync)(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
 
 /** False when there is a file already. */
 function linkIn(draft: string, path: string): boolean {
@@ -145,28 +184,15 @@ export function displacedFiles(paths: MirrorPaths): readonly Displaced[] {
     const aside = join(paths.displaced, id)
     const isBack = name.endsWith(pending) && succeeds('EEXIST', () => restore(aside, join(paths.dir, record.file)))
     const bytes = isBack ? null : bytesIfPresent(aside)
-    const seen = seenText(paths, record.seen, bytes)
     // An emptied file is about to be written.
-    const late = bytes === null || bytes.length === 0 || decode(bytes) === seen ? null : bytes
-    found.push({ id, file: record.file, at: record.at, seen, late })
+    const late = bytes === null || bytes.length === 0 || decode(bytes) === record.seen ? null : bytes
+    found.push({ ...record, id, late })
   }
   return found.sort((one, other) => one.at - other.at)
 }
 
 function restore(aside: string, path: string): void {
   if (succeeds('ENOENT', () => linkSync(aside, path))) rmSync(aside)
-}
-
-/** Earlier versions recorded a keyed hash of the text instead of the text. */
-function seenText({ state }: MirrorPaths, seen: unknown, bytes: Buffer | null): string {
-  if (typeof seen === 'string') return seen
-  const key = readIfPresent(join(state, 'key'))?.trim() ?? ''
-  const hash = createHmac('sha256', key)
-    .update(bytes ?? '')
-    .digest('base64url')
-    .slice(0, 22)
-  const isSeen = bytes !== null && (seen as { readonly hash?: string } | null)?.hash === hash
-  return isSeen ? (decode(bytes) ?? '') : ''
 }
 
 /** Removes displaced files that no program writes to any more, and records what has been merged of the others. */

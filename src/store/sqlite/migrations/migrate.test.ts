@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { linkMessage } from '../../../search/link.ts'
 import { scoreLink } from '../../../search/score.ts'
 import { newFile, openAt } from '../temporary-store.contract.ts'
+import { schemaNames } from './migrate.ts'
 
 /**
  * A store that an earlier version of the program made. Schema 1: some beliefs by its hooks, some by hand, one by an
@@ -79,4 +81,14 @@ it('a store of schema 3 stays whole: journal, index, turns, and after a rebuild'
   await store.rebuild()
   expect(await store.fingerprint()).toBe(before)
   await store.close()
+})
+
+it('the names that opening a store looks for are all tables and indexes of the newest schema', async () => {
+  const file = newFile()
+  await openAt(file).close()
+  const db = new Database(file, { readonly: true })
+  const names = `SELECT name FROM sqlite_schema WHERE type <> 'trigger' AND name NOT LIKE 'sqlite_%' ORDER BY name`
+
+  expect([...schemaNames].sort()).toEqual(db.prepare(names).pluck().all())
+  db.close()
 })

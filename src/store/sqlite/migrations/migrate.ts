@@ -1,32 +1,103 @@
 import { readFileSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { MemoryError } from '../../../errors.ts'
+import { DamagedStore, MemoryError } from '../../../errors.ts'
 
 /** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
-export const migrations: readonly string[] = ['001-first-schema', '002-candidates', '003-turns', '004-index-names']
+export const migrations: readonly string[] = [
+  '001-first-schema',
+  '002-candidates',
+  '003-turns',
+  '004-index-names',
+  '005-request-salts',
+  '006-slim-index',
+  '007-recall-counts',
+  '008-people',
+  '009-token-use',
+]
 
 /** "Crdn": marks a SQLite database as a store of Credence. */
-const applicationId = 0x4372646e
+export const applicationId = 0x4372646e
 
-/** `new`: empty. `old`: some migrations are missing. Throws for a database that this version must not change. */
-export function schemaState(db: Database.Database, file: string): 'new' | 'old' | 'known' {
+/**
+ * `new`: empty. `old`: some migrations are missing. Throws for a database that this version must not change. The number in
+ * the header is compared with the list of migrations, so that a damaged header is not taken for an older store.
+ */
+export const schemaState = (db: Database.Database, file: string): 'new' | 'old' | 'known' =>
+  // In one transaction: between two reads another process may migrate the store.
+  db.transaction(() => readSchemaState(db, file))()
+
+function readSchemaState(db: Database.Database, file: string): 'new' | 'old' | 'known' {
   const version = numberOf(db, 'user_version')
   const owner = numberOf(db, 'application_id')
   const tables = Number(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get())
   if (owner === 0 && version === 0 && tables === 0) return 'new'
   if (owner !== applicationId) {
-    throw new MemoryError('unavailable', `${file} is a database of another program.`, {
-      hint: 'Nothing was changed. Name another directory for the memory.',
+    throw new MemoryError('invalid', `${file} is a database of another program, or its header is damaged.`, {
+      hint: 'Nothing was changed. Name another directory for the memory, or restore a backup.',
     })
   }
-  if (version < 0 || version > migrations.length) {
+  if (version > migrations.length && version < mostMigrations) {
     const allowed = `this version of Credence knows schemas up to ${migrations.length}`
-    throw new MemoryError('unavailable', `The store ${file} has schema ${version}; ${allowed}.`, {
-      hint: `Nothing was changed. ${version < 0 ? 'The file is damaged; restore a backup.' : 'Use the newer version that wrote it.'}`,
+    throw new MemoryError('invalid', `The store ${file} has schema ${version}; ${allowed}.`, {
+      hint: 'Nothing was changed. Use the newer version that wrote it, or restore a backup.',
     })
+  }
+  const applied = tables === 0 ? 0 : db.prepare('SELECT max(number) FROM migrations').pluck().get()
+  if (version < 1 || version !== applied) {
+    const contradiction = `its header says schema ${version}, its list of migrations ${applied}`
+    throw damagedStore(file, contradiction)
   }
   return version === migrations.length ? 'known' : 'old'
 }
+
+/** No version of Credence will have a schema of this number, so a higher one is damage. */
+const mostMigrations = 1_000
+
+/**
+ * Tables and indexes of the newest schema that are missing, and properties in the header that are not as they were
+ * written. With another encoding or sort order SQLite would read wrong texts and find nothing, without an error.
+ */
+export function schemaProblem(db: Database.Database): string | null {
+  const missing = db
+    .prepare<[string], string>('SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM sqlite_schema)')
+    .pluck()
+    .all(JSON.stringify(schemaNames))
+  if (missing.length > 0) return `${missing.slice(0, 3).join(', ')} missing`
+  const header = [
+    ['encoding', db.pragma('encoding', { simple: true }), 'UTF-8'],
+    ['auto_vacuum', numberOf(db, 'auto_vacuum'), 0],
+    // Schema formats before 4 ignore DESC.
+    [
+      'sort order',
+      db.prepare(`SELECT "desc" FROM pragma_index_xinfo('beliefs_by_update') WHERE name = 'updated_at'`).pluck().get(),
+      1,
+    ],
+  ] as const
+  const wrong = header.find(([, found, written]) => found !== written)
+  return wrong === undefined ? null : `its header has ${wrong[0]} ${wrong[1]}, not ${wrong[2]}`
+}
+
+/** Every table and index of the newest schema, and the tables that hold the full-text index. A test compares the list. */
+export const schemaNames: readonly string[] = [
+  'audience_scopes audiences beliefs beliefs_by_id beliefs_by_name beliefs_by_update',
+  'beliefs_proposed beliefs_superseded changes changes_of_belief changes_of_event derivation events events_by_key',
+  'events_of_user events_undoing forms members members_holding_name members_pinned members_pinned_edited',
+  'members_of_team members_standing migrations people phrase_prefixes remains recall_counts recall_days request_salts scopes sessions text_counts text_terms texts texts_config',
+  'team_members teams texts_data texts_docsize texts_idx to_review tokens tokens_by_id tokens_invites tokens_of_person turn_postings turn_scopes turn_speakers turn_texts turn_vectors',
+  'turns turns_by_id turns_by_message turns_by_time turns_by_words turns_erased turns_in_session turns_of_event',
+  'typos users words',
+]
+  .join(' ')
+  .split(' ')
+
+export const damagedStore = (file: string, problem: string, cause?: unknown): DamagedStore =>
+  new DamagedStore(`The store ${file} is damaged: ${problem}.`, {
+    hint: damageHint,
+    ...(cause === undefined ? {} : { cause }),
+  })
+
+export const damageHint =
+  'Nothing was changed. Restore a backup. `credence doctor` says more; `credence doctor --set-aside` renames the store so that a new one is made.'
 
 /** Brings the schema up to date, one transaction for each migration. Several processes may do so at once. */
 export function migrate(db: Database.Database, file: string, whenUnlocked: (work: () => void) => void): void {

@@ -234,7 +234,7 @@ describe('what is not to be kept', () => {
     const files = readdirSync(directory.path, { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),
     )
-    const leaks = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes('5582'))
+    const leaks = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes('heron'))
     expect(leaks.map(({ name }) => name)).toEqual([])
   })
 

@@ -3,6 +3,7 @@ import type { Tone } from '../../ui/badge.tsx'
 
 /** What sets a belief apart from an ordinary current one; null when nothing does. */
 export function stateOf(belief: Belief): { readonly word: string; readonly tone: Tone } | null {
+  if (belief.proposedFor !== null && belief.resolvedAt !== null) return { word: 'proposed removal', tone: 'odd' }
   if (belief.proposedFor !== null) return { word: 'proposed', tone: 'odd' }
   if (belief.candidate) return { word: 'candidate', tone: 'odd' }
   if (belief.supersededBy !== null || belief.status === 'superseded') return { word: 'superseded', tone: 'plain' }

@@ -1,34 +1,38 @@
+import { Fragment } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { journalHead } from '../../api/live.ts'
-import { counted } from '../../format/numbers.ts'
+import { count, counted } from '../../format/numbers.ts'
+import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { LongList, MoreRows } from '../../ui/long-list.tsx'
 import { EmptyState, FailedState } from '../../ui/notice.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { BeliefDetail } from './belief-detail.tsx'
-import { type BeliefList, useBeliefList } from './belief-list.ts'
-import { BeliefRow } from './belief-row.tsx'
-import { CreateDialog } from './create-dialog.tsx'
-import { FilterBar } from './filter-bar.tsx'
-import { type Filters, filtersOf, isFiltered, questionFor } from './filters.ts'
-import { MoreRows } from './more-rows.tsx'
+import { BeliefDetail } from './detail/belief-detail.tsx'
+import { CreateDialog } from './dialogs/create-dialog.tsx'
+import { type BeliefList, type Listed, useBeliefList } from './list/belief-list.ts'
+import { BeliefRow } from './list/belief-row.tsx'
+import { BulkBar } from './list/bulk-bar.tsx'
+import { FilterBar } from './list/filter-bar.tsx'
+import { type Filters, filtersOf, type Group, isFiltered, questionFor } from './list/filters.ts'
 
 /** The list on one side, the chosen belief on the other. On a narrow screen one at a time. */
 export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
   const filters = filtersOf(query.value)
   const list = useBeliefList(questionFor(filters), journalHead.value)
-  const [isCreating, setCreating] = useState(false)
-  const rows = useRef<HTMLUListElement>(null)
+  const [isCreating, setCreating] = useState(query.peek().get('new') === 'yes')
+  const [marked, setMarked] = useState<ReadonlySet<string> | null>(null)
+  const section = useRef<HTMLElement>(null)
   const step = (by: 1 | -1) => {
     const ids = (list.items ?? []).map(({ belief }) => belief.id)
     const at = chosen === null ? -1 : ids.indexOf(chosen)
     const next = ids[at === -1 ? (by === 1 ? 0 : ids.length - 1) : at + by]
     if (next === undefined) return
     navigate(withQuery({}, address('beliefs', next)), { replace: chosen !== null })
-    const row = rows.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(next)}"] a`)
+    const row = section.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(next)}"] a`)
     row?.focus({ preventScroll: true })
     row?.scrollIntoView({ block: 'nearest' })
   }
@@ -41,18 +45,45 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
   })
   return (
     <div class={chosen === null ? 'beliefs' : 'beliefs has-choice'}>
-      <section class="beliefs-list" aria-labelledby="beliefs-title">
+      {chosen === null ? null : <h1 class="unseen only-narrow">Beliefs</h1>}
+      <section class="beliefs-list" aria-labelledby="beliefs-title" ref={section}>
         <div class="beliefs-head">
           <h1 id="beliefs-title">Beliefs</h1>
           <span class="soft small number" role="status">
-            {list.items === null ? ' ' : counted(list.total, 'belief')}
+            {list.items === null
+              ? ' '
+              : list.isCut
+                ? `More than ${count(list.total)}; the best are shown`
+                : counted(list.total, 'belief')}
           </span>
+          <Button
+            class="small"
+            aria-pressed={marked !== null}
+            onClick={() => setMarked(marked === null ? new Set() : null)}
+          >
+            Select
+          </Button>
           <Button icon="plus" onClick={() => setCreating(true)}>
             New
           </Button>
         </div>
         <FilterBar filters={filters} onEnterList={() => step(1)} />
-        <Rows list={list} rows={rows} chosen={chosen} filters={filters} onCreate={() => setCreating(true)} />
+        {marked === null ? null : (
+          <BulkBar
+            beliefs={(list.items ?? []).map(({ belief }) => belief)}
+            marked={marked}
+            onMark={setMarked}
+            onDone={() => setMarked(null)}
+          />
+        )}
+        <Rows
+          list={list}
+          chosen={chosen}
+          filters={filters}
+          marked={marked}
+          onMark={setMarked}
+          onCreate={() => setCreating(true)}
+        />
       </section>
       <section class="beliefs-detail" aria-label="The chosen belief" key={chosen ?? ''}>
         {chosen === null ? (
@@ -68,17 +99,19 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
 
 type RowsProps = {
   readonly list: BeliefList
-  readonly rows: { current: HTMLUListElement | null }
   readonly chosen: string | null
   readonly filters: Filters
+  readonly marked: ReadonlySet<string> | null
+  readonly onMark: (marked: ReadonlySet<string>) => void
   readonly onCreate: () => void
 }
 
-function Rows({ list, rows, chosen, filters, onCreate }: RowsProps) {
+function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   const { items, total, error, isLoading } = list
   if (items === null && error !== null) return <FailedState error={error} retry={list.reload} />
   if (items === null) return <SkeletonRows rows={9} label="Loading beliefs" />
   if (items.length === 0) return <NoRows filters={filters} onCreate={onCreate} />
+  const listed = grouped(items, filters.group)
   return (
     <>
       {error === null ? null : (
@@ -86,13 +119,34 @@ function Rows({ list, rows, chosen, filters, onCreate }: RowsProps) {
           <Icon name="warn" /> This list may be old: {error.message}
         </p>
       )}
-      <ul class="belief-rows" ref={rows} aria-busy={isLoading}>
-        {items.map((item) => (
-          <BeliefRow key={item.belief.id} item={item} isChosen={item.belief.id === chosen} />
-        ))}
-      </ul>
+      <LongList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
+        {({ item, title }) => (
+          <Fragment key={item.belief.id}>
+            {title === null ? null : <li class="group-title">{title}</li>}
+            <BeliefRow
+              item={item}
+              isChosen={item.belief.id === chosen}
+              isMarked={marked?.has(item.belief.id) ?? null}
+              onMark={() => {
+                const next = new Set(marked)
+                if (!next.delete(item.belief.id)) next.add(item.belief.id)
+                onMark(next)
+              }}
+            />
+          </Fragment>
+        )}
+      </LongList>
       {items.length < total ? <MoreRows onMore={list.loadMore} shown={items.length} total={total} /> : null}
     </>
+  )
+}
+
+/** The rows in their groups, in the order in which the groups first come. The first row of a group has its title. */
+function grouped(items: readonly Listed[], group: Group) {
+  if (group === 'none') return items.map((item) => ({ item, title: null }))
+  const titleOf = ({ belief }: Listed): string => (group === 'type' ? typeWords[belief.type] : belief.scopes.join(', '))
+  return [...Map.groupBy(items, titleOf)].flatMap(([title, own]) =>
+    own.map((item, index) => ({ item, title: index === 0 ? title : null })),
   )
 }
 
@@ -100,13 +154,14 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
   if (filters.show === 'proposals')
     return (
       <EmptyState icon="check" title="Nothing is waiting for you">
-        When an agent wants to change something you said, it lands here for you to decide.
+        When an agent or an edit of MEMORY.md wants to change something you said, it lands here for you to decide.
       </EmptyState>
     )
   if (filters.show === 'candidates')
     return (
       <EmptyState icon="check" title="Nothing is waiting for you">
-        A preference that you state once in a conversation lands here, and holds when you confirm it.
+        A preference that you state once in a conversation, or a line in MEMORY.md that is meant for every context,
+        lands here, and holds when you confirm it.
       </EmptyState>
     )
   if (isFiltered(filters))
@@ -134,8 +189,8 @@ function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
       <p>
-        Its words, where they came from and everything that happened to it appear here. <kbd>j</kbd> and <kbd>k</kbd> go
-        through the list, <kbd>?</kbd> shows every key.
+        Its text, its source and its history appear here. <kbd>j</kbd> and <kbd>k</kbd> move through the list;{' '}
+        <kbd>?</kbd> shows all keys.
       </p>
     </EmptyState>
   )

@@ -3,14 +3,14 @@ import { Link } from '../../navigation/link.tsx'
 import { match } from '../../navigation/match.ts'
 import { path, query } from '../../navigation/router.ts'
 import { EmptyState } from '../../ui/notice.tsx'
-import { BaselinesView } from './baselines-view.tsx'
-import { CaseView } from './case-view.tsx'
-import { CompareView } from './compare-view.tsx'
+import { CaseView } from './case/case-view.tsx'
 import { LiveView } from './live-view.tsx'
-import { PackView } from './pack-view.tsx'
-import { PacksView } from './packs-view.tsx'
-import { RunView } from './run-view.tsx'
-import { RunsView } from './runs-view.tsx'
+import { BaselinesView } from './packs/baselines-view.tsx'
+import { PackView } from './packs/pack-view.tsx'
+import { PacksView } from './packs/packs-view.tsx'
+import { CompareView } from './runs/compare-view.tsx'
+import { RunView } from './runs/run-view.tsx'
+import { RunsView } from './runs/runs-view.tsx'
 
 const tabs = [
   { href: '/evaluation', name: 'Packs' },
@@ -27,7 +27,10 @@ export function EvaluationPage() {
     <>
       <header class="page-head">
         <h1>Evaluation</h1>
-        <p>Every figure comes from a run that can be looked into, case by case.</p>
+        <p>
+          How well memory works, measured. A pack is a set of test messages with the beliefs they must bring; every
+          figure links to its cases.
+        </p>
       </header>
       <nav class="tabs" aria-label="Evaluation">
         {tabs.map(({ href, name }) => (

@@ -1,7 +1,7 @@
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange } from '../../api/live.ts'
-import { count, figure, milliseconds, percent } from '../../format/numbers.ts'
+import { count, milliseconds, percent } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { BarPlot } from '../../plots/bar-plot.tsx'
 import { LinePlot } from '../../plots/line-plot.tsx'
@@ -28,16 +28,20 @@ export function LiveView() {
             <OverDays days={report.days} total={report.records} />
             <dl class="figures">
               <Spread name="Time" value={report.durationMs} format={milliseconds} />
-              <Spread name="Beliefs recalled" value={report.recalledMemoryCount} format={figure} />
+              <Spread
+                name="Beliefs recalled"
+                value={report.recalledMemoryCount}
+                format={(value) => count(Math.round(value))}
+              />
               <Spread
                 name="Characters injected"
                 value={report.contextChars}
                 format={(value) => count(Math.round(value))}
               />
               <div>
-                <dt>Put something into the context</dt>
+                <dt>Gave the agent something</dt>
                 <dd class="number">{report.injectedShare === null ? '–' : percent(report.injectedShare)}</dd>
-                <dd class="figure-note">of all recalls</dd>
+                <dd class="figure-note">pinned beliefs included</dd>
               </div>
             </dl>
           </div>
@@ -82,7 +86,7 @@ function Kinds({ report: { isRecording, invalid, bySource } }: { readonly report
       {invalid === 0 ? null : <Badge tone="bad">{count(invalid)} unreadable</Badge>}
       {Object.entries(bySource).map(([source, records]) => (
         <Badge key={source}>
-          {source === 'none' ? `${count(records)} named nothing` : `${count(records)} answered by ${source}`}
+          {source === 'none' ? `${count(records)} without an answer` : `${count(records)} answered by ${source}`}
         </Badge>
       ))}
     </p>

@@ -2,7 +2,9 @@ import type { ListedRun } from '../../../../src/http/api/contract.ts'
 import { address } from '../../navigation/match.ts'
 
 export const runAddress = (id: string): string => address('evaluation', 'runs', id)
-export const packAddress = (id: string): string => address('evaluation', 'packs', id)
+/** The page of a pack; with a system, of its runs by that one. */
+export const packAddress = (id: string, system: string | null = null): string =>
+  `${address('evaluation', 'packs', id)}${system === null ? '' : `?system=${encodeURIComponent(system)}`}`
 export const caseAddress = (run: string, id: string): string => address('evaluation', 'runs', run, 'cases', id)
 
 /** Where to go from what is not there. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
@@ -22,7 +22,7 @@ export function HealthPage() {
     <>
       <header class="page-head">
         <h1>Health</h1>
-        <p>Whether the memory is sound, where it is kept, and how MEMORY.md stands to it.</p>
+        <p>Is the memory intact, where is it stored, and does MEMORY.md agree with it?</p>
       </header>
       <div class="stack">
         {facts === null ? null : <Counts facts={facts} />}
@@ -65,16 +65,17 @@ function Counts({ facts: { counts } }: { readonly facts: Facts }) {
 function Doctor() {
   const found = useResource('doctor', (signal) => ask('doctor', { signal }))
   return (
-    <section class="panel" aria-label="Doctor">
+    <section class="panel" aria-label="Checks">
       <header class="panel-head">
-        <h2>Doctor</h2>
+        <h2>Checks</h2>
         {found.value === null ? null : (
-          <Badge tone={found.value.ok ? 'good' : 'bad'}>{found.value.ok ? 'sound' : 'needs attention'}</Badge>
+          <Badge tone={found.value.ok ? 'good' : 'bad'}>{found.value.ok ? 'all passed' : 'needs attention'}</Badge>
         )}
         <Button icon="sync" class="small" isBusy={found.isLoading} onClick={found.reload}>
           Check again
         </Button>
       </header>
+      {found.isLoading ? <CheckProgress /> : null}
       <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Checking the whole store" />}>
         {({ findings, checkedAt }) => (
           <>
@@ -99,6 +100,37 @@ function Doctor() {
   )
 }
 
+const askEveryMs = 400
+
+/** How far the check has come. A small store is checked before this is asked for. */
+function CheckProgress() {
+  const [progress, setProgress] = useState<Answer<'doctorProgress'>['progress']>(null)
+  useEffect(() => {
+    const controller = new AbortController()
+    const look = () =>
+      ask('doctorProgress', { signal: controller.signal }).then(
+        (answer) => setProgress(answer.progress),
+        // The check itself says what fails.
+        () => undefined,
+      )
+    const timer = setInterval(() => void look(), askEveryMs)
+    return () => {
+      clearInterval(timer)
+      controller.abort()
+    }
+  }, [])
+  if (progress === null) return null
+  const { label, done, total } = progress
+  return (
+    <p class="check-progress small">
+      <progress max={total} value={done} aria-label="How far the check has come" />
+      <span class="soft" role="status">
+        {`${label}, ${count(done)} of ${count(total)}`}
+      </span>
+    </p>
+  )
+}
+
 function Mirror() {
   const found = useResource('mirror', (signal) => ask('mirror', { signal }), { freshness: journalHead.value })
   const [error, setError] = useState<Refusal | null>(null)
@@ -107,7 +139,7 @@ function Mirror() {
     setBusy(true)
     try {
       await ask('syncMirror')
-      say('MEMORY.md and the store are in line.')
+      say('MEMORY.md and the store are in sync.')
       setError(null)
       found.reload()
     } catch (reason) {
@@ -116,9 +148,9 @@ function Mirror() {
     setBusy(false)
   }
   return (
-    <section class="panel" aria-label="Mirror">
+    <section class="panel" aria-label="MEMORY.md">
       <header class="panel-head">
-        <h2>Mirror</h2>
+        <h2>MEMORY.md</h2>
         {found.value === null ? null : <MirrorState mirror={found.value} />}
         <Button icon="sync" class="small" isBusy={isBusy} onClick={() => void sync()}>
           Sync
@@ -128,8 +160,7 @@ function Mirror() {
         {({ exists, file, items, lastSyncAt, problems }) => (
           <div class="panel-pad stack tight">
             <p class="soft">
-              MEMORY.md is the memory as a file for people and agents. What is edited there flows back when it is
-              synced.
+              The beliefs as a file that people and agents can read and edit. Edits reach the store at the next sync.
             </p>
             <dl class="facts">
               <div>
@@ -161,9 +192,9 @@ function Mirror() {
 }
 
 function MirrorState({ mirror: { exists, isInSync } }: { readonly mirror: Answer<'mirror'> }) {
-  if (!exists) return <Badge>not there</Badge>
+  if (!exists) return <Badge>no file</Badge>
   if (isInSync === null) return <Badge tone="odd">unknown</Badge>
-  return isInSync ? <Badge tone="good">in line</Badge> : <Badge tone="odd">differs</Badge>
+  return isInSync ? <Badge tone="good">in sync</Badge> : <Badge tone="odd">differs</Badge>
 }
 
 function Store({ facts }: { readonly facts: Facts }) {

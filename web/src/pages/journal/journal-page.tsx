@@ -4,6 +4,7 @@ import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
 import { dayOf, namedDay } from '../../format/time.ts'
+import { navigate, query, withQuery } from '../../navigation/router.ts'
 import { useResource } from '../../state/resource.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -15,32 +16,86 @@ const pageSize = 50
 
 /** Every change of the memory, newest first, with the way back. */
 export function JournalPage() {
-  const latest = useResource('journal', (signal) => ask('journal', { query: { limit: pageSize }, signal }), {
-    freshness: journalHead.value,
-  })
+  const filters = journalFilters()
+  const latest = useResource(
+    JSON.stringify(filters),
+    (signal) => ask('journal', { query: { limit: pageSize, ...filters }, signal }),
+    { freshness: journalHead.value },
+  )
   return (
     <>
       <header class="page-head">
         <h1>Journal</h1>
         <p>
-          Every change of a belief, and what was forgotten, by whom and when. Messages that were only kept are left out.
-          Most changes can be undone; what was forgotten is gone.
+          Every change of a belief: who made it, when, and what it changed. Most changes can be undone; forgotten text
+          cannot be brought back.
         </p>
       </header>
+      <Filters />
       <section class="panel" aria-label="Changes">
         <Loaded resource={latest} waiting={<SkeletonRows rows={10} label="Loading the journal" />}>
           {(page) =>
             page.items.length === 0 ? (
-              <EmptyState icon="journal" title="Nothing has happened yet">
-                The first thing that is remembered will stand here.
+              <EmptyState
+                icon="journal"
+                title={Object.keys(filters).length > 0 ? 'No change fits' : 'Nothing has happened yet'}
+              >
+                {Object.keys(filters).length > 0
+                  ? 'Choose another kind or author.'
+                  : 'The first belief will appear here.'}
               </EmptyState>
             ) : (
-              <Changes latest={page} />
+              <Changes key={JSON.stringify(filters)} latest={page} />
             )
           }
         </Loaded>
       </section>
     </>
+  )
+}
+
+const kinds = ['remember', 'correct', 'edit', 'propose', 'accept', 'reject', 'forget', 'import', 'undo'] as const
+const actors = ['person', 'agent', 'document', 'tool', 'model'] as const
+
+/** What stands in the address, so that a view can be kept. */
+function journalFilters() {
+  const kind = kinds.find((one) => one === query.value.get('kind'))
+  const actor = actors.find((one) => one === query.value.get('actor'))
+  return { ...(kind === undefined ? {} : { kind: [kind] }), ...(actor === undefined ? {} : { actor: [actor] }) }
+}
+
+function Filters() {
+  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
+  const { kind, actor } = journalFilters()
+  return (
+    <search class="row journal-filters" aria-label="Changes">
+      <select
+        class="select narrow"
+        aria-label="Kind of change"
+        value={kind?.[0] ?? ''}
+        onChange={(event) => set({ kind: event.currentTarget.value })}
+      >
+        <option value="">All kinds</option>
+        {kinds.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <select
+        class="select narrow"
+        aria-label="Author"
+        value={actor?.[0] ?? ''}
+        onChange={(event) => set({ actor: event.currentTarget.value })}
+      >
+        <option value="">All authors</option>
+        {actors.map((one) => (
+          <option key={one} value={one}>
+            {one === 'person' ? 'you' : one}
+          </option>
+        ))}
+      </select>
+    </search>
   )
 }
 
@@ -56,7 +111,7 @@ function Changes({ latest }: { readonly latest: Page }) {
     if (next === null) return
     setBusy(true)
     try {
-      const page = await ask('journal', { query: { limit: pageSize, before: next } })
+      const page = await ask('journal', { query: { limit: pageSize, before: next, ...journalFilters() } })
       setOlder((before) => ({ items: [...(before?.items ?? []), ...page.items], next: page.nextBefore }))
       setError(null)
     } catch (reason) {
@@ -92,7 +147,7 @@ function Changes({ latest }: { readonly latest: Page }) {
       ))}
       <Refused error={error} />
       {next === null ? (
-        <p class="more-rows soft small">This is where it began.</p>
+        <p class="more-rows soft small">This is the first change.</p>
       ) : (
         <div class="more-rows">
           <Button tone="quiet" isBusy={isBusy} onClick={() => void more()}>

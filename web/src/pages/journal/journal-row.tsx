@@ -1,4 +1,6 @@
+import { useState } from 'preact/hooks'
 import type { Answer, JournalEntry } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
 import { counted } from '../../format/numbers.ts'
 import { eventWords, throughWords, whoWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
@@ -6,6 +8,8 @@ import { address } from '../../navigation/match.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'
 import { UndoButton } from '../../ui/undo-button.tsx'
+import { Change } from '../beliefs/detail/proposal.tsx'
+import { changesBetween } from '../beliefs/detail/revision-changes.ts'
 
 export type Entry = Answer<'journal'>['items'][number]
 
@@ -27,13 +31,16 @@ export function JournalRow({ entry }: { readonly entry: Entry }) {
   return (
     <li class={event.undoneBy === null ? 'journal-row' : 'journal-row undone'}>
       <Badge tone={tones[event.kind] ?? 'plain'}>{event.kind}</Badge>
-      <p class="journal-text break">
-        {whoWords(event)} {eventWords[event.kind]} <Names entry={entry} />
-        <Turns event={event} />
-        <span class="soft">{throughWords(event)}</span>
-        {event.undoes === null ? null : <span class="soft"> (change {event.undoes})</span>}
-        {event.undoneBy === null ? null : <span class="soft"> Undone by change {event.undoneBy}.</span>}
-      </p>
+      <div class="journal-text break">
+        <p>
+          {whoWords(event)} {eventWords[event.kind]} <Names entry={entry} />
+          <Turns event={event} />
+          <span class="soft">{throughWords(event)}</span>
+          {event.undoes === null ? null : <span class="soft"> (change {event.undoes})</span>}
+          {event.undoneBy === null ? null : <span class="soft"> Undone by change {event.undoneBy}.</span>}
+        </p>
+        {event.beliefCount === 0 || event.kind === 'forget' ? null : <Details number={event.number} />}
+      </div>
       <span class="journal-number number soft small" title="The number of this change">
         {event.number}
       </span>
@@ -44,6 +51,55 @@ export function JournalRow({ entry }: { readonly entry: Entry }) {
         <UndoButton event={event} />
       </span>
     </li>
+  )
+}
+
+/** What a change did, asked for when somebody wants to see it. */
+function Details({ number }: { readonly number: number }) {
+  const [changes, setChanges] = useState<Changes | null>(null)
+  const show = async () => {
+    if (changes === null) setChanges((await ask('journalEvent', { params: { number } })).changes)
+  }
+  return (
+    <details class="small" onToggle={(event) => event.currentTarget.open && void show()}>
+      <summary>What changed</summary>
+      {changes === null ? (
+        <p class="soft">Loading…</p>
+      ) : (
+        changes.map(({ beliefId, before, after }) => (
+          <Changed key={beliefId} before={before} after={after} all={changes} />
+        ))
+      )}
+    </details>
+  )
+}
+
+type Changes = Answer<'journalEvent'>['changes']
+type ChangedProps = Pick<Changes[number], 'before' | 'after'> & { readonly all: Changes }
+
+function Changed({ before, after, all }: ChangedProps) {
+  const belief = after ?? before
+  if (belief === null) return <p class="soft">Its text was forgotten.</p>
+  const began = before === null ? [{ field: 'content', before: '', after: after?.content ?? '' }] : []
+  const ended = after === null ? [{ field: 'content', before: before?.content ?? '', after: '' }] : []
+  const fields = [
+    ...began,
+    ...ended,
+    ...changesBetween(
+      before,
+      after,
+      all.flatMap((one) => one.after ?? []),
+    ),
+  ]
+  return (
+    <div class="stack tight journal-change">
+      <b>
+        <bdi>{belief.name}</bdi>
+      </b>
+      {fields.map((one) => (
+        <Change key={one.field} {...one} />
+      ))}
+    </div>
   )
 }
 
@@ -69,7 +125,7 @@ function Names({ entry: { event, names } }: { readonly entry: Entry }) {
           <span key={id}>
             {index === 0 ? '' : ', '}
             {name === null ? (
-              <span class="soft">something that is gone</span>
+              <span class="soft">a forgotten belief</span>
             ) : (
               <Link href={address('beliefs', id)}>
                 <bdi>{name}</bdi>

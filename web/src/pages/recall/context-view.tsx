@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { Answer, Belief, NearMiss, Quote, RelevantBelief } from '../../../../src/http/api/contract.ts'
-import { figure } from '../../format/numbers.ts'
-import { moment } from '../../format/time.ts'
+import type { Answer, Belief, MatchedForm, Quote, RelevantBelief } from '../../../../src/http/api/contract.ts'
+import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
@@ -9,9 +8,11 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ExplanationTree } from './explanation-tree.tsx'
-import { quoteWords, reasonWords } from './reason-words.ts'
+import { LeftOutView } from './left-out-view.tsx'
+import { matchWords, quoteStrength, quoteWords, strengthOf } from './reason-words.ts'
 import { pointedAt } from './recall-state.ts'
 import { ScoreBar } from './score-bar.tsx'
+import { StrengthChip } from './strength-chip.tsx'
 
 export type Wish = 'absent' | 'present'
 export type OnWish = (belief: Belief, wish: Wish) => void
@@ -23,76 +24,82 @@ type ContextViewProps = {
   readonly onWish: OnWish
 }
 
-/** What the message itself brings about comes first: what was named, and what was named in vain. Then what is always there. */
+/** What the agent gets, in the order in which it gets it, each line once and with its reason. Then what was left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
-  const { context, leftOut, quoteDecision } = answer
-  const { prelude, pinned, relevant, questions, quotes } = context
+  const { context, leftOut, quoteDecision, namedAnyway } = answer
+  const { prelude, relevant, questions, quotes } = context
+  const told = new Set(prelude?.beliefIds ?? [])
+  const pinned = context.pinned.filter(({ id }) => !told.has(id))
   const best = Math.max(0, ...relevant.map(({ score }) => score))
+  const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
+  const isNamed = relevant.length + namedAnyway.length > 0
   return (
     <>
+      <Tier
+        title="Preferences and standing instructions"
+        note="Told in every context"
+        count={prelude?.beliefIds.length ?? 0}
+      >
+        {(prelude?.text.split('\n') ?? []).map((line, index) => (
+          <Told key={`${line}-${index}`} line={line} id={prelude?.beliefIds[index] ?? null} />
+        ))}
+      </Tier>
+      <Tier title="Always holds here" note="Pinned in these scopes" count={pinned.length}>
+        {pinned.map((belief) => (
+          <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
+        ))}
+      </Tier>
       <Tier
         title="Relevant to this message"
         note="Named by the message, best first"
         count={relevant.length}
-        empty={
-          isAsked
-            ? 'The message names nothing that is remembered here.'
-            : 'Write a message to see which beliefs it brings, and why.'
-        }
+        empty={emptyWords(isAsked, isNamed, quotes.length)}
       >
         {relevant.map((one) => (
           <Relevant key={one.belief.id} relevant={one} best={best} onWish={onWish} all={relevant} />
         ))}
       </Tier>
-      <Tier title="Said earlier" note="Quotes, word for word" count={quotes.length}>
-        {quotes.map((quote) => (
-          <Quoted key={quote.turn} quote={quote} asked={quoteDecision?.asked ?? []} />
-        ))}
-      </Tier>
-      <Tier title="Left out" note="Mentioned, but not given to the agent" count={leftOut.length} isAside>
-        {byUse(leftOut).map((miss) => (
-          <LeftOut key={miss.belief.id} miss={miss} onWish={onWish} />
-        ))}
-      </Tier>
-      <Tier title="Always here" note="Pinned in these scopes" count={pinned.length}>
-        {pinned.map((belief) => (
-          <Plain key={belief.id} belief={belief} onWish={onWish} />
-        ))}
-      </Tier>
       <Tier title="Still open" note="Pinned questions" count={questions.length}>
         {questions.map((belief) => (
-          <Plain key={belief.id} belief={belief} onWish={onWish} />
+          <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
         ))}
       </Tier>
-      <Tier
-        title="About the person"
-        note="Told in every context"
-        count={prelude === null ? 0 : prelude.beliefIds.length}
-      >
-        {prelude === null ? null : (
-          <li class="recalled">
-            <p class="prose lines">{prelude.text}</p>
-          </li>
-        )}
+      <Tier title="Said earlier" note="Quotes, word for word" count={quotes.length}>
+        {quotes.map((quote) => (
+          <Quoted
+            key={`${quote.turn}-${quote.text}`}
+            quote={quote}
+            asked={quoteDecision?.asked ?? []}
+            threshold={quoteDecision?.threshold ?? 0}
+          />
+        ))}
       </Tier>
+      <LeftOutView misses={leftOut} onWish={onWish} />
     </>
   )
+}
+
+function emptyWords(isAsked: boolean, isNamed: boolean, quotes: number): string {
+  if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
+  if (isNamed) return 'The message names only what is always here.'
+  return quotes > 0
+    ? 'The message names no belief. What was said earlier answers it.'
+    : 'The message names nothing that is remembered here.'
 }
 
 type TierProps = {
   readonly title: string
   readonly note: string
   readonly count: number
-  readonly isAside?: boolean
   /** What is said when nothing is in it; without it the tier is not shown then. */
   readonly empty?: string
   readonly children: ComponentChildren
 }
 
-function Tier({ title, note, count, isAside = false, empty, children }: TierProps) {
+function Tier({ title, note, count, empty, children }: TierProps) {
   if (count === 0 && empty === undefined) return null
   return (
-    <section class={isAside ? 'panel tier aside' : 'panel tier'}>
+    <section class="panel tier">
       <header class="tier-head">
         <h2>{title}</h2>
         <span class="soft small">{note}</span>
@@ -100,6 +107,21 @@ function Tier({ title, note, count, isAside = false, empty, children }: TierProp
       </header>
       {count === 0 ? <p class="tier-empty soft">{empty}</p> : <ul>{children}</ul>}
     </section>
+  )
+}
+
+function Told({ line, id }: { readonly line: string; readonly id: string | null }) {
+  return (
+    <li class="recalled told">
+      <p class="prose" dir="auto">
+        {line}
+      </p>
+      {id === null ? null : (
+        <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${line}`}>
+          See it
+        </Link>
+      )}
+    </li>
   )
 }
 
@@ -111,54 +133,91 @@ type RelevantProps = {
 }
 
 function Relevant({ relevant, best, onWish, all }: RelevantProps) {
-  const { belief, through, explanation } = relevant
+  const { belief, through, explanation, matches } = relevant
   const relation = all.find((one) => one.belief.id === through)?.belief
+  return (
+    <Pointed id={belief.id}>
+      <Head belief={belief} onWish={onWish} wish="absent">
+        <StrengthChip strength={through === null ? strengthOf(relevant) : 'possible'} />
+      </Head>
+      <Words belief={belief} />
+      {through === null ? (
+        <>
+          <Reasons matches={matches} />
+          <details class="how">
+            <summary>Details: score and numbers</summary>
+            <ScoreBar relevant={relevant} best={best} />
+            <ExplanationTree explanation={explanation} />
+          </details>
+        </>
+      ) : (
+        <Reason>Not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
+      )}
+    </Pointed>
+  )
+}
+
+/** While the pointer is on it, the words that named it are shown stronger in the message. */
+function Pointed({ id, children }: { readonly id: string; readonly children: ComponentChildren }) {
   return (
     <li
       class="recalled"
       onMouseEnter={() => {
-        pointedAt.value = belief.id
+        pointedAt.value = id
       }}
       onMouseLeave={() => {
         pointedAt.value = null
       }}
     >
-      <Head belief={belief} onWish={onWish} wish="absent" />
-      <Words belief={belief} />
-      {through === null ? (
-        <>
-          <ScoreBar relevant={relevant} best={best} />
-          <details class="how">
-            <summary>How the score was reached</summary>
-            <ExplanationTree explanation={explanation} />
-          </details>
-        </>
-      ) : (
-        <p class="soft small">Not named itself; it is part of “{relation?.name ?? through}”, which was.</p>
-      )}
+      {children}
     </li>
   )
 }
 
-function Quoted({ quote, asked }: { readonly quote: Quote; readonly asked: readonly string[] }) {
-  const { text, at, speaker, role, earlier, explanation } = quote
+const Reason = ({ children }: { readonly children: ComponentChildren }) => (
+  <p class="reason">
+    <Icon name="check" size={14} /> <span>{children}</span>
+  </p>
+)
+
+const Reasons = ({ matches }: { readonly matches: readonly MatchedForm[] }) => (
+  <>
+    {matches.map((match, index) => (
+      <Reason key={`${match.form}-${index}`}>{matchWords(match)}</Reason>
+    ))}
+  </>
+)
+
+type QuotedProps = { readonly quote: Quote; readonly asked: readonly string[]; readonly threshold: number }
+
+function Quoted({ quote, asked, threshold }: QuotedProps) {
+  const { text, at, speaker, role, earlier, explanation, session, turn } = quote
+  const who = speaker ?? speakers[role]
   return (
     <li class="recalled">
-      <p class="row">
-        <bdi>{speaker ?? speakers[role]}</bdi>
-        <time class="soft small" dateTime={at}>
-          {moment(at)}
-        </time>
+      <div class="recalled-head">
+        <span class="recalled-name">
+          <bdi>{who}</bdi> said on{' '}
+          <time dateTime={at} title={moment(at)}>
+            {dayOf(at)}
+          </time>
+        </span>
+        <StrengthChip strength={quoteStrength(quote, threshold)} />
         {earlier ? <Badge>earlier</Badge> : null}
-      </p>
-      <blockquote class="prose" dir="auto">
+        <Link
+          class="soft small to-end"
+          href={`${address('conversations', session)}?turn=${encodeURIComponent(turn)}`}
+          aria-label={`See the conversation of ${dayOf(at)}`}
+        >
+          See the conversation
+        </Link>
+      </div>
+      <blockquote class="quote prose" dir="auto">
         {text}
       </blockquote>
-      <p class="reason">
-        <Icon name="recall" /> <span>{quoteWords(quote, asked)}</span>
-      </p>
+      <Reason>{quoteWords(quote, asked)}</Reason>
       <details class="how">
-        <summary>How the score was reached</summary>
+        <summary>Details: score and numbers</summary>
         <ExplanationTree explanation={explanation} />
       </details>
     </li>
@@ -167,46 +226,34 @@ function Quoted({ quote, asked }: { readonly quote: Quote; readonly asked: reado
 
 const speakers = { user: 'You', assistant: 'The assistant', tool: 'A tool' } as const
 
-function Plain({ belief, onWish }: { readonly belief: Belief; readonly onWish: OnWish }) {
+type PinnedProps = { readonly belief: Belief; readonly matches: readonly MatchedForm[]; readonly onWish: OnWish }
+
+function Pinned({ belief, matches, onWish }: PinnedProps) {
   return (
-    <li class="recalled">
+    <Pointed id={belief.id}>
       <Head belief={belief} onWish={onWish} wish="absent" />
       <Words belief={belief} />
-    </li>
+      <Reason>It is pinned, so it is here whatever the message says.</Reason>
+      <Reasons matches={matches} />
+    </Pointed>
   )
 }
 
-/** Reasons about which nothing needs to be done. */
-const settled: readonly NearMiss['reason']['kind'][] = ['superseded', 'resolved', 'pinned-already']
-
-const byUse = (misses: readonly NearMiss[]): readonly NearMiss[] =>
-  misses.toSorted(
-    (one, other) => Number(settled.includes(one.reason.kind)) - Number(settled.includes(other.reason.kind)),
-  )
-
-function LeftOut({ miss, onWish }: { readonly miss: NearMiss; readonly onWish: OnWish }) {
-  const { belief, reason, score } = miss
-  return (
-    <li class="recalled">
-      <Head belief={belief} onWish={onWish} wish="present" />
-      <p class="clip" dir="auto">
-        {belief.content}
-      </p>
-      <p class="reason">
-        <Icon name="filter" /> <span>{reasonWords(reason)}</span>
-        {score === null ? null : <span class="soft small number">score {figure(score)}</span>}
-      </p>
-    </li>
-  )
+type HeadProps = {
+  readonly belief: Belief
+  readonly onWish: OnWish
+  readonly wish: Wish
+  readonly children?: ComponentChildren
 }
 
-function Head({ belief, onWish, wish }: { readonly belief: Belief; readonly onWish: OnWish; readonly wish: Wish }) {
+export function Head({ belief, onWish, wish, children }: HeadProps) {
   const words = wish === 'absent' ? 'Should not be here' : 'Should be here'
   return (
     <div class="recalled-head">
       <Link class="recalled-name break" href={address('beliefs', belief.id)}>
         <bdi>{belief.name}</bdi>
       </Link>
+      {children}
       <span class="soft small break">
         {typeWords[belief.type]} · {belief.scopes.join(', ')}
       </span>

@@ -1,8 +1,9 @@
 import { useRef } from 'preact/hooks'
 import type { Answer } from '../../../../src/http/api/contract.ts'
+import { count } from '../../format/numbers.ts'
+import { pieces } from '../../format/pieces.ts'
 import { useKeys } from '../../navigation/keys.ts'
-import { pieces } from '../../ui/pieces.ts'
-import { message, pointedAt } from './recall-state.ts'
+import { longestMessage, message, pointedAt } from './recall-state.ts'
 
 type Highlights = Answer<'recall'>['highlights']
 
@@ -38,7 +39,6 @@ export function MessageBox({ highlights }: { readonly highlights: Highlights }) 
           ref={area}
           dir="auto"
           rows={5}
-          maxLength={100_000}
           spellcheck={false}
           placeholder="Write what you would say to your agent"
           value={message.value}
@@ -53,8 +53,20 @@ export function MessageBox({ highlights }: { readonly highlights: Highlights }) 
           }}
         />
       </div>
+      <TooLong length={message.value.length} />
       <Slips highlights={highlights} />
     </div>
+  )
+}
+
+/** What is too long is said, never cut. */
+function TooLong({ length }: { readonly length: number }) {
+  if (length <= longestMessage) return null
+  return (
+    <p class="refused" role="alert">
+      The message has {count(length)} characters; recall takes at most {count(longestMessage)}. Shorten it to the part
+      that asks something.
+    </p>
   )
 }
 

@@ -1,9 +1,10 @@
-import type { NearMissReason, Quote } from '../../../../src/http/api/contract.ts'
-import { counted } from '../../format/numbers.ts'
+import type { MatchedForm, NearMissReason, Quote, RelevantBelief } from '../../../../src/http/api/contract.ts'
+import { count, counted } from '../../format/numbers.ts'
 
 const limits = {
   maxBeliefs: 'the context has no room for more beliefs',
   maxPinned: 'too many beliefs are pinned',
+  maxFromAgents: 'agents wrote as many of its beliefs as allowed',
   maxQuestions: 'too many questions are open',
   maxCharacters: 'the context has no room for so many words',
 } as const
@@ -17,12 +18,10 @@ export function reasonWords(reason: NearMissReason): string {
       return 'A newer belief has replaced it.'
     case 'resolved':
       return 'The question is settled.'
-    case 'pinned-already':
-      return 'It is pinned, so it is there already.'
     case 'open-question':
       return 'Open questions are shown only when they are pinned.'
     case 'expertise':
-      return 'Expertise is told in the prelude, not by mention.'
+      return 'Expertise is part of “Preferences and standing instructions”, in every context.'
     case 'over-budget':
       return `It ranked too low: ${limits[reason.limit]}.`
     case 'other-agent':
@@ -34,11 +33,45 @@ export function reasonWords(reason: NearMissReason): string {
   }
 }
 
+/** "You wrote 'Redis', which is its name. 1 of 11 beliefs has that name." */
+export function matchWords({ field, form, words, holders, population }: MatchedForm): string {
+  const [first] = words
+  const written = first === undefined ? form : first.text
+  const typo = words.find((one) => one.typo !== null)?.typo
+  const noun = field === 'name' ? 'its name' : 'one of its aliases'
+  const meant =
+    typo == null
+      ? written.toLowerCase() === form.toLowerCase()
+        ? `which is ${noun}`
+        : `which means “${form}”, ${noun}`
+      : `taken for a typo of “${form}”, ${noun}`
+  const times = words.length > 1 ? ` ${words.length} times` : ''
+  const share =
+    holders === 1
+      ? `1 of ${counted(population, 'belief')} in view has that name.`
+      : `${count(holders)} of ${counted(population, 'belief')} in view have that name.`
+  return `You wrote “${written}”${times}, ${meant}. ${population < 2 ? '' : share}`.trim()
+}
+
+export type Strength = 'strong' | 'possible'
+
+/** A name that stands in the message as it is, and that few others have, is surely meant. */
+export const strengthOf = ({ matches }: Pick<RelevantBelief, 'matches'>): Strength =>
+  matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
+
+export const quoteStrength = ({ score }: Quote, threshold: number): Strength =>
+  score >= threshold ? 'strong' : 'possible'
+
+const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
+
+const shareWords = (held: number, of: number): string =>
+  held < of ? `${count(held)} of the ${counted(of, 'word')}` : of === 1 ? 'the one word' : `all ${counted(of, 'word')}`
+
 /** Why something that was said is shown for a message, in a sentence. */
 export function quoteWords({ shared, nearby }: Quote, asked: readonly string[]): string {
-  const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
-  const question = asked.length === 0 ? '' : `The message asks with ${counted(asked.length, 'telling word')}. `
-  const held = shared.length === 0 ? 'It holds none of them itself' : `It holds ${listed(shared)}`
-  const beside = nearby.length === 0 ? '' : `; said right beside it: ${listed(nearby)}`
-  return `${question}${held}${beside}.`
+  const held =
+    asked.length === 0
+      ? `It has the words ${listed(shared)}.`
+      : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listed(shared)}`}.`
+  return nearby.length === 0 ? held : `${held} The messages beside it have ${listed(nearby)}.`
 }

@@ -1,9 +1,11 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import type { Belief } from '../../../../src/http/api/contract.ts'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import type { Answer, Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { counted, milliseconds } from '../../format/numbers.ts'
+import { scopes as allScopes } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
+import { useSettled } from '../../state/settled.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -12,11 +14,9 @@ import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
 import { MessageBox } from './message-box.tsx'
 import { MissingDialog } from './missing-dialog.tsx'
-import { activeScopes, adoptScopes, message } from './recall-state.ts'
+import { activeScopes, adoptScopes, longestMessage, message } from './recall-state.ts'
 import { RemedyDialog } from './remedy-dialog.tsx'
 import { ScopeChooser } from './scope-chooser.tsx'
-
-const typingPauseMs = 180
 
 /** What an agent would be given for a message, and why; asked again at every pause of the typing. */
 export function RecallPage() {
@@ -30,7 +30,9 @@ export function RecallPage() {
     async (signal) => ({
       asked,
       answer:
-        scopes.length === 0 ? null : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
+        scopes.length === 0 || asked.length > longestMessage
+          ? null
+          : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
     }),
     { freshness: journalHead.value, keep: true },
   )
@@ -47,15 +49,20 @@ export function RecallPage() {
         <div class="stack recall-ask">
           <div class="panel panel-pad stack">
             <MessageBox highlights={highlights} />
-            <ScopeChooser />
-            <div class="row apart">
-              <span class="soft small number" role="status">
-                {answer === null ? ' ' : `${countWords(answer.context)} in ${milliseconds(answer.durationMs)}`}
-              </span>
-              <Button icon="plus" onClick={() => setSearching(true)} disabled={answer === null}>
-                Something is missing
-              </Button>
-            </div>
+            {/* Only when the scopes are known, so that nothing moves when they come. */}
+            {allScopes.value === null ? null : (
+              <>
+                <ScopeChooser />
+                <div class="row apart">
+                  <span class="soft small number" role="status">
+                    {answer === null ? ' ' : `${countWords(answer.context)} in ${milliseconds(answer.durationMs)}`}
+                  </span>
+                  <Button icon="plus" onClick={() => setSearching(true)} disabled={answer === null}>
+                    Something is missing
+                  </Button>
+                </div>
+              </>
+            )}
             <Refused error={recalled.value === null ? null : recalled.error} />
           </div>
           {answer === null ? null : <RenderedBlock text={answer.rendered} />}
@@ -63,7 +70,7 @@ export function RecallPage() {
         <div class="stack recall-answer" aria-busy={recalled.isLoading}>
           <Loaded resource={recalled} waiting={<SkeletonBlock kind="cards" label="Recalling" />}>
             {({ asked: text, answer: given }) =>
-              given === null ? (
+              given === null && text.length > longestMessage ? null : given === null ? (
                 <div class="panel">
                   <EmptyState icon="filter" title="No scope is in view">
                     Choose at least one scope. Nothing outside the scopes in view is ever recalled.
@@ -96,15 +103,10 @@ export function RecallPage() {
   )
 }
 
-type Context = {
-  readonly pinned: readonly unknown[]
-  readonly relevant: readonly unknown[]
-  readonly questions: readonly unknown[]
-  readonly quotes: readonly unknown[]
-}
-
-function countWords({ pinned, relevant, questions, quotes }: Context): string {
-  const beliefs = counted(pinned.length + relevant.length + questions.length, 'belief')
+/** Counts every belief once that the block below has a line of. */
+function countWords({ prelude, pinned, relevant, questions, quotes }: Answer<'recall'>['context']): string {
+  const given = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+  const beliefs = counted(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
   return quotes.length === 0 ? beliefs : `${beliefs} and ${counted(quotes.length, 'quote')}`
 }
 
@@ -125,14 +127,4 @@ function RenderedBlock({ text }: { readonly text: string }) {
       )}
     </section>
   )
-}
-
-/** The value as it was at the last pause. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), typingPauseMs)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
 }

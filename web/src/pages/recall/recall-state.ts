@@ -4,6 +4,9 @@ import { scopes } from '../../state/memory-facts.ts'
 
 const key = 'credence-message'
 
+/** As long a message as the server takes. */
+export const longestMessage = 100_000
+
 /**
  * What is asked. It outlives a look at another page and a reload, in this tab alone, and is never part of an address:
  * messages are private.

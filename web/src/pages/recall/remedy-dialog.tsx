@@ -3,6 +3,7 @@ import type { Answer, Belief, Remedy } from '../../../../src/http/api/contract.t
 import { ask } from '../../api/client.ts'
 import { sawEvent } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { counted } from '../../format/numbers.ts'
 import { sayWithUndo } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
 import { say } from '../../state/toasts.ts'
@@ -72,23 +73,37 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
         <b>{belief.name}</b> <span class="soft">{belief.content}</span>
       </p>
       <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Trying out what would help" />}>
-        {({ remedies, isFulfilled }) => (
-          <ul class="remedies" aria-busy={found.isLoading}>
-            {isFulfilled ? <li class="changed-note">Recall does this already.</li> : null}
-            {remedies.length === 0 && !isFulfilled ? (
-              <li class="soft">Nothing that can be changed about this belief would do it.</li>
-            ) : null}
-            {remedies.map((remedy, index) => (
-              <RemedyCard
-                key={`${remedy.kind}-${index}`}
-                remedy={remedy}
-                isBusy={isBusy}
-                isFirst={index === 0}
-                onApply={() => void apply(remedy)}
-                onClose={onClose}
-              />
-            ))}
-          </ul>
+        {({ remedies, isFulfilled, withheld }) => (
+          <>
+            <ul class="remedies" aria-busy={found.isLoading}>
+              {isFulfilled ? <li class="changed-note">Recall does this already.</li> : null}
+              {remedies.length === 0 && !isFulfilled ? (
+                <li class="soft">Nothing that can be changed about this belief would do it.</li>
+              ) : null}
+              {remedies.map((remedy, index) => (
+                <RemedyCard
+                  key={`${remedy.kind}-${index}`}
+                  remedy={remedy}
+                  isBusy={isBusy}
+                  isFirst={index === 0}
+                  onApply={() => void apply(remedy)}
+                  onClose={onClose}
+                />
+              ))}
+            </ul>
+            {withheld.length === 0 ? null : (
+              <details class="small soft">
+                <summary>{counted(withheld.length, 'way')} would do harm and is not offered</summary>
+                <ul class="bullets">
+                  {withheld.map(({ summary, reason }) => (
+                    <li key={summary}>
+                      {summary} {reason}
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            )}
+          </>
         )}
       </Loaded>
       {wish === 'absent' ? null : (

@@ -1,0 +1,66 @@
+import { type Ratio, ratioOf, type Spread, spreadOf } from './measure.ts'
+
+export type LoadRow = {
+  readonly what: string
+  readonly clients: number
+  readonly perSecond: number
+  readonly spread: Spread
+  /** Processor time of one call, where it is measured. */
+  readonly cpuMs?: number
+  /** Beside the first of those measured together, the floor. */
+  readonly ratio?: Ratio
+}
+
+const rounds = 5
+
+/**
+ * What is measured and its floor, a part of the questions at a time, so that the same noise falls on both. `cpu` is the processor
+ * time so far, in milliseconds, of everything that takes part.
+ */
+export async function inTurns<Question>(
+  asks: Readonly<Record<string, (question: Question) => Promise<unknown>>>,
+  clients: number,
+  questions: readonly Question[],
+  cpu?: () => number,
+): Promise<readonly LoadRow[]> {
+  const seen = Object.keys(asks).map((what) => ({ what, took: [] as (readonly number[])[], seconds: 0, cpuMs: 0 }))
+  const inRound = Math.ceil(questions.length / rounds)
+  for (let round = 0; round < rounds; round += 1) {
+    for (const own of seen) {
+      const block = questions.slice(round * inRound, (round + 1) * inRound)
+      const before = cpu?.() ?? 0
+      const { tookMs, seconds } = await underLoad(clients, block, asks[own.what] as (question: Question) => unknown)
+      own.took.push(tookMs)
+      own.seconds += seconds
+      own.cpuMs += (cpu?.() ?? 0) - before
+    }
+  }
+  return seen.map(({ what, took, seconds, cpuMs }) => ({
+    what,
+    clients,
+    perSecond: took.flat().length / seconds,
+    spread: spreadOf(took.flat()),
+    ...(cpu === undefined ? {} : { cpuMs: cpuMs / took.flat().length }),
+    ratio: ratioOf(took, seen[0]?.took ?? []),
+  }))
+}
+
+/** As many at a time as there are clients, each asking again as soon as it has its answer. */
+export async function underLoad<Question>(
+  clients: number,
+  questions: readonly Question[],
+  ask: (question: Question) => unknown,
+) {
+  const tookMs: number[] = []
+  const waiting = [...questions]
+  const start = performance.now()
+  const client = async (): Promise<void> => {
+    for (let question = waiting.pop(); question !== undefined; question = waiting.pop()) {
+      const begin = performance.now()
+      await ask(question)
+      tookMs.push(performance.now() - begin)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return { tookMs, seconds: (performance.now() - start) / 1_000 }
+}

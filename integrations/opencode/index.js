@@ -1,0 +1,70 @@
+// Credence as a plugin of opencode: what a prompt names is put beside it, and prompts and answers are kept. It runs the same
+// hooks as other hosts, as commands: `command` starts Credence, `options` are passed on to every start.
+import { spawn } from 'node:child_process'
+
+/** A hook answers within 300 ms; a busy machine may take longer to start it. */
+const longestHookMs = 5_000
+
+const plugin = {
+  id: 'credence',
+  server: async ({ client, directory }, { command = ['credence'], options = [] } = {}) => {
+    const started = new Set()
+    const run = (event, payload) => runHook([...command, 'hook', event, '--host', 'opencode', ...options], payload)
+    const contextOf = async (event, payload) => {
+      const answer = await run(event, { cwd: directory, ...payload })
+      return answer?.hookSpecificOutput?.additionalContext ?? ''
+    }
+    return {
+      'chat.message': async ({ sessionID }, { message, parts }) => {
+        const prompt = parts
+          .flatMap(({ type, text, synthetic }) => (type === 'text' && synthetic !== true ? [text] : []))
+          .join('\n')
+        if (prompt.trim() === '') return
+        const context = [
+          started.has(sessionID) ? '' : await contextOf('session-start', { session_id: sessionID }),
+          await contextOf('prompt-submit', { session_id: sessionID, prompt }),
+        ].join('')
+        started.add(sessionID)
+        if (context === '') return
+        const id = `prt_${Date.now().toString(16).padStart(12, '0')}credence`
+        parts.push({ id, sessionID, messageID: message.id, type: 'text', text: context, synthetic: true })
+      },
+      event: async ({ event }) => {
+        if (event.type !== 'session.idle') return
+        const { sessionID } = event.properties
+        const answer = await lastAnswer(client, sessionID)
+        if (answer !== '') await run('stop', { cwd: directory, session_id: sessionID, last_assistant_message: answer })
+      },
+      'experimental.session.compacting': async ({ sessionID }) => {
+        await run('pre-compact', { cwd: directory, session_id: sessionID })
+      },
+    }
+  },
+}
+
+export default plugin
+
+async function lastAnswer(client, sessionID) {
+  const { data = [] } = await client.session.messages({ path: { id: sessionID } })
+  const last = data.findLast(({ info }) => info.role === 'assistant')
+  return (last?.parts ?? []).flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('\n\n')
+}
+
+/** The JSON that a hook prints; null when it prints none. A hook that fails is no reason to stop opencode. */
+function runHook([program, ...args], payload) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: longestHookMs })
+    const chunks = []
+    child.on('error', () => resolve(null))
+    child.stdin.on('error', () => {})
+    child.stdout.on('data', (chunk) => chunks.push(chunk))
+    child.on('close', () => {
+      try {
+        resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+      } catch {
+        resolve(null)
+      }
+    })
+    child.stdin.end(JSON.stringify(payload))
+  })
+}

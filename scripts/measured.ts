@@ -1,0 +1,85 @@
+// Runs every pack on every backend and writes the measured table of docs/evaluation.md.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findPacks } from '../src/eval/kinds/retrieval/pack.ts'
+import { manifestOf } from '../src/eval/pack/manifest.ts'
+import { type ComparisonRow, overallTable, packTable, type Table } from '../src/eval/report/comparison.ts'
+import type { Provenance } from '../src/eval/store/schemas/manifest.ts'
+
+const start = '<!-- measured: start -->'
+const end = '<!-- measured: end -->'
+
+type PackProvenance = { readonly id: string; readonly provenance: Provenance | undefined }
+
+export const tableMarkdown = ({ titles, rows }: Table): string =>
+  [titles, titles.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
+    .map((line) => `| ${line.join(' | ')} |`)
+    .join('\n')
+
+/** The measured part of the documentation: nothing in it depends on the machine. */
+export function measuredMarkdown(
+  rows: readonly ComparisonRow[],
+  notes: readonly string[],
+  packs: readonly PackProvenance[] = [],
+): string {
+  return [
+    tableMarkdown(overallTable(rows)),
+    '',
+    'By pack:',
+    '',
+    tableMarkdown(packTable(rows)),
+    '',
+    ...provenanceLines(rows, packs),
+    ...rows.map(({ backend, description }) => `- \`${backend}\`: ${description}.`),
+    ...notes.map((note) => `- ${note}`),
+  ].join('\n')
+}
+
+/** The figure of each pack when it was first run, beside today's. */
+function provenanceLines(rows: readonly ComparisonRow[], packs: readonly PackProvenance[]): readonly string[] {
+  const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
+  const lines = packs.map(({ id, provenance: { casesWritten, by, firstSight } = {} }) => {
+    const now = today.find((pack) => pack.id === id)
+    const { passed, total, date, commit } = firstSight ?? {}
+    const first = firstSight ? `${passed}/${total} (${date}, ${commit})` : 'not measured'
+    const current = now === undefined ? '–' : `${now.totalPassed}/${now.totalCases}`
+    return [id, casesWritten ?? 'unknown', by ?? 'unknown', first, current]
+  })
+  if (lines.length === 0) return []
+  const titles = ['Pack', 'Cases written', 'By', 'First sight', 'Today']
+  return ['Where the cases come from:', '', tableMarkdown({ titles, rows: lines }), '']
+}
+
+/** The document with the text between its markers replaced. */
+export function withMeasured(document: string, file: string, measured: string): string {
+  const [from, to] = [document.indexOf(start), document.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${file}: has no ${start} with ${end} after it.`)
+  return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
+}
+
+if (import.meta.main) {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const out = mkdtempSync(join(tmpdir(), 'credence-measured-'))
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'bin/credence.js'), 'eval', 'all', '--json', '--out', out],
+    {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  rmSync(out, { recursive: true })
+  const { rows, notes, skipped } = JSON.parse(stdout)
+  // A table without some of the backends would be taken for the whole.
+  if (skipped.length > 0) throw new Error(skipped.join('\n'))
+  const packs = findPacks(join(root, 'packs')).flatMap((path) => {
+    const { benchmarkId: id, provenance, runner } = manifestOf(path)
+    return runner === 'calibration' ? [] : [{ id, provenance }]
+  })
+  const file = join(root, 'docs/evaluation.md')
+  writeFileSync(file, withMeasured(readFileSync(file, 'utf8'), file, measuredMarkdown(rows, notes, packs)))
+}

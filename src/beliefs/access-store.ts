@@ -1,0 +1,72 @@
+/** What a token is for. An `invite` can only be exchanged for a token of its person, once. */
+export const tokenKinds = ['person', 'agent', 'admin', 'invite'] as const
+export type TokenKind = (typeof tokenKinds)[number]
+
+/** In order: each may do what those before it may. */
+export const roles = ['reader', 'writer', 'owner'] as const
+export type Role = (typeof roles)[number]
+
+export type Person = { readonly name: string; readonly createdAt: string }
+
+/** A token as it is kept: what it may do, and never the token itself. */
+export type Token = {
+  readonly id: string
+  readonly kind: TokenKind
+  /** Whose memory it opens; null for an administrator. */
+  readonly person: string | null
+  /** Of an agent: the scopes it is held to. Empty for the others. */
+  readonly scopes: readonly string[]
+  readonly label: string
+  readonly createdAt: string
+  /** To within a few minutes; null before the first use. */
+  readonly lastUsedAt: string | null
+  readonly revokedAt: string | null
+}
+
+export type Membership = { readonly team: string; readonly role: Role }
+export type Team = {
+  readonly name: string
+  readonly createdAt: string
+  readonly members: readonly { readonly person: string; readonly role: Role }[]
+}
+
+/** A token with the teams of its person. */
+export type FoundToken = Token & { readonly teams: readonly Membership[] }
+
+/**
+ * Who may use a served memory. Each change is one transaction; it returns false when it did not apply: the name is taken,
+ * or what it names does not exist. Lists are sorted by name or id.
+ */
+export type AccessStore = {
+  addPerson(person: Person): Promise<boolean>
+  /** Removes the tokens and memberships of the person too. */
+  removePerson(name: string): Promise<boolean>
+  people(): Promise<readonly Person[]>
+  /**
+   * False when there is no such person, or an invite of theirs already. A token whose id is there is not added again.
+   */
+  addToken(token: Token, hash: string): Promise<boolean>
+  /** Replaces an invite by a token of the same person. False when it was used, or the person has a token by now. */
+  exchangeInvite(inviteHash: string, token: Omit<Token, 'person'>, hash: string): Promise<boolean>
+  /** False when there is no such token, or it was revoked at another time. */
+  revokeToken(id: string, at: string): Promise<boolean>
+  /** Notes that a token was used at this time. */
+  noteUse(id: string, at: string): Promise<void>
+  /** All of them, or those of one person; revoked ones too. */
+  tokens(person?: string): Promise<readonly Token[]>
+  /** A token that was not revoked. */
+  findToken(by: { readonly hash: string } | { readonly id: string }): Promise<FoundToken | null>
+  addTeam(team: Omit<Team, 'members'>): Promise<boolean>
+  removeTeam(name: string): Promise<boolean>
+  teams(): Promise<readonly Team[]>
+  /** Adds a member or changes the role of one. */
+  setMember(team: string, person: string, role: Role): Promise<boolean>
+  removeMember(team: string, person: string): Promise<boolean>
+}
+
+/** A store that also keeps who may use it. */
+export type AccessControl = {
+  access(): Promise<AccessStore>
+  /** The teams of a person, by name; none for a name that is not a person's. Every local program asks, so it costs one look-up. */
+  memberships(person: string): Promise<readonly Membership[]>
+}

@@ -1,0 +1,116 @@
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listenWith } from '../../../http/listen.ts'
+import { foreignRequest, loopbackNames } from '../../../http/same-origin.ts'
+import { pauseFor } from '../../../memory/conversation/pause.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { memoryProxy } from '../../../proxy/proxy.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
+import { keepingNotice } from '../../memory-location.ts'
+import { MemoryThread } from '../../proxy/memory-thread.ts'
+import { lines } from '../../text/output.ts'
+
+const usualPort = 4778
+const loopback = '127.0.0.1'
+/** How long a request waits for the memory. */
+const deadlineMs = 300
+/** How long the start waits for the memory. */
+const longestOpeningMs = 2_000
+
+export const proxy = defineCommand({
+  args: {},
+  options: {
+    upstream: option('<url>', 'The service to forward requests to. Required.', readUpstream),
+    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
+    ...viewOptions,
+    ...memoryOptions,
+  },
+  description: `Runs on this machine until interrupted. Set the base URL of a client to that of the proxy; its key is forwarded and never stored. Requests to OpenAI Chat Completions and Responses and to Anthropic Messages get a block with the recalled context, and the messages of both sides are stored as turns; all other requests are forwarded unchanged. The headers x-credence-user and x-credence-scope select another user or scopes for a request, and x-credence-memory: off disables memory. If the memory does not answer within ${deadlineMs} ms, the request is forwarded without it; the header x-credence-memory of the answer says what was done.`,
+  examples: {
+    'credence proxy --upstream https://api.anthropic.com':
+      'Serves clients of Anthropic; start them with ANTHROPIC_BASE_URL=http://127.0.0.1:4778.',
+    'credence proxy --upstream http://127.0.0.1:11434/v1 --port 4779 --scope project:ledger':
+      'Gives the memory of one project to the clients of a local model.',
+  },
+  async run({ options }, session) {
+    const { upstream, port = usualPort } = options
+    if (upstream === undefined)
+      throw new UsageError('--upstream is missing.', 'Name the service, such as --upstream https://api.openai.com/v1.')
+    const { dir, store, user, scopes, homeScopes, everyTeam } = session.locate(options)
+    const settings = session.settings(options)
+    const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings
+    const isNew = !(await session.hasMemory(options))
+    const memory = new MemoryThread({
+      dir,
+      everyTeam,
+      ...omitUndefined({ store }),
+      vectors: settings.sentenceVectors,
+      agentShare: settings.agentShare / 100,
+      evalStoreDir,
+      mirrorAuthority: settings.mirrorAuthority,
+      maxTurnCharacters: settings.maxTurnCharacters,
+      shadowRoot: evalHarnessEnabled && evalShadowModeEnabled ? (evalStoreDir ?? join(dir, 'state', 'evals')) : null,
+    })
+    // The first request is not to wait until the memory is open. A memory that cannot be opened is reported by requests.
+    const opening = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
+    await Promise.race([opening, sleep(longestOpeningMs, null, { ref: false })])
+    const directory = session.workingDirectory()
+    const proxying = memoryProxy({
+      upstream,
+      memory,
+      view: { user, scopes, homeScopes },
+      isPaused: () => pauseFor(dir, directory, new Date()) !== null,
+      deadlineMs,
+      now: () => new Date(),
+      log: (line) => console.error(`${new Date().toISOString()} ${line}`),
+      refusalOf: ({ headers }) =>
+        foreignRequest(
+          { host: headers.host, origin: headers.origin, site: headers['sec-fetch-site']?.toString() },
+          loopbackNames,
+        ),
+    })
+    const listening = await listenWith(createServer(proxying.listener), { host: loopback, port }).catch(
+      async (error: unknown) => {
+        await memory.close()
+        throw error
+      },
+    )
+    session.onInterrupt(async () => {
+      await listening.close()
+      await proxying.close()
+      await memory.close()
+    })
+    const isOpen = upstream.protocol === 'http:' && !loopbackNames.names.includes(upstream.hostname)
+    return {
+      document: { url: listening.url, port: listening.port, upstream: upstream.href, dir, user, scopes },
+      text: () =>
+        lines(
+          `Forwarding requests from ${listening.url} to ${upstream.href} with the memory in ${dir}.`,
+          `  OpenAI     base URL ${listening.url}/v1`,
+          `  Anthropic  base URL ${listening.url}`,
+          'Press Ctrl-C to stop.',
+        ),
+      notes: [
+        ...(isOpen ? [`warning: ${upstream.origin} is not encrypted; your key can be read on the way.`] : []),
+        ...(isNew ? [keepingNotice(dir)] : []),
+      ],
+    }
+  },
+})
+
+function readUpstream(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError(
+      `"${given.slice(0, 80)}" is not a URL of http or https.`,
+      'Use one such as https://api.openai.com/v1.',
+    )
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new UsageError(
+      'The URL of the service has a user, a query or a fragment.',
+      'Give only host and path; the key comes from the client.',
+    )
+  return url
+}

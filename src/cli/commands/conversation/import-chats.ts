@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { invalid, type MemoryError, notFound } from '../../../errors.ts'
+import { isWithin } from '../../../memory/conversation/pause.ts'
+import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
+import { type ChatItem, readArchive, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
+import { defineCommand } from '../../command/command.ts'
+import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
+import { slug } from '../../memory-location.ts'
+import type { LocationOptions, Session } from '../../session.ts'
+import { counted } from '../../text/output.ts'
+import { ProgressBar } from '../../text/progress-bar.ts'
+import { lineFormat } from './hear.ts'
+import { heardLinesAnswer, hearLines, nothingHeard } from './hear-lines.ts'
+
+export const importChats = defineCommand({
+  args: { path: one('A file of conversations, an export archive, or a directory of such files.') },
+  options: {
+    from: {
+      ...choice('<format>', chatFormats, 'The program that wrote the files.'),
+      default: 'detected from the content of each file',
+    },
+    since: timeOptions.since,
+    dryRun: flag('Count the turns that would be stored, and store nothing.'),
+    ...writeOptions,
+  },
+  description: `Reads the transcripts of Claude Code, Codex and OpenClaw, the archives that ChatGPT and Claude export (zip or conversations.json), and JSON Lines. Stores every turn word for word, with secrets masked; tool steps are turns too. Statements in them become candidates for review, never beliefs. A conversation goes to the scope of its repository, unless --scope is given. Each turn is stored once, so an interrupted import can be run again. A line of JSON Lines is ${lineFormat}; only text is required. Unreadable input is reported with file and line, and the rest is stored. See docs/import.md.`,
+  examples: {
+    'credence import chats ~/.claude/projects --since 2026-01-01':
+      'Stores the conversations of Claude Code since that day, each project in its scope.',
+    'credence import chats chatgpt-export.zip --dry-run':
+      'Counts the turns of an archive that would be stored, and lists unreadable input.',
+  },
+  async run({ args: { path }, options }, session) {
+    const files = filesIn(path)
+    const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
+    const { dryRun, since } = options
+    const { maxTurnCharacters } = session.settings(options)
+    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
+    const startedAt = performance.now()
+    const { signal } = session.interruption()
+    const scopesOf = scopesByDirectory(session, options)
+    const isDirectory = statSync(path).isDirectory()
+    const heard = nothingHeard()
+    let before = 0
+    let recognised = 0
+    try {
+      const memory = await (dryRun ? session.reading(options) : session.memory(options))
+      for (const file of files) {
+        const source = isDirectory ? relative(path, file) : basename(file)
+        const items = itemsIn(file, options.from, { isDirectory })
+        if (items === null) {
+          // A directory may hold other things.
+          if (!isDirectory) throw unknownFormat(file)
+          continue
+        }
+        recognised += 1
+        const onProgress = (bytes: number): void => {
+          const left = timeLeft(before + bytes, total, performance.now() - startedAt)
+          const seen = heard.kept + heard.known + heard.leftOut
+          bar.show(`MB, ${seen} turns, ${left}`, mega(before + bytes), mega(total))
+        }
+        const request = { defaults: { host: 'import' }, learn: 'review', dryRun, maxTurnCharacters } as const
+        await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
+        before += statSync(file).size
+        if (signal.aborted) break
+      }
+    } finally {
+      bar.clear()
+    }
+    const answer = heardLinesAnswer(heard, dryRun)
+    const others = files.length - recognised
+    return {
+      document: { file: path, files: recognised, dryRun, ...heard },
+      ...answer,
+      notes: [
+        ...answer.notes,
+        ...(others > 0 && !heard.wasInterrupted ? [`${counted(others, 'file')} in no known format left alone.`] : []),
+        ...(heard.wasInterrupted
+          ? ['Interrupted. The turns stored so far are kept; run the import again to continue.']
+          : []),
+        ...(heard.learnedCount > 0 && !dryRun ? ['Review what was found with `credence review`.'] : []),
+        ...(heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 ? [`${path} holds no turns.`] : []),
+      ],
+    }
+  },
+})
+
+/** The file, or the files below a directory that may hold conversations, in the order of their names. */
+function filesIn(path: string): readonly string[] {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')
+  if (!stats.isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:jsonl|json|zip)$/iu.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** Null for a file in no known format. */
+function itemsIn(
+  file: string,
+  given: ChatFormat | undefined,
+  { isDirectory }: { readonly isDirectory: boolean },
+): AsyncIterable<ChatItem> | null {
+  const found = recogniseChats(file)
+  if (found === 'zip') return readArchive(file, found)
+  if (given !== undefined) return readChats(file, given)
+  if (found === 'export') return readArchive(file, found)
+  if (found !== null && found !== 'damaged') return readChats(file, found)
+  // Of a file that is meant to hold turns, the lines that cannot be read are reported one by one.
+  const isMeant = /\.jsonl$/iu.test(file) && (found === 'damaged' || !isDirectory)
+  return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
+}
+
+const unknownFormat = (file: string): MemoryError =>
+  invalid(`The format of ${file} is unknown.`, `Give the format with --from: ${chatFormats.join(', ')}.`)
+
+/**
+ * The scopes of what was said in a directory, as if the person had started there: those of its repository or of its
+ * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown.
+ * Null for directories of which nothing is kept.
+ */
+function scopesByDirectory(
+  session: Session,
+  options: LocationOptions,
+): (directory: string | null) => readonly string[] | null {
+  const { homeScopes, dir } = session.locate(options)
+  const { excludedDirectories } = session.settings(options)
+  const known = new Map<string, readonly string[] | null>()
+  const find = (directory: string): readonly string[] | null => {
+    if (excludedDirectories.some((excluded) => isWithin(directory, excluded))) return null
+    if ((options.scope ?? []).length > 0) return homeScopes
+    if (existsSync(directory)) return session.inDirectory(directory).locate({ dir, user: options.user }).homeScopes
+    const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
+    return [`project:${slug(basename(directory))}-${hash}`]
+  }
+  return (directory) => {
+    if (directory === null) return homeScopes
+    const found = known.has(directory) ? (known.get(directory) ?? null) : find(directory)
+    known.set(directory, found)
+    return found
+  }
+}
+
+const mega = (bytes: number): number => Math.ceil(bytes / 1_000_000)
+
+function timeLeft(done: number, total: number, elapsedMs: number): string {
+  const seconds = Math.ceil((elapsedMs * Math.max(0, total - done)) / Math.max(1, done) / 1_000)
+  return seconds < 90 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`
+}

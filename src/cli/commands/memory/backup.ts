@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { invalid, notFound } from '../../../errors.ts'
+import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
+import { parseJson } from '../../../files/json.ts'
+import { showAllAgain } from '../../../memory/mirror/state/state.ts'
+import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
+import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
+import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
+import { flag, memoryOptions, one } from '../../command/options.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { counted, harmless, lines } from '../../text/output.ts'
+import { ProgressBar } from '../../text/progress-bar.ts'
+
+export const backup = defineCommand({
+  args: { file: one('The file to write. It must not exist.') },
+  options: memoryOptions,
+  description:
+    'Copies all beliefs, turns and the journal of every user to one file that only you can read. Other processes may write meanwhile. The file gets its name only when it is complete and checked. MEMORY.md and the eval store are not included.',
+  examples: {
+    'credence backup ~/memory-2026-05-01.db': 'Copies the memory to a new file.',
+    'credence backup ~/memory.db --json': 'Prints the contents of the copy as one JSON document.',
+  },
+  async run({ args, options }, session) {
+    const { dir } = session.locate(options)
+    if (!(await session.hasMemory(options)))
+      throw notFound(`There is no memory in ${dir}.`, 'Create one with `credence init`.')
+    const file = resolve(session.workingDirectory(), args.file)
+    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
+    try {
+      bar.show('copying and checking', 0, 1)
+      const head = await session.withPorts(dir, async ({ store }) => {
+        await store.backup(file)
+        return store.head()
+      })
+      const { size } = statSync(file)
+      await noteBackup(dir, { file, at: new Date().toISOString() })
+      return {
+        document: { file, bytes: size, head },
+        text: (style) => `${style.green('Backed up')} to ${file}: ${megabytes(size)}, complete and checked.`,
+        notes: [`\`credence restore ${args.file}\` puts it back.`],
+      }
+    } finally {
+      bar.clear()
+    }
+  },
+})
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
+
+export const restore = defineCommand({
+  args: { file: one('A file that `credence backup` has written.') },
+  options: { yes: flag('Do not ask before replacing a memory.'), ...memoryOptions },
+  description:
+    'Replaces the beliefs, turns and journal of every user by those of a backup. The backup is copied and checked first; the current memory is replaced in one step and then deleted. What was forgotten after the backup was made comes back. Stop servers and agents that use the memory first.',
+  examples: {
+    'credence restore ~/memory-2026-05-01.db': 'Shows the contents of the backup, and asks before replacing a memory.',
+    'credence restore ~/memory.db --dir ./copy --yes': 'Creates a memory in another directory from the backup.',
+  },
+  async run({ args, options }, session) {
+    const { dir, store } = session.locate(options)
+    if (store !== undefined)
+      throw invalid(
+        'A PostgreSQL store is restored with the tools of PostgreSQL.',
+        'Leave --store and CREDENCE_STORE out to restore into a memory directory.',
+      )
+    const from = resolve(session.workingDirectory(), args.file)
+    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
+    const stages = { copy: 'copying the backup', check: 'checking the copy', replace: 'replacing the memory' }
+    const names = Object.keys(stages)
+    let replaced: StoreContents | 'damaged' | null = null
+    try {
+      const restored = await restoreStore({
+        from,
+        file: await session.storeFile(dir),
+        random: randomBytes,
+        onStage: (stage) => bar.show(stages[stage], names.indexOf(stage), names.length),
+        confirm: async (contents, old) => {
+          replaced = old
+          const isEmpty = old === null || (old !== 'damaged' && old.head.number === 0)
+          if (!isEmpty && !options.yes && !session.isInteractive())
+            throw new UsageError(
+              `There is a memory in ${dir}: ${contentsText(old)}.`,
+              'Give --yes to replace it, or name another directory with --dir.',
+            )
+          bar.clear()
+          const question = lines(
+            `The backup holds ${contentsText(contents)}.`,
+            `The memory in ${dir} holds ${contentsText(old ?? contents)}, which will be deleted.`,
+            'Replace it?',
+          )
+          if (!isEmpty && !options.yes && !(await session.confirm(question))) return false
+          // MEMORY.md is compared with the whole memory next time, whichever of the two it is by then.
+          showAllAgain(dir)
+          return true
+        },
+      })
+      if (restored === null) return nothingRestored
+      const { user } = session.locate(options)
+      const error = await session.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
+      const notes = [
+        ...(restored.setAside === null ? [] : [`The damaged store is kept as ${restored.setAside}.`]),
+        ...(error === null ? [] : [`warning: MEMORY.md could not be updated: ${error.message}`]),
+      ]
+      return {
+        document: { dir, from, restored: true, replaced, ...restored },
+        text: (style) => `${style.green('Restored')} ${dir} from ${harmless(from)}: ${contentsText(restored)}.`,
+        notes,
+      }
+    } finally {
+      bar.clear()
+    }
+  },
+})
+
+const nothingRestored: Answer = { document: { restored: false }, text: () => 'Nothing was changed.' }
+
+function contentsText(contents: StoreContents | 'damaged'): string {
+  if (contents === 'damaged') return 'a damaged store'
+  const { beliefs, turns, newestChange } = contents
+  const change = newestChange === null ? 'no change yet' : `last changed ${minuteOf(newestChange)} UTC`
+  return `${counted(beliefs, 'belief')} and ${counted(turns, 'turn')}, ${change}`
+}
+
+const Noted = z.array(z.object({ file: z.string(), at: z.string() }))
+type NotedBackup = z.infer<typeof Noted>[number]
+
+const mostNoted = 100
+const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
+
+/** The backups that were made of a memory and still exist, so that forgetting can name them. */
+export function knownBackups(dir: string): readonly NotedBackup[] {
+  if (!existsSync(notesIn(dir))) return []
+  // Only a note: a broken one is begun anew.
+  const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8')))
+  return (noted.data ?? []).filter(({ file }) => existsSync(file))
+}
+
+async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
+  const others = knownBackups(dir).filter(({ file }) => file !== made.file)
+  await writeAtomically(notesIn(dir), asJson([...others, made].slice(-mostNoted)), { existing: 'replace' })
+}

@@ -1,0 +1,206 @@
+import { MemoryError } from '../../../errors.ts'
+import type { ReviewItem } from '../../../memory/change/review.ts'
+import type { Extractor } from '../../../memory/learn/extraction.ts'
+import type { Memory } from '../../../memory/memory.ts'
+import { defineCommand } from '../../command/command.ts'
+import {
+  authorOptions,
+  extractorForms,
+  filterOptions,
+  memoryOptions,
+  text,
+  wholeNumber,
+} from '../../command/options.ts'
+import type { Session } from '../../session.ts'
+import { called, short } from '../../text/beliefs.ts'
+import { Keys } from '../../text/keys.ts'
+import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
+
+const usualTurns = 50
+const usualLimit = 1_000
+const modelTimeoutMs = 120_000
+/** After as many failures in a row a model is not asked again. */
+const mostFailures = 3
+/** Characters of the message around a statement. */
+const mostQuoted = 300
+
+export const review = defineCommand({
+  args: {},
+  options: {
+    extractor: text(
+      '<what>',
+      `First find statements in your latest turns with: ${extractorForms}. They are only listed for review.`,
+    ),
+    turns: wholeNumber('With --extractor: how many of your latest turns to read.', { min: 1, default: usualTurns }),
+    limit: wholeNumber('Show at most this many.', { min: 1, default: usualLimit }),
+    ...filterOptions,
+    ...memoryOptions,
+    ...authorOptions,
+  },
+  description:
+    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. One key decides: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; use `credence proposals accept` and `credence proposals reject`.',
+  examples: {
+    'credence review': 'Shows the candidates one by one.',
+    'credence review --json --limit 20': 'Prints the 20 latest as JSON and changes nothing.',
+    'credence review --extractor openai:qwen3:8b@http://127.0.0.1:11434/v1':
+      'First asks a local model for candidates in your latest turns.',
+  },
+  async run({ options }, session) {
+    const { extractor: spec, turns = usualTurns, limit = usualLimit, scope } = options
+    const isWalk = session.isInteractive() && !session.printsJson()
+    const memory = await (isWalk || spec !== undefined ? session.memory(options) : session.reading(options))
+    const extracted = spec === undefined ? null : await extractFrom(memory, session, { spec, turns })
+    const filter = { limit, ...(scope.length === 0 ? {} : { scopes: scope }) }
+    const { items, total } = await memory.review(filter)
+    const notes = extracted === null ? [] : extracted.notes
+    if (!isWalk || items.length === 0) {
+      return {
+        document: { total, items, extracted: extracted?.document ?? null },
+        text: (style) => lines(items.map((item) => itemText(item, style))),
+        notes: [
+          ...notes,
+          ...(total === 0
+            ? ['Nothing waits for a decision.']
+            : ['Decide with `credence review` at a terminal, or with `credence proposals accept|reject <id>`.']),
+        ],
+      }
+    }
+    const decided = await walk(memory, session, items)
+    return {
+      document: { total, decided },
+      text: (style) =>
+        `${style.green(`${decided.accepted} accepted`)}, ${decided.edited} edited, ${decided.rejected} rejected, ${total - decided.accepted - decided.edited - decided.rejected} left.`,
+      notes,
+    }
+  },
+})
+
+type Decided = { accepted: number; edited: number; rejected: number }
+
+/** Asks about one item after the other. Every decision is made at once, so that leaving loses none. */
+async function walk(memory: Memory, session: Session, items: readonly ReviewItem[]): Promise<Decided> {
+  const { stdin, stderr } = session.streams()
+  const style = styleFor(stderr, session.machine.env)
+  const keys = new Keys(stdin)
+  const say = (words: string): Promise<void> => write(stderr, words)
+  const decided: Decided = { accepted: 0, edited: 0, rejected: 0 }
+  try {
+    for (const [index, item] of items.entries()) {
+      await say(`\n${style.bold(`${index + 1} of ${items.length}`)}  ${itemText(item, style)}\n`)
+      if ((await decide(item)) === 'quit') break
+    }
+    return decided
+  } finally {
+    keys.close()
+  }
+
+  async function decide(item: ReviewItem): Promise<'quit' | 'next'> {
+    for (;;) {
+      await say('  [a]ccept  [e]dit  [r]eject  [s]kip  [q]uit ')
+      const key = (await keys.key())?.toLowerCase() ?? 'q'
+      await say(/[\p{L}\p{N}]/u.test(key) ? `${key}\n` : '\n')
+      if (key === 'q') return 'quit'
+      if (key === 's') return 'next'
+      try {
+        if (key === 'a') {
+          await memory.accept(item.belief.id)
+          decided.accepted += 1
+          return 'next'
+        }
+        if (key === 'r') {
+          await memory.reject(item.belief.id)
+          decided.rejected += 1
+          return 'next'
+        }
+        if (key === 'e' && item.kind !== 'removal') {
+          await say('  New words (Enter keeps them): ')
+          const line = (await keys.line())?.trim() ?? ''
+          await acceptEdited(memory, item, line === '' ? item.belief.content : line)
+          decided.edited += 1
+          return 'next'
+        }
+      } catch (error) {
+        // Another window may have decided, or the new words are no belief. The person may choose again.
+        if (!(error instanceof MemoryError)) throw error
+        await say(`  ${harmless(error.message)}\n`)
+        if (error.code === 'not_found') return 'next'
+      }
+    }
+  }
+}
+
+/** The new words become a belief of the person before the item goes, so that nothing is lost in between. */
+async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, content: string): Promise<void> {
+  const { id, name, aliases, type, subtype, scopes, why, provenance } = belief
+  if (content === belief.content) {
+    await memory.accept(id)
+    return
+  }
+  if (target !== null) await memory.correct(target.id, { content })
+  else {
+    const source = provenance.sourceId === null ? {} : { sourceId: provenance.sourceId }
+    await memory.remember({ name, aliases, content, type, subtype, scopes, why, ...source })
+  }
+  await memory.reject(id)
+}
+
+function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
+  const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
+  return lines(
+    `${style.bold(what)} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
+    kind !== 'removal' && `    ${whole(belief.content)}`,
+    target !== null && `    Now: ${whole(target.content)}`,
+    turn === null
+      ? `    Proposed ${at.slice(0, 10)}.`
+      : `    Said ${at.slice(0, 10)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
+    turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, mostQuoted)}"`,
+    `    ${harmless(reason)}`,
+  )
+}
+
+/** A decision is about every word, so nothing is cut off. */
+const whole = (text: string): string => harmless(text.replace(/\s+/gu, ' '))
+
+/** Has statements found in the latest turns of the person. They are only listed, whatever found them. */
+async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
+  const found = await session.extractor(spec)
+  const { signal } = session.interruption()
+  const extractor: Extractor = {
+    ...found,
+    extract: async (heard, given) => {
+      const { findings, refused } = await found.extract(heard, given)
+      return { findings: findings.map((finding) => ({ ...finding, isDoubtful: true })), refused }
+    },
+  }
+  const { items } = await memory.turns({ roles: ['user'], limit: turns })
+  const own = items.filter(({ origin }) => origin === 'person')
+  const bar = await session.progress()
+  const sum = { read: 0, found: 0, failed: 0 }
+  let lastProblem = ''
+  let inARow = 0
+  for (const turn of own) {
+    if (signal.aborted || inARow >= mostFailures) break
+    bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
+    const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
+    try {
+      const request = { extractor, sourceId: turn.id, saidAt: turn.at, scopes: [turn.scope], ...limits }
+      const { taken } = await memory.learn(turn.text, request)
+      sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
+      inARow = 0
+    } catch (error) {
+      if (signal.aborted || !(error instanceof MemoryError)) throw error
+      lastProblem = error.message
+      sum.failed += 1
+      inARow += 1
+    }
+    sum.read += 1
+  }
+  bar.clear()
+  const notes = [
+    `${counted(sum.read, 'turn')} read, ${counted(sum.found, 'statement')} found.`,
+    ...(sum.failed > 0
+      ? [`warning: ${counted(sum.failed, 'turn')} could not be read by it: ${harmless(lastProblem)}`]
+      : []),
+  ]
+  return { document: sum, notes }
+}

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { StoreCare } from '../../../beliefs/store-care.ts'
+import { invalid, notFound, unavailable } from '../../../errors.ts'
+import { storeFile } from '../../../open-memory.ts'
+import { copyAccess } from '../../../store/copy/copy-access.ts'
+import { copyJournals } from '../../../store/copy/copy-journal.ts'
+import type { JournalTransfer } from '../../../store/copy/journal-record.ts'
+import { isPostgresAddress, parseAddress } from '../../../store/postgres/address.ts'
+import { defineCommand } from '../../command/command.ts'
+import { one } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
+import { counted, lines, table } from '../../text/output.ts'
+
+export const storeCopy = defineCommand({
+  args: {
+    from: one('The memory to copy: a memory directory, or the address of a PostgreSQL store.'),
+    to: one('Where to copy it: a memory directory, or the address of a PostgreSQL store.'),
+  },
+  options: {},
+  description:
+    'Copies the journal of every user with beliefs, turns and records of forgetting, and people, tokens and teams; rebuilds the indexes, and compares the copy with the original. Stop servers and agents that write to the memory first. Run the command again to continue an interrupted copy. Vectors, counts of recalls, MEMORY.md and the eval store are not copied. If an address has no password, PGPASSWORD is used.',
+  examples: {
+    'credence store copy ./memory postgres://credence@127.0.0.1/credence': 'Copies a memory to PostgreSQL.',
+    'credence store copy postgres://credence@127.0.0.1/credence ./copy': 'Copies it back to SQLite in a directory.',
+  },
+  async run({ args }, session) {
+    const [source, target] = [placeOf(args.from, session), placeOf(args.to, session)]
+    if (source.label === target.label) throw invalid(`${source.label} cannot be copied to itself.`, 'Name two stores.')
+    if (source.address === undefined && !existsSync(storeFile(source.dir)))
+      throw notFound(`There is no memory in ${source.dir}.`, 'Create one with `credence init`.')
+    await checked(session, source)
+    // Makes the store, and brings an older one up to date.
+    await withStore(session, target, (store) => store.head())
+    const progress = await session.progress()
+    try {
+      const users = await withTransfers(source, target, (from, to) =>
+        copyJournals(from, to, (user, done, total) => progress.show(`copying ${user}`, done, total)),
+      )
+      progress.clear()
+      await checked(session, target)
+      await withStore(session, target, (store) => store.anchorJournal())
+      // Last, so that no token opens half a memory.
+      const access = await withTransfers(source, target, copyAccess)
+      const events = users.reduce((sum, user) => sum + user.events, 0)
+      return {
+        document: { from: source.label, to: target.label, users, access },
+        text: (style) =>
+          lines(
+            `${style.green('Copied')} ${counted(events, 'event')} of ${counted(users.length, 'user')} to ${target.label}; the copy is complete and checked.`,
+            users.length > 0 &&
+              table(
+                users.map((user) => [
+                  user.user,
+                  counted(user.events, 'event'),
+                  user.before > 0 ? `${user.before} of them earlier` : '',
+                ]),
+                style.width,
+              ),
+            access.people + access.tokens > 0 &&
+              `People: ${access.people}. Tokens: ${access.tokens}. Teams: ${access.teams}.`,
+          ),
+      }
+    } finally {
+      progress.clear()
+    }
+  },
+})
+
+type Place = { readonly dir: string; readonly address: string | undefined; readonly label: string }
+
+function placeOf(text: string, session: Session): Place {
+  if (isPostgresAddress(text))
+    return { dir: session.directory(undefined), address: text, label: parseAddress(text).label }
+  if (/^[a-z][a-z\d+.-]+:\/\//iu.test(text))
+    throw invalid(
+      'A store is a memory directory or an address that begins with postgres://.',
+      'Write ./memory or postgres://user@host/database.',
+    )
+  const dir = resolve(session.workingDirectory(), text)
+  return { dir, address: undefined, label: dir }
+}
+
+/** Opens the store itself. A memory directory is SQLite here, whatever CREDENCE_STORE says. */
+const withStore = <Result>(session: Session, { dir, address }: Place, use: (store: StoreCare) => Promise<Result>) =>
+  session.withPorts(dir, ({ store }) => use(store), { store: address })
+
+/** The journal and the index of a store must be sound. */
+async function checked(session: Session, place: Place): Promise<void> {
+  const findings = await withStore(session, place, (store) => store.verify())
+  const wrong = findings.find(({ check, ok }) => !ok && (check === 'journal' || check === 'index'))
+  if (wrong !== undefined)
+    throw unavailable(`The store ${place.label} is damaged: ${wrong.detail}.`, 'Run `credence doctor` on it first.')
+}
+
+async function transferOf({ dir, address }: Place, isSource: boolean): Promise<JournalTransfer> {
+  if (address !== undefined)
+    return (await import('../../../store/copy/postgres-transfer.ts')).openPostgresTransfer({ address })
+  return (await import('../../../store/copy/sqlite-transfer.ts')).openSqliteTransfer(storeFile(dir), isSource)
+}
+
+async function withTransfers<Result>(
+  source: Place,
+  target: Place,
+  use: (from: JournalTransfer, to: JournalTransfer) => Promise<Result>,
+): Promise<Result> {
+  const from = await transferOf(source, true)
+  try {
+    const to = await transferOf(target, false)
+    try {
+      return await use(from, to)
+    } finally {
+      await to.close()
+    }
+  } finally {
+    await from.close()
+  }
+}

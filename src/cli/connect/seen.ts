@@ -1,0 +1,46 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { xdgDirectory } from '../memory-location.ts'
+import type { Machine } from '../session.ts'
+
+/** The last hook that a host ran, in names and times alone. */
+export type SeenHook = { readonly at: string; readonly event: string; readonly outcome: string }
+/** The last call of a tool by MCP. */
+export type SeenCall = { readonly at: string; readonly tool: string }
+/** The version that a host said it has. */
+export type SeenVersion = { readonly at: string; readonly version: string }
+
+type Seen = { readonly hook: SeenHook; readonly call: SeenCall; readonly version: SeenVersion }
+
+/** The user's own directory for what Credence did to and saw of other programs. */
+export const stateDirectory = ({ env, home }: Pick<Machine, 'env' | 'home'>): string =>
+  join(xdgDirectory(env.XDG_STATE_HOME, join(home, '.local', 'state')), 'credence')
+
+const fileOf = (machine: Machine, host: string, kind: keyof Seen): string =>
+  join(stateDirectory(machine), 'hosts', `${host}.${kind}.json`)
+
+/** Remembers the last of a kind. It is for `connect --status` only, so failing to write it is no reason to fail. */
+export function noteSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind, seen: Seen[Kind]): void {
+  const file = fileOf(machine, host, kind)
+  const draft = `${file}.${process.pid}`
+  try {
+    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 })
+    writeFileSync(draft, JSON.stringify(seen), { mode: 0o600 })
+    renameSync(draft, file)
+  } catch {
+    // A full or read-only disk.
+  }
+}
+
+/** The last of a kind; null when there was none. */
+export function lastSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind): Seen[Kind] | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(fileOf(machine, host, kind), 'utf8'))
+    const isWhole = value !== null && typeof value === 'object' && 'at' in value && typeof value.at === 'string'
+    // Only noteSeen writes these files.
+    return isWhole ? (value as Seen[Kind]) : null
+  } catch {
+    // It has not been seen, or the file was cut off by a crash.
+    return null
+  }
+}

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs'
+import { MemoryError } from '../../errors.ts'
+import { readTextFile } from '../../files/read-text.ts'
+import type { Machine } from '../session.ts'
+import { type ConnectHost, connectHosts, filesFor, hosts, type Level } from './hosts.ts'
+import { lastSeen, type SeenCall, type SeenHook, type SeenVersion } from './seen.ts'
+
+/** Whether a host is connected, and when it last used the memory. */
+export type HostStatus = {
+  readonly host: ConnectHost
+  /** `partly`: some of its files lack the entries of Credence. */
+  readonly connected: 'yes' | 'partly' | 'no'
+  /** Whether a file of the user's own configuration exists, so that the program is probably in use. */
+  readonly detected: boolean
+  /** The levels at which it is connected. */
+  readonly levels: readonly Level[]
+  readonly files: readonly {
+    readonly path: string
+    readonly level: Level
+    readonly connected: boolean
+    /** Why the file could not be read; null if it could. */
+    readonly problem: string | null
+  }[]
+  readonly version: SeenVersion | null
+  readonly lastHook: SeenHook | null
+  readonly lastCall: SeenCall | null
+}
+
+/** The status of every host, for one user and the project in a directory. Starts no program and writes nothing. */
+export const hostStatuses = (machine: Machine, directory: string): readonly HostStatus[] =>
+  connectHosts.map((host) => hostStatus(host, machine, directory))
+
+function hostStatus(host: ConnectHost, machine: Machine, directory: string): HostStatus {
+  const files = hosts[host].levels.flatMap((level) =>
+    filesFor(host, { machine, level, directory, options: [] }).map(({ path, remove }) => {
+      try {
+        const text = existsSync(path) ? readTextFile(path) : null
+        return { path, level, connected: text !== null && remove(text, null) !== text, problem: null }
+      } catch (error) {
+        if (!(error instanceof MemoryError)) throw error
+        return { path, level, connected: false, problem: error.message }
+      }
+    }),
+  )
+  const those = (level: Level) => files.filter((file) => file.level === level)
+  const levels = hosts[host].levels.filter((level) => those(level).some(({ connected }) => connected))
+  const isWhole = levels.some((level) => those(level).every(({ connected }) => connected))
+  return {
+    host,
+    connected: isWhole ? 'yes' : levels.length > 0 ? 'partly' : 'no',
+    detected: those('user').some(({ path }) => existsSync(path)),
+    levels,
+    files,
+    version: lastSeen(machine, host, 'version'),
+    lastHook: lastSeen(machine, host, 'hook'),
+    lastCall: lastSeen(machine, host, 'call'),
+  }
+}
+
+/** Whether hooks that `connect` wrote are in the settings of a host. */
+export const hasHooks = (host: ConnectHost, machine: Machine, directory: string): boolean =>
+  hostStatus(host, machine, directory).files.some(
+    ({ path, connected }) => connected && !path.endsWith('.mcp.json') && !path.endsWith('.claude.json'),
+  )
+
+/**
+ * Whether a server that `connect` wrote is in the user's own configuration of a host. One in a project may be there and not
+ * approved by the person, so it does not count.
+ */
+export const hasServer = (host: ConnectHost, machine: Machine, directory: string): boolean =>
+  hostStatus(host, machine, directory).files.some(
+    ({ path, level, connected }) => connected && level === 'user' && path.endsWith('.claude.json'),
+  )

@@ -1,0 +1,100 @@
+import { teamOf, teamOwner } from '../../beliefs/scope.ts'
+import type { Answer } from '../../http/api/contract.ts'
+import type { ServerDeps } from '../../http/api/server-deps.ts'
+import type { Caller } from '../../http/authentication.ts'
+import { type McpOptions, memoryMcp } from '../../mcp/memory-mcp.ts'
+import { type Memory, memoryFrom } from '../../memory/memory.ts'
+import type { Principal } from '../../memory/people/access.ts'
+import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-memory.ts'
+import type { Author, Ports } from '../../memory/ports.ts'
+
+/** What is said of a mirror where there is none. */
+export const noMirror: Answer<'mirror'> = {
+  exists: false,
+  file: null,
+  isInSync: null,
+  items: null,
+  lastSyncAt: null,
+  conflicts: 0,
+  isHeld: false,
+  problems: [],
+}
+
+/** The memory of a person together with those of their teams, as far as a token opens them. */
+export function principalMemory(ports: Ports, principal: Principal, author: Author): Memory {
+  const scopes = principal.scopes.filter((scope) => teamOf(scope) === null)
+  const own = memoryFrom(ports, { user: principal.person, scopes, agent: null, author })
+  // All memories share one store, which is closed once.
+  return memberMemory({ ...own, close: async () => {} }, ports, principal, author)
+}
+
+/** The dependencies of the server for the holder of a token of the store, or for one of their teams. */
+export function tenantDeps(base: ServerDeps, ports: Ports, principal: Principal, team?: string): ServerDeps {
+  const user = team === undefined ? principal.person : teamOwner(team)
+  const scopes = principal.scopes.filter((scope) => team === undefined || teamOf(scope) === team)
+  // Trying a message on a page is not a use of the memory.
+  const { counter: _counter, ...uncounted } = ports
+  const memoryAs = (author: Author): Memory => {
+    const used = author.origin === 'dashboard' ? uncounted : ports
+    return team === undefined ? principalMemory(used, principal, author) : memoryOfTeam(used, principal, team, author)
+  }
+  const mirror = async () => noMirror
+  const head = async () => {
+    // Numbers of others' changes are not theirs to know.
+    const [last] = await ports.store.events(user, { limit: 1, hearing: true })
+    return { number: last?.number ?? 0, hash: last?.hash ?? '' }
+  }
+  return {
+    ...base,
+    dir: '',
+    user,
+    scopes,
+    homeScopes: scopes.slice(0, 1),
+    hasFixedScopes: principal.isAgent,
+    isInstallation: false,
+    memories: {
+      dashboard: memoryAs({ actor: 'person', origin: 'dashboard' }),
+      http: memoryAs({ actor: 'person', origin: 'http' }),
+      agent: memoryAs({ actor: 'agent', origin: 'http' }),
+    },
+    store: { ...ports.store, head },
+    ports: team === undefined ? ports : teamPorts(ports, team),
+    storeFile: () => ({ file: '', bytes: 0, logBytes: 0 }),
+    mirror: { status: mirror, sync: mirror },
+    catchUp: user === base.user ? base.catchUp : async () => {},
+    evalRoot: '',
+    isRecordingShadows: false,
+  }
+}
+
+type McpHandler = ReturnType<ReturnType<typeof memoryMcp>['httpHandler']>
+
+const mostHandlers = 1_000
+
+/** MCP over HTTP for every caller: for the server's own user as `own` says, and for the holder of a token of the store. */
+export function tenantMcp(ports: Ports, own: McpOptions) {
+  const ofInstallation = memoryMcp(own).httpHandler()
+  const handlers = new Map<string, McpHandler>()
+  const handlerOf = (principal: Principal): McpHandler => {
+    const key = JSON.stringify(principal)
+    const { person: user, scopes, isAgent: hasFixedScopes } = principal
+    const view = { user, scopes, homeScopes: scopes.slice(0, 1), agent: null, hasFixedScopes }
+    const memoryAs = async (author: Author): Promise<Memory> => principalMemory(ports, principal, author)
+    const handler = handlers.get(key) ?? memoryMcp({ ...own, view, memoryAs }).httpHandler()
+    handlers.delete(key)
+    handlers.set(key, handler)
+    const [oldest] = handlers
+    if (handlers.size > mostHandlers && oldest !== undefined) {
+      handlers.delete(oldest[0])
+      void oldest[1].close()
+    }
+    return handler
+  }
+  return {
+    fetch: (request: Request, caller: Caller): Promise<Response> =>
+      (caller.kind === 'member' ? handlerOf(caller.principal) : ofInstallation).fetch(request),
+    close: async (): Promise<void> => {
+      for (const handler of [ofInstallation, ...handlers.values()]) await handler.close()
+    },
+  }
+}

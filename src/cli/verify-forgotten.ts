@@ -1,0 +1,142 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { ownPack } from '../eval/pack/capture.ts'
+import { runPath, treePath } from '../eval/store/documents.ts'
+import { readArtifact } from '../eval/store/parse-artifact.ts'
+import { type ForgottenTexts, filesBelow, isTelling } from '../files/erase-texts.ts'
+import type { Memory } from '../memory/memory.ts'
+
+/** The result of a search for forgotten texts, byte by byte. */
+export type Proof = {
+  readonly files: number
+  readonly bytes: number
+  /** How many texts, or parts of long ones, were searched for. */
+  readonly texts: number
+  /** How many more were not searched for, because beliefs or turns that stay say the same. */
+  readonly alsoSaidByOthers: number
+  readonly found: readonly { readonly file: string; readonly times: number }[]
+}
+
+/** A text that is longer is searched for in parts: the pages of a database may divide it. */
+const longestPart = 64
+/** Shorter texts are found by coincidence. */
+const shortestText = 4
+/** Shorter ones count only as whole words. */
+const shortestLoose = 12
+/** Packs and runs that never held this memory hold a shorter text by coincidence. */
+const shortestInOthers = 16
+
+/**
+ * The texts to search for. A name of one ordinary word says nothing, and what others still say is in the files rightly,
+ * so neither is searched for.
+ */
+export async function textsToFind(memory: Memory, { said, names }: ForgottenTexts) {
+  const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
+  const all = parts.size
+  const drop = (text: string): void => {
+    const lower = text.toLowerCase()
+    for (const part of parts) if (lower.includes(part.toLowerCase())) parts.delete(part)
+  }
+  for await (const { name, aliases, content, why, scopes } of memory.export())
+    for (const text of [name, ...aliases, content, why, ...scopes]) drop(text)
+  for await (const { text, session } of memory.exportTurns()) for (const one of [text, session]) drop(one)
+  return { texts: [...parts], alsoSaidByOthers: all - parts.size }
+}
+
+function partsOf(text: string): readonly string[] {
+  const core = text.trim().replace(/[\s.,;:!?]+$/u, '')
+  if (core.length < shortestText) return []
+  const parts: string[] = []
+  for (let from = 0; from < core.length; from += longestPart)
+    parts.push(core.slice(Math.max(0, Math.min(from, core.length - longestPart)), from + longestPart))
+  // Half of a character at an edge has no bytes of its own.
+  return parts.map((part) => part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, ''))
+}
+
+/**
+ * Searches every file of the directories for the texts: as UTF-8, as JSON writes them, and in lower case. Databases are
+ * read as bytes, unused parts and logs included, so no store of theirs may be open in this process.
+ */
+export function searchFiles(
+  { dir, evals }: { readonly dir: string; readonly evals: string },
+  { texts, alsoSaidByOthers }: Awaited<ReturnType<typeof textsToFind>>,
+  onProgress: (files: number) => void,
+): Proof {
+  const needles = [...new Set(texts.flatMap(formsOf))].map((form) => ({ bytes: Buffer.from(form), size: form.length }))
+  const found: { file: string; times: number }[] = []
+  const isOthers = othersIn(evals)
+  let [files, bytes] = [0, 0]
+  const isInside = !relative(dir, evals).startsWith('..')
+  for (const root of isInside ? [dir] : [dir, evals])
+    for (const file of filesBelow(root)) {
+      onProgress(files)
+      const searched = isOthers(file) ? needles.filter(({ size }) => size >= shortestInOthers) : needles
+      const { size, times } = searchFile(file, searched)
+      files += 1
+      bytes += size
+      if (times > 0) found.push({ file, times })
+    }
+  return { files, bytes, texts: texts.length, alsoSaidByOthers, found }
+}
+
+const formsOf = (text: string): readonly string[] =>
+  [text, text.toLowerCase()].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
+
+type Needle = { readonly bytes: Buffer; readonly size: number }
+
+const windowBytes = 8 * 1024 * 1024
+
+/** How often a file holds one of the needles. */
+function searchFile(file: string, needles: readonly Needle[]): { readonly size: number; readonly times: number } {
+  const overlap = Math.max(0, ...needles.map(({ bytes }) => bytes.length)) + 1
+  const window = Buffer.alloc(windowBytes + overlap)
+  const descriptor = openSync(file, 'r')
+  let [size, times, kept] = [0, 0, 0]
+  try {
+    for (;;) {
+      const read = readSync(descriptor, window, kept, windowBytes, null)
+      if (read === 0) return { size, times }
+      size += read
+      const filled = window.subarray(0, kept + read)
+      for (const needle of needles) times += countIn(filled, needle, kept)
+      const next = Math.min(overlap, filled.length)
+      filled.copyWithin(0, filled.length - next)
+      kept = next
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Occurrences that end behind the part that was searched before. */
+function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: number): number {
+  let times = 0
+  for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1)) {
+    const end = at + needle.length
+    const isWhole = !isWordByte(bytes[at - 1]) && !isWordByte(bytes[end])
+    if (end > searched && (size >= shortestLoose || isWhole)) times += 1
+  }
+  return times
+}
+
+/** Of every script but ASCII all bytes count as parts of words. */
+const isWordByte = (byte: number | undefined): boolean =>
+  byte !== undefined && (byte >= 0x80 || /[0-9A-Za-z]/u.test(String.fromCharCode(byte)))
+
+/** Whether a file belongs to a pack that was imported, or to a run of such a pack. */
+function othersIn(evals: string): (file: string) => boolean {
+  const [packs, runs] = [treePath(evals, 'benchmarks') + sep, treePath(evals, 'runs') + sep]
+  const known = new Map<string, boolean>()
+  const isOfOther = (runId: string): boolean => {
+    const path = runPath(evals, runId)
+    const run = readArtifact('run-summary', path, path)
+    return run.ok && run.value.benchmarkId !== ownPack
+  }
+  return (file) => {
+    if (file.startsWith(packs)) return !file.startsWith(join(packs, ownPack) + sep)
+    if (!file.startsWith(runs)) return false
+    const runId = (file.slice(runs.length).split(sep)[0] ?? '').replace(/\.json$/u, '')
+    if (!known.has(runId)) known.set(runId, /^[\w.-]+$/u.test(runId) && !runId.includes('..') && isOfOther(runId))
+    return known.get(runId) === true
+  }
+}

@@ -1,0 +1,58 @@
+import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
+
+/** What became of each case in each of some runs, oldest run first. */
+export type CaseGrid = {
+  readonly runs: readonly RunSummary[]
+  readonly cases: readonly { readonly caseId: string; readonly verdicts: readonly (Verdict | null)[] }[]
+}
+
+const severity: readonly Verdict[] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
+
+/** The worst verdict of a case over its repeats. */
+const worst = (verdicts: readonly Verdict[]): Verdict | null =>
+  severity.find((verdict) => verdicts.includes(verdict)) ?? null
+
+export async function caseGrid(
+  runs: readonly RunSummary[],
+  recordsOf: (runId: string) => Promise<readonly CaseRecord[]>,
+): Promise<CaseGrid> {
+  const columns: ReadonlyMap<string, readonly Verdict[]>[] = []
+  for (const { runId } of runs) {
+    const byCase = Map.groupBy(await recordsOf(runId), ({ caseId }) => caseId)
+    columns.push(new Map([...byCase].map(([id, records]) => [id, records.map(({ verdict }) => verdict)])))
+  }
+  const ids = [...new Set(columns.toReversed().flatMap((column) => [...column.keys()]))]
+  return {
+    runs,
+    cases: ids.map((caseId) => ({ caseId, verdicts: columns.map((one) => worst(one.get(caseId) ?? [])) })),
+  }
+}
+
+/** Where a pack stands against the run it is compared with. */
+export type Standing = {
+  readonly broken: readonly string[]
+  readonly fixed: readonly string[]
+  readonly failing: number
+  readonly total: number
+  /** The first run in which the cases that are broken now did not pass any more; the latest of them. */
+  readonly since: RunSummary | null
+}
+
+/** Compares the last run of a grid with one of its columns. */
+export function standingOf({ runs, cases }: CaseGrid, referenceId: string | null): Standing {
+  const last = runs.length - 1
+  const reference = runs.findIndex(({ runId }) => runId === referenceId)
+  const isPass = (verdicts: readonly (Verdict | null)[], at: number): boolean => verdicts[at] === 'pass'
+  const measured = cases.filter(({ verdicts }) => verdicts[last] != null)
+  const compared = reference < 0 ? [] : measured.filter(({ verdicts }) => verdicts[reference] != null)
+  const broken = compared.filter(({ verdicts }) => isPass(verdicts, reference) && !isPass(verdicts, last))
+  const fixed = compared.filter(({ verdicts }) => !isPass(verdicts, reference) && isPass(verdicts, last))
+  const began = broken.map(({ verdicts }) => verdicts.findLastIndex((_, at) => isPass(verdicts, at)) + 1)
+  return {
+    broken: broken.map(({ caseId }) => caseId),
+    fixed: fixed.map(({ caseId }) => caseId),
+    failing: measured.filter(({ verdicts }) => !isPass(verdicts, last)).length,
+    total: measured.length,
+    since: broken.length === 0 ? null : (runs[Math.max(...began)] ?? null),
+  }
+}

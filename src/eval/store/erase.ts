@@ -1,0 +1,58 @@
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { asJson, writeAtomically } from '../../files/atomic-write.ts'
+import { Eraser, eraseInFile, type ForgottenTexts, filesBelow } from '../../files/erase-texts.ts'
+import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
+import { eraseCases, ownPack } from '../pack/capture.ts'
+import { runPath, treePath } from './documents.ts'
+import { readArtifact, readJson } from './parse-artifact.ts'
+
+/** A text that is shorter stands in runs of other packs by coincidence: they never held this memory. */
+const leastInOthers = 16
+
+/**
+ * Erases forgotten texts from an eval store and returns the files that changed. Captured cases that expect a forgotten
+ * belief are removed. Runs keep their records with a mark in the place of each text, and say
+ * that they were edited. Packs that were imported are not touched: they never held this memory.
+ */
+export async function eraseFromEvals(root: string, forgotten: ForgottenTexts, at: string): Promise<readonly string[]> {
+  const own = new Eraser(forgotten)
+  const others = new Eraser(forgotten, leastInOthers)
+  for (const folder of ['.', 'benchmarks', 'runs', 'shadow', 'baselines']) await sweepLeftovers(join(root, folder))
+  const changed = [...(await eraseCases(root, own))]
+  for (const run of entriesOf(treePath(root, 'runs'))) {
+    const path = join(treePath(root, 'runs'), run)
+    if (statSync(path).isDirectory()) continue
+    const folder = path.replace(/\.json$/u, '')
+    const eraser = benchmarkOf(path) === ownPack ? own : others
+    const edited: string[] = []
+    for (const file of [path, ...filesBelow(folder)]) if (await eraseInFile(file, eraser)) edited.push(file)
+    if (edited.length > 0) await markEdited(root, basename(folder), at)
+    changed.push(...edited)
+  }
+  const enters = (folder: string): boolean =>
+    folder !== treePath(root, 'benchmarks') && folder !== treePath(root, 'runs')
+  for (const file of filesBelow(root, enters)) if (await eraseInFile(file, own)) changed.push(file)
+  return changed
+}
+
+function benchmarkOf(path: string): unknown {
+  const json = readJson(path, path)
+  return json.ok ? (json.value as { readonly benchmarkId?: unknown } | null)?.benchmarkId : undefined
+}
+
+async function markEdited(root: string, runId: string, at: string): Promise<void> {
+  const path = runPath(root, runId)
+  const run = readArtifact('run-summary', path, path)
+  // A summary that is not valid is no evidence in any case.
+  if (run.ok) await writeAtomically(path, asJson({ ...run.value, editedAt: at }), { existing: 'replace' })
+}
+
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.endsWith('.json'))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { codeOf } from '../../files/leftovers.ts'
+import { canonicalJson } from '../pack/manifest.ts'
+import { caseLogPath, environmentPath, runPath } from './documents.ts'
+import type { Problem } from './parse-artifact.ts'
+import type { Environment, RunSummary } from './schemas/run.ts'
+
+/**
+ * The hash of everything a run left: its summary, its case records and its environment. It shows that one of them was
+ * edited afterwards. Somebody who edits them and computes the hash anew is not seen: that takes a copy kept elsewhere.
+ */
+export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runId' | 'seal'>): string {
+  const hash = createHash('sha256').update(canonicalJson(run))
+  for (const path of [caseLogPath(root, run.runId), environmentPath(root, run.runId)])
+    hash.update('\0').update(bytesAt(path))
+  return `sha256:${hash.digest('hex')}`
+}
+
+/** A run that says in its environment that it is sealed, and is not as it was. Runs of other programs have no seal. */
+export function sealProblem(root: string, run: RunSummary, environment: Environment | null): Problem | null {
+  if (run.seal === undefined && environment?.sealed !== true) return null
+  // As the file has it, with fields that its reader leaves out.
+  const written = JSON.parse(readFileSync(runPath(root, run.runId), 'utf8')) as RunSummary
+  if (run.seal === sealOf(root, { ...written, runId: run.runId })) return null
+  const message = 'does not fit: the run, its cases.jsonl or its environment.json was changed after the run'
+  return { file: `runs/${run.runId}.json`, field: 'seal', message }
+}
+
+function bytesAt(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  }
+}

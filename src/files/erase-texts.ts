@@ -1,0 +1,211 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeAtomically } from './atomic-write.ts'
+import { parseJson } from './json.ts'
+import { codeOf } from './leftovers.ts'
+
+/** The texts that were forgotten, and the beliefs they belong to. */
+export type ForgottenTexts = {
+  /** Ids of the beliefs. */
+  readonly beliefIds: readonly string[]
+  /** What they and the turns said. */
+  readonly said: readonly string[]
+  /** Names and aliases of the beliefs. */
+  readonly names: readonly string[]
+}
+
+/** Stands in the place of a text that was forgotten; inside an id, where brackets are not allowed, the bare word does. */
+export const forgottenMark = '[forgotten]'
+const markInId = 'forgotten'
+
+/** A shorter text is found by coincidence too often. */
+const shortest = 4
+
+/** A name of one ordinary word says nothing by itself: it counts only in a record that has the id of the belief. */
+export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
+
+/** Replaces forgotten texts by a mark, as whole words and in any case. */
+export class Eraser {
+  readonly #beliefIds: readonly string[]
+  readonly #said: Finder
+  readonly #all: Finder
+
+  /** `leastLength`: shorter texts are left alone where no belief is named by its id. */
+  constructor({ beliefIds, said, names }: ForgottenTexts, leastLength = shortest) {
+    this.#beliefIds = beliefIds
+    const alone = [...said, ...names.filter(isTelling)]
+    this.#said = new Finder(alone.filter((text) => text.trim().length >= leastLength))
+    this.#all = new Finder([...said, ...names])
+  }
+
+  /** Whether a text is or holds the id of a forgotten belief, as copies of beliefs do. */
+  namesBelief(text: string): boolean {
+    return this.#beliefIds.some((id) => text === id || text.endsWith(`.${id}`) || text.includes(`"${id}"`))
+  }
+
+  /** False for a JSON text that certainly holds nothing to erase. Escapes may hide a text. */
+  mayChange(json: string): boolean {
+    return json.includes('\\') || this.#beliefIds.some((id) => json.includes(id)) || this.inText(json) !== json
+  }
+
+  inText(text: string): string {
+    return this.#said.replaced(text, forgottenMark)
+  }
+
+  /** The same value with forgotten texts replaced; the value itself where it holds none. */
+  inValue(value: unknown): unknown {
+    const finder = this.#mentionsBelief(value) ? this.#all : this.#said
+    return mapStrings(value, (text) => finder.replaced(text, isId.test(text) ? markInId : forgottenMark))
+  }
+
+  #mentionsBelief(value: unknown): boolean {
+    if (this.#beliefIds.length === 0) return false
+    let isFound = false
+    mapStrings(value, (text) => {
+      isFound ||= this.#beliefIds.some((id) => (id.length < shortestOwnId ? text === id : text.includes(id)))
+      return text
+    })
+    return isFound
+  }
+}
+
+/** Ids that we make are longer; a shorter one, of an import, may be part of any word. */
+const shortestOwnId = 8
+
+const isId = /^[\w.:-]+$/u
+
+/** Finds many texts in one pass, by their first characters. */
+class Finder {
+  readonly #byStart = new Map<string, string[]>()
+  readonly #startLength: number
+
+  constructor(texts: readonly string[]) {
+    const needles = new Set(
+      texts.flatMap((text) => {
+        const core = folded(text)
+          .trim()
+          .replace(/[\s.,;:!?]+$/u, '')
+        return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter((one) => one.replaceAll('-', '').length >= shortest)
+      }),
+    )
+    this.#startLength = Math.min(8, ...[...needles].map(({ length }) => length))
+    for (const needle of [...needles].sort((one, other) => other.length - one.length)) {
+      const start = needle.slice(0, this.#startLength)
+      this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), needle])
+    }
+  }
+
+  replaced(text: string, mark: string): string {
+    if (this.#byStart.size === 0 || text.length < this.#startLength) return text
+    const lower = folded(text)
+    let result = ''
+    let kept = 0
+    for (let at = 0; at + this.#startLength <= lower.length; at += 1) {
+      const candidates = this.#byStart.get(lower.slice(at, at + this.#startLength))
+      const found = candidates?.find((needle) => lower.startsWith(needle, at) && isWhole(lower, at, needle.length))
+      if (found === undefined) continue
+      result += text.slice(kept, at) + mark
+      kept = at + found.length
+      at = kept - 1
+    }
+    return kept === 0 ? text : result + text.slice(kept)
+  }
+}
+
+const letter = /[\p{L}\p{N}]/u
+const isLetter = (character: string | undefined): boolean => character !== undefined && letter.test(character)
+/** Whether the span neither begins nor ends inside a word. */
+const isWhole = (text: string, at: number, length: number): boolean =>
+  !(isLetter(text[at - 1]) && isLetter(text[at])) && !(isLetter(text[at + length - 1]) && isLetter(text[at + length]))
+
+/** Lower case of the same length, so that places in it are places in the text. */
+const folded = (text: string): string => {
+  const lower = text.toLowerCase()
+  if (lower.length === text.length) return lower
+  return Array.from(text, (one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')
+}
+
+/** Keys are texts too. The same object is returned where nothing changed. */
+function mapStrings(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) {
+    const mapped = value.map((item) => mapStrings(item, map))
+    return mapped.some((item, index) => item !== value[index]) ? mapped : value
+  }
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value)
+  const mapped = entries.map(([key, inner]) => [map(key), mapStrings(inner, map)] as const)
+  const isSame = mapped.every(([key, inner], index) => key === entries[index]?.[0] && inner === entries[index]?.[1])
+  return isSame ? value : Object.fromEntries(mapped)
+}
+
+const largestFile = 256 * 1024 * 1024
+
+/**
+ * Erases forgotten texts in one file and says whether it held any. In JSON and JSON Lines each element of a list and each
+ * line is a record of its own; other files are plain text. A file that is not text is left alone.
+ */
+export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean> {
+  const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+  // An empty file may be a lock of this process, which opening and closing it would drop.
+  if (size === 0 || size > largestFile) return false
+  const text = readText(path)
+  if (text === null) return false
+  const lines = text.split('\n')
+  const isOfRecords = lines.some((line) => line.startsWith('{'))
+  const erased =
+    erasedDocument(text, eraser) ??
+    (isOfRecords ? lines.map((line) => erasedLine(line, eraser)).join('\n') : eraser.inText(text))
+  if (erased === text) return false
+  return writeAtomically(path, erased, { existing: 'replace' })
+}
+
+function readText(path: string): string | null {
+  try {
+    const bytes = readFileSync(path)
+    return bytes.includes(0) ? null : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') return null
+    throw error
+  }
+}
+
+/** Null for a text that is not one JSON document. */
+function erasedDocument(text: string, eraser: Eraser): string | null {
+  if (!eraser.mayChange(text)) return text
+  const document = parseJson(text)
+  if (document === undefined) return null
+  const isList = Array.isArray(document)
+  const records: readonly unknown[] = isList ? document : [document]
+  const erasedRecords = records.map((record) => eraser.inValue(record))
+  if (erasedRecords.every((record, index) => record === records[index])) return text
+  const erased = isList ? erasedRecords : erasedRecords[0]
+  const written = /\n\s/u.test(text) ? JSON.stringify(erased, null, 2) : JSON.stringify(erased)
+  return text.endsWith('\n') ? `${written}\n` : written
+}
+
+function erasedLine(line: string, eraser: Eraser): string {
+  if (!eraser.mayChange(line)) return line
+  const record = parseJson(line)
+  if (typeof record !== 'object' || record === null) return eraser.inText(line)
+  const erased = eraser.inValue(record)
+  return erased === record ? line : JSON.stringify(erased)
+}
+
+/** Every plain file below a directory. Links are not followed; `enters` decides about folders. */
+export function* filesBelow(directory: string, enters: (folder: string) => boolean = () => true): Generator<string> {
+  for (const entry of entriesOf(directory)) {
+    const path = join(directory, entry.name)
+    if (entry.isFile()) yield path
+    else if (entry.isDirectory() && enters(path)) yield* filesBelow(path, enters)
+  }
+}
+
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}

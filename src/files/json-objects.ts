@@ -1,0 +1,81 @@
+/** An object of a JSON text, and where it is. */
+export type ObjectText = {
+  /** Null when it is larger than `largest`. */
+  readonly text: string | null
+  /** The line it begins in, from 1. */
+  readonly line: number
+  /** How many bytes of the text end with it. */
+  readonly end: number
+}
+
+/**
+ * Takes a JSON text apart into the objects at its top, or in the array at its top, without holding the whole. The text
+ * comes in pieces of any size.
+ */
+export class JsonObjects {
+  readonly #largest: number
+  #depth = 0
+  #isInString = false
+  #isEscaped = false
+  #isInArray = false
+  #parts: Buffer[] = []
+  #held = 0
+  #bytes = 0
+  #line = 1
+  #startLine = 1
+
+  constructor(largest = Number.POSITIVE_INFINITY) {
+    this.#largest = largest
+  }
+
+  /** What the text so far ends in the middle of, and the line that it begins in. */
+  get unfinished(): { readonly part: 'object' | 'array'; readonly line: number } | null {
+    if (this.#depth > 0) return { part: 'object', line: this.#startLine }
+    return this.#isInArray ? { part: 'array', line: 1 } : null
+  }
+
+  /** The objects that end in the next piece. The piece may be used again after that. */
+  *take(chunk: Buffer): Generator<ObjectText> {
+    let start = this.#depth > 0 ? 0 : -1
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at]
+      if (byte === newline) this.#line += 1
+      if (this.#isInString) {
+        if (this.#isEscaped) this.#isEscaped = false
+        else if (byte === backslash) this.#isEscaped = true
+        else if (byte === quote) this.#isInString = false
+        continue
+      }
+      if (byte === quote) this.#isInString = true
+      else if (this.#depth === 0 && (byte === openBracket || byte === closeBracket))
+        this.#isInArray = byte === openBracket
+      else if (byte === openBrace) {
+        if (this.#depth === 0) {
+          start = at
+          this.#startLine = this.#line
+        }
+        this.#depth += 1
+      } else if (byte === closeBrace && this.#depth > 0) {
+        this.#depth -= 1
+        if (this.#depth > 0) continue
+        this.#hold(chunk.subarray(start, at + 1))
+        const text = this.#held > this.#largest ? null : Buffer.concat(this.#parts).toString('utf8')
+        yield { text, line: this.#startLine, end: this.#bytes + at + 1 }
+        this.#parts = []
+        this.#held = 0
+        start = -1
+      }
+    }
+    if (this.#depth > 0) this.#hold(Buffer.from(chunk.subarray(start)))
+    this.#bytes += chunk.length
+  }
+
+  #hold(part: Buffer): void {
+    this.#held += part.length
+    if (this.#held <= this.#largest) this.#parts.push(part)
+    else this.#parts = []
+  }
+}
+
+const [newline, quote, backslash] = [0x0a, 0x22, 0x5c]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]

@@ -1,0 +1,34 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { unavailable } from '../errors.ts'
+
+export type FileToWrite = { readonly file: string; readonly text: string | Uint8Array }
+
+/** Writes all files, or none that is incomplete: each goes to disk under another name before any gets its own. */
+export function writeFiles(files: readonly FileToWrite[]): void {
+  const drafts: { readonly draft: string; readonly file: string }[] = []
+  try {
+    for (const { file, text } of files) {
+      const draft = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`)
+      mkdirSync(dirname(file), { recursive: true })
+      drafts.push({ draft, file })
+      const descriptor = openSync(draft, 'w')
+      try {
+        writeFileSync(descriptor, text)
+        fsyncSync(descriptor)
+      } finally {
+        closeSync(descriptor)
+      }
+    }
+    for (const { draft, file } of drafts) renameSync(draft, file)
+  } catch (cause) {
+    for (const { draft } of drafts) rmSync(draft, { force: true })
+    const { code, path } = cause as NodeJS.ErrnoException
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file is in the place of a directory' : code
+    throw unavailable(
+      `${path ?? 'A file'} cannot be written: ${reason}.`,
+      'Choose a directory that you may write to and that has room.',
+      cause,
+    )
+  }
+}

@@ -1,0 +1,36 @@
+import { createReadStream } from 'node:fs'
+import { Unzip, UnzipInflate, UnzipPassThrough } from 'fflate'
+
+/** A piece of a file in an archive. `read` is how many bytes of the archive have been read. */
+export type ZipPiece = { readonly name: string; readonly bytes: Buffer; readonly read: number }
+
+/** The files of an archive whose names are wanted, piece by piece and in their order. Throws where it is damaged. */
+export async function* zipEntries(file: string, isWanted: (name: string) => boolean): AsyncGenerator<ZipPiece> {
+  let pieces: { name: string; bytes: Buffer }[] = []
+  let damage: Error | null = null
+  let isOpen = false
+  const archive = new Unzip((entry) => {
+    if (!isWanted(entry.name)) return
+    isOpen = true
+    entry.ondata = (error, bytes, isLast) => {
+      if (error !== null) damage ??= error
+      else pieces.push({ name: entry.name, bytes: Buffer.from(bytes) })
+      if (isLast) isOpen = false
+    }
+    entry.start()
+  })
+  archive.register(UnzipInflate)
+  archive.register(UnzipPassThrough)
+  let read = 0
+  for await (const chunk of createReadStream(file)) {
+    read += chunk.length
+    archive.push(chunk)
+    if (damage !== null) throw damage
+    for (const piece of pieces) yield { ...piece, read }
+    pieces = []
+  }
+  archive.push(new Uint8Array(0), true)
+  if (damage !== null) throw damage
+  for (const piece of pieces) yield { ...piece, read }
+  if (isOpen) throw new Error('the archive is cut off')
+}

@@ -1,0 +1,100 @@
+import { forbidden, invalid } from '../../../errors.ts'
+import type { Principal } from '../../../memory/people/access.ts'
+import * as access from '../../../memory/people/access.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import type { Caller } from '../../authentication.ts'
+import type { accessRoutes } from '../routes/access-routes.ts'
+import type { ApiRequest, Handlers, ServerDeps } from '../server-deps.ts'
+
+const done = { ok: true } as const
+
+/** People, tokens and teams. Whose they are comes from the token of the request. */
+export function accessHandlers(deps: ServerDeps): Handlers<keyof typeof accessRoutes> {
+  return {
+    listPeople: async () => ({ items: await (await deps.access()).access.people() }),
+    addPerson: async ({ body: { name } }) => {
+      const ports = await deps.access()
+      const person = await access.addPerson(ports, { name })
+      return { person, invite: await access.createToken(ports, { kind: 'invite', person: name }) }
+    },
+    removePerson: async ({ params: { name }, query: { memory } }) => {
+      await access.removePerson(await deps.access(), name, memory)
+      return done
+    },
+    listTokens: async ({ caller }) => ({ items: await (await deps.access()).access.tokens(ownName(caller)) }),
+    createToken: async ({ caller, body }) => {
+      const ports = await deps.access()
+      if (caller.kind === 'invited') return access.redeemInvite(ports, caller.invite, body.label)
+      const request = isAdmin(caller) ? requestOfAdmin(body) : requestOfPerson(principalOf(caller), body)
+      return access.createToken(ports, request)
+    },
+    revokeToken: async ({ caller, params: { id } }) => {
+      await access.revokeToken(await deps.access(), id, ownName(caller))
+      return done
+    },
+    listTeams: async ({ caller }) => {
+      const items = await (await deps.access()).access.teams()
+      const person = ownName(caller)
+      const isListed = person === undefined ? () => true : isMember(person)
+      return { items: items.filter(isListed) }
+    },
+    createTeam: async ({ body }) => access.createTeam(await deps.access(), body),
+    removeTeam: async ({ params: { name }, query: { memory } }) => {
+      await access.removeTeam(await deps.access(), name, memory)
+      return done
+    },
+    setMember: async ({ caller, params: { name: team }, body }) => {
+      requireOwner(principalOf(caller), team)
+      await access.setMember(await deps.access(), { team, ...body })
+      return done
+    },
+    removeMember: async ({ caller, params: { name: team, person } }) => {
+      const principal = principalOf(caller)
+      if (person !== principal.person) requireOwner(principal, team)
+      await access.removeMember(await deps.access(), { team, person })
+      return done
+    },
+  }
+}
+
+type Body = ApiRequest<'createToken'>['body']
+
+function requestOfAdmin({ kind = 'invite', person, label = '', scopes = [] }: Body): access.TokenRequest {
+  if (kind === 'admin') return { kind, person: null, label, scopes }
+  if (kind === 'invite' && person !== undefined) return { kind, person, label, scopes }
+  throw kind === 'invite'
+    ? invalid('The invite is for nobody.', 'Give the name of the person as `person`.')
+    : forbidden(
+        `An administrator may not make a token of the kind ${kind}, which opens a memory.`,
+        'Make an invite; the person exchanges it for a token.',
+      )
+}
+
+function requestOfPerson(principal: Principal, { kind = 'person', person, label, scopes }: Body): access.TokenRequest {
+  if (person !== undefined && person !== principal.person)
+    throw forbidden(`You are not "${person}".`, 'Leave `person` out: a token that you make is yours.')
+  if (kind !== 'person' && kind !== 'agent')
+    throw forbidden(`You may not make a token of the kind ${kind}.`, 'Use person or agent.')
+  return { kind, person: principal.person, ...omitUndefined({ label, scopes }) }
+}
+
+/** The holder of the installation's token administers its store. */
+const isAdmin = ({ kind }: Caller): boolean => kind === 'admin' || kind === 'installation'
+
+/** Undefined for an administrator, who manages all of them. */
+const ownName = (caller: Caller): string | undefined => (isAdmin(caller) ? undefined : principalOf(caller).person)
+
+function principalOf(caller: Caller): Principal {
+  if (caller.kind === 'member') return caller.principal
+  throw forbidden('This needs the token of a person.', 'Exchange the invite for a token, or ask an administrator.')
+}
+
+const isMember =
+  (person: string) =>
+  ({ members }: { readonly members: readonly { readonly person: string }[] }): boolean =>
+    members.some((member) => member.person === person)
+
+function requireOwner({ teams }: Principal, team: string): void {
+  if (teams.some((one) => one.team === team && one.role === 'owner')) return
+  throw forbidden(`You are not an owner of the team "${team.slice(0, 80)}".`, 'Owners of a team change its members.')
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { roles, tokenKinds } from '../../../beliefs/access-store.ts'
+import { memoryFates } from '../../../memory/people/access.ts'
+import { route, scopes, text } from '../route.ts'
+
+const name = text(64)
+const Person = z.object({ name: z.string(), createdAt: z.string() })
+const Token = z.object({
+  id: z.string(),
+  kind: z.enum(tokenKinds),
+  person: z.string().nullable().describe('Whose memory it opens; null for an administrator.'),
+  scopes: z.array(z.string()).describe('Of an agent: the scopes it is held to.'),
+  label: z.string(),
+  createdAt: z.string(),
+  lastUsedAt: z.string().nullable().describe('When it was last used, to within ten minutes; null if never.'),
+  revokedAt: z.string().nullable().describe('When it was revoked; null while it is valid.'),
+})
+const Team = z.object({
+  name: z.string(),
+  createdAt: z.string(),
+  members: z.array(z.object({ person: z.string(), role: z.enum(roles) })),
+})
+const NewToken = z.object({ token: Token, secret: z.string().describe('The token itself. It is shown only here.') })
+const memory = z.enum(memoryFates).describe('What becomes of the memory: keep, or erase every text of it for good.')
+const done = z.object({ ok: z.literal(true) })
+
+/** People, tokens and teams. None of these routes reads a memory. */
+export const accessRoutes = {
+  listPeople: route('GET', '/people', {
+    access: 'admin',
+    summary: 'The people of this server.',
+    answer: z.object({ items: z.array(Person) }),
+  }),
+  addPerson: route('POST', '/people', {
+    access: 'admin',
+    summary: 'Add a person. The answer has an invite, which the person exchanges for a token of their own.',
+    body: z.strictObject({ name }),
+    answer: z.object({ person: Person, invite: NewToken }),
+    status: 201,
+  }),
+  removePerson: route('DELETE', '/people/:name', {
+    access: 'admin',
+    summary: 'Remove a person with their tokens and memberships.',
+    params: z.object({ name }),
+    query: z.strictObject({ memory }),
+    answer: done,
+  }),
+  listTokens: route('GET', '/tokens', {
+    access: 'tokens',
+    summary: 'The tokens of the person; all of them for an administrator. Never the tokens themselves.',
+    answer: z.object({ items: z.array(Token) }),
+  }),
+  createToken: route('POST', '/tokens', {
+    access: 'tokens',
+    summary:
+      'With the token of a person: a further one of theirs, or one of an agent. With an invite: the first one of the person. With that of an administrator: an invite for a person who has no memory yet, or a further administrator.',
+    body: z.strictObject({
+      kind: z.enum(tokenKinds).optional().describe('Default: person, or invite for an administrator.'),
+      person: name.optional().describe('For an invite.'),
+      scopes: scopes.optional().describe('For an agent. Default user:universal. team:NAME adds a team.'),
+      label: text(100).optional(),
+    }),
+    answer: NewToken,
+    status: 201,
+  }),
+  revokeToken: route('DELETE', '/tokens/:id', {
+    access: 'tokens',
+    summary: 'Revoke a token of the person, or any for an administrator. It is refused from now on by every server.',
+    params: z.object({ id: text(200) }),
+    answer: done,
+  }),
+  listTeams: route('GET', '/teams', {
+    access: 'tokens',
+    summary: 'The teams of the person with their members; all of them for an administrator.',
+    answer: z.object({ items: z.array(Team) }),
+  }),
+  createTeam: route('POST', '/teams', {
+    access: 'admin',
+    summary: 'Make a team with its first owner, who adds the other members.',
+    body: z.strictObject({ name, owner: name }),
+    answer: Team,
+    status: 201,
+  }),
+  removeTeam: route('DELETE', '/teams/:name', {
+    access: 'admin',
+    summary: 'Remove a team.',
+    params: z.object({ name }),
+    query: z.strictObject({ memory }),
+    answer: done,
+  }),
+  setMember: route('POST', '/teams/:name/members', {
+    access: 'person',
+    summary: 'Add a member to a team, or change the role of one. Needs the role owner.',
+    params: z.object({ name }),
+    body: z.strictObject({ person: name, role: z.enum(roles) }),
+    answer: done,
+  }),
+  removeMember: route('DELETE', '/teams/:name/members/:person', {
+    access: 'person',
+    summary: 'Remove a member from a team. Needs the role owner; everybody may leave.',
+    params: z.object({ name, person: name }),
+    answer: done,
+  }),
+}

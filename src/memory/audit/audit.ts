@@ -1,0 +1,164 @@
+import { parse } from 'chrono-node/en'
+import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { everydayReason } from '../change/aliases.ts'
+import { nameStatement } from '../learn/name-of.ts'
+import { redacted, secretsIn } from '../learn/secrets.ts'
+import type { AuditEntry } from './read-memory.ts'
+
+/**
+ * `contradiction`: two entries say different things of the same. `duplicate`: they say the same. `stale date`: it holds
+ * a date that is long past, or one such as "next week" that means another day every day. `secret`: it holds a password
+ * or key. `never found`: nothing in it tells it from others. `always found`: it is called by an everyday word.
+ */
+export const auditKinds = ['contradiction', 'duplicate', 'stale date', 'secret', 'never found', 'always found'] as const
+export type AuditKind = (typeof auditKinds)[number]
+
+export type AuditFinding = {
+  readonly kind: AuditKind
+  /** The entry, and the others that it is about; without the secrets in them. */
+  readonly entries: readonly AuditEntry[]
+  /** What is wrong, in one sentence. */
+  readonly reason: string
+}
+
+const staleDays = 365
+const dayMs = 86_400_000
+
+/** What is wrong with the entries of a memory, by rules alone: the same entries and time give the same findings. */
+export function auditEntries(entries: readonly AuditEntry[], now: Date): readonly AuditFinding[] {
+  const findings = [
+    ...contradictions(entries),
+    ...duplicates(entries),
+    ...entries.flatMap((entry) => staleDate(entry, now) ?? []),
+    ...entries.flatMap((entry) => secret(entry) ?? []),
+    ...entries.flatMap((entry) => neverFound(entry) ?? []),
+    ...alwaysFound(entries),
+  ]
+  const placeOf = ({ entries: [entry] }: AuditFinding): string =>
+    `${entry?.file} ${String(entry?.line).padStart(9, '0')}`
+  return findings
+    .map((finding) => ({ ...finding, entries: finding.entries.map(withoutSecrets) }))
+    .sort(
+      (one, other) =>
+        auditKinds.indexOf(one.kind) - auditKinds.indexOf(other.kind) || compareStrings(placeOf(one), placeOf(other)),
+    )
+}
+
+const withoutSecrets = (entry: AuditEntry): AuditEntry => ({
+  ...entry,
+  text: redacted(entry.text),
+  name: entry.name === null ? null : redacted(entry.name),
+})
+
+const wordsOf = ({ name, text }: AuditEntry): readonly string[] => [
+  ...(name === null ? [] : searchableWords(name)),
+  ...searchableWords(text),
+]
+
+/** Words that two entries must share before one that differs is taken for another value of the same thing. */
+const leastShared = 3
+
+/**
+ * Entries that are the same sentence but for one word, which is not the first: "we deploy on Monday", "we deploy on
+ * Friday". So are those of which one has a "not" or "never" more.
+ */
+function contradictions(entries: readonly AuditEntry[]): readonly AuditFinding[] {
+  const frames = new Map<string, { readonly entry: AuditEntry; readonly value: string }[]>()
+  for (const entry of entries) {
+    const words = wordsOf(entry)
+    const positive = words.filter((word) => !negations.has(word))
+    if (positive.length >= leastShared) {
+      const value = positive.length === words.length ? '' : 'not'
+      addTo(frames, `not ${positive.join(' ')}`, { entry, value })
+    }
+    for (let at = 1; at < words.length; at += 1) {
+      if (words.length - 1 < leastShared) break
+      const frame = words.map((word, place) => (place === at ? '_' : word)).join(' ')
+      addTo(frames, frame, { entry, value: words[at] as string })
+    }
+  }
+  const found = new Map<string, AuditFinding>()
+  for (const held of frames.values()) {
+    const values = Map.groupBy(held, ({ value }) => value)
+    // More than a few values are a list, such as the members of a team.
+    if (values.size < 2 || values.size > mostValues) continue
+    const different = [...values.values()].flatMap(([first]) => (first === undefined ? [] : [first.entry]))
+    const key = different.map(placeKey).join(' | ')
+    const shown = [...values.keys()].map((value) => `"${value === '' ? 'holds' : value}"`).join(' and ')
+    if (!found.has(key))
+      found.set(key, { kind: 'contradiction', entries: different, reason: `The same sentence with ${shown}.` })
+  }
+  return [...found.values()]
+}
+
+const negations: ReadonlySet<string> = new Set(['not', 'never', 'no', "don't", "doesn't", "isn't", "won't", "can't"])
+const mostValues = 3
+
+const placeKey = ({ file, line, text }: AuditEntry): string => `${file}:${line}:${text}`
+
+function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const known = lists.get(key)
+  if (known === undefined) lists.set(key, [value])
+  else known.push(value)
+}
+
+/** Entries with the same words, whatever their order, or in the same words but for case and punctuation. */
+function duplicates(entries: readonly AuditEntry[]): readonly AuditFinding[] {
+  const groups = Map.groupBy(entries, (entry) => {
+    const words = wordsOf(entry).filter(isInformative)
+    return words.length === 0 ? nameKey(entry.text) : [...words].sort(compareStrings).join(' ')
+  })
+  return [...groups.values()]
+    .filter((group) => group.length > 1)
+    .map((group) => {
+      const isExact = group.every(({ text }) => isSameStatement(text, group[0]?.text ?? ''))
+      const reason = `${isExact ? 'The same statement' : 'The same words in another order'}, ${group.length} times.`
+      return { kind: 'duplicate', entries: group, reason }
+    })
+}
+
+function staleDate(entry: AuditEntry, now: Date): AuditFinding | null {
+  for (const { text, start } of parse(entry.text, now)) {
+    const isFull = start.isCertain('year')
+    if (isFull && now.getTime() - start.date().getTime() > staleDays * dayMs)
+      return { kind: 'stale date', entries: [entry], reason: `"${text}" is more than a year ago.` }
+    const isRelative = !isFull && !start.isCertain('month') && (start.isCertain('day') || start.isCertain('weekday'))
+    // "On Mondays" is a habit, not a day.
+    const isHabit = new RegExp(`\\b(?:every|each|any)\\s+${escaped(text)}|${escaped(text)}s\\b`, 'iu').test(entry.text)
+    if (isRelative && !isHabit)
+      return { kind: 'stale date', entries: [entry], reason: `"${text}" means another day every time it is read.` }
+  }
+  if (entry.at !== null && now.getTime() - Date.parse(entry.at) > staleDays * dayMs)
+    return { kind: 'stale date', entries: [entry], reason: `Written ${entry.at.slice(0, 10)} and not changed since.` }
+  return null
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
+
+function secret(entry: AuditEntry): AuditFinding | null {
+  const [found] = secretsIn(`${entry.name ?? ''} ${entry.text}`)
+  return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It holds ${found.what}.` }
+}
+
+/** What an entry is called and what it is about; each is what a message would have to name. */
+function formsOf({ name, text }: AuditEntry): readonly string[] {
+  const named = nameStatement(text)
+  return [...(name === null ? [] : [name]), named.name, ...named.aliases]
+}
+
+function neverFound(entry: AuditEntry): AuditFinding | null {
+  const isFound = [...formsOf(entry), entry.text].some((form) => everydayReason(form) === null)
+  const reason = 'No word of it tells it from other entries.'
+  return isFound ? null : { kind: 'never found', entries: [entry], reason }
+}
+
+/** An entry whose own name is an everyday word, and entries that share their name with a good part of all others. */
+function alwaysFound(entries: readonly AuditEntry[]): readonly AuditFinding[] {
+  return [...Map.groupBy(entries, ({ name }) => (name === null ? '' : nameKey(name)))].flatMap(([key, group]) => {
+    const [first] = group
+    const reason = key === '' || first?.name == null ? null : everydayReason(first.name)
+    if (first === undefined || reason === null) return []
+    return [{ kind: 'always found', entries: [first], reason: `Its name is "${first.name}". ${reason}` }]
+  })
+}

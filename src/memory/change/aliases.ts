@@ -1,0 +1,123 @@
+import { authorityOf, type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { nameKey } from '../../beliefs/identity.ts'
+import { analyse, isUnspaced } from '../../search/analyse.ts'
+import { formKeys } from '../../search/forms.ts'
+import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { singular } from '../../search/singular.ts'
+import { isFunctionWord, nameOf } from '../learn/name-of.ts'
+import type { Author, Ports } from '../ports.ts'
+
+/** An alias that was left out, why, and what to call the belief instead. */
+export type RefusedAlias = { readonly alias: string; readonly reason: string; readonly instead: string }
+
+/**
+ * Why a form would be found in messages that have nothing to do with its belief: apart from words such as "the" and
+ * "how" it has none, or one everyday word, letter or number. Null for other forms.
+ */
+export function everydayReason(form: string): string | null {
+  const [word, ...others] = tellingWords(form)
+  if (word === undefined) return 'It has only everyday words, which many messages contain.'
+  if (others.length > 0) return null
+  if (isSign(word)) return 'It is a single letter or a number.'
+  return isOrdinaryWord(word) ? 'It is an everyday word.' : null
+}
+
+const tellingWords = (form: string): readonly string[] =>
+  analyse(form)
+    .map(({ word }) => word)
+    .filter((word) => !isFunctionWord(word))
+
+/**
+ * Whether nothing shows that a form belongs to a belief: the belief neither says nor abbreviates one of its words. No list
+ * holds the everyday words of every language, so others than a person have to show where an alias comes from, unless one
+ * of several words is English or a name. Words with digits ("k8s") are no words of any language.
+ */
+function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
+  const words = tellingWords(form)
+  if (words.length === 0 || words.some((word) => /\p{N}/u.test(word))) return false
+  if (words.length > 1 && (/\p{Lu}/u.test(form) || words.some(isOrdinaryWord))) return false
+  const [named, said] = [name, content].map((text) => analyse(text).map((token) => token.word))
+  const runs = named?.map((_, start) => named.slice(start).join('')) ?? []
+  // One character of a script without spaces is no word.
+  const sought = words.length > 1 && words.every(isUnspaced) ? [words.join('')] : words
+  const texts = [
+    ...runs,
+    ...(said ?? []),
+    ...(said ?? []).map((_, start) => (said ?? []).slice(start, start + words.length).join('')),
+  ]
+  return !sought.some((word) => texts.some((letters) => isShortFor(singular(word), letters)))
+}
+
+/**
+ * Why others than a person may not call a belief so; null where they may. It may be one everyday word of English, or a
+ * proper name that the content does not mention.
+ */
+export function nameReason(name: string, content: string): string | null {
+  const words = tellingWords(name)
+  if (words.length === 0) return 'It has only everyday words, which many messages contain.'
+  if (words.length === 1 && isSign(words[0] as string)) return 'It is a single letter or a number.'
+  const isUnknown = !/\p{Lu}/u.test(name) && !words.some(isOrdinaryWord) && isStrange(name, { name: '', content })
+  return isUnknown ? 'Its content does not mention it; say there what it means.' : null
+}
+
+const isSign = (word: string): boolean => word.length < 2 || /^\p{N}+$/u.test(word)
+
+/** Whether the letters of a word stand in another one in this order, from the first one on: "GTS" in "goodstrackingsystem". */
+function isShortFor(word: string, letters: string): boolean {
+  let at = -1
+  for (const letter of word) {
+    const next = letters.indexOf(letter, at + 1)
+    if (next < 0 || (at < 0 && next > 0)) return false
+    at = next
+  }
+  return true
+}
+
+/**
+ * The aliases that an author may give a belief. A person may give any; what others write is not to be found by everyday
+ * words, by words that have nothing to do with it, nor by what a person calls another belief.
+ */
+export async function allowedAliases(
+  ports: Pick<Ports, 'store'>,
+  { actor }: Author,
+  belief: Pick<Belief, 'user' | 'name' | 'content' | 'aliases'>,
+): Promise<{ readonly aliases: readonly string[]; readonly refused: readonly RefusedAlias[] }> {
+  if (actor === 'person' || belief.aliases.length === 0) return { aliases: belief.aliases, refused: [] }
+  const aliases: string[] = []
+  const refused: RefusedAlias[] = []
+  for (const alias of belief.aliases) {
+    const reason =
+      everydayReason(alias) ??
+      (isStrange(alias, belief) ? 'Its name and content do not mention it; say there what it means.' : null) ??
+      (await takenReason(ports, belief, alias))
+    if (reason === null) aliases.push(alias)
+    else refused.push({ alias, reason, instead: insteadOf(alias, belief) })
+  }
+  return { aliases, refused }
+}
+
+async function takenReason(
+  { store }: Pick<Ports, 'store'>,
+  { user, name }: Pick<Belief, 'user' | 'name'>,
+  alias: string,
+): Promise<string | null> {
+  const keys = formKeys(alias).map(({ key }) => key)
+  const holders = [...(await store.everyHolder(user, keys)).values()].flat()
+  const owner = (await store.getMany(user, [...new Set(holders)])).find(
+    (held) => isCurrent(held) && authorityOf(held) === 'person' && nameKey(held.name) !== nameKey(name),
+  )
+  return owner === undefined ? null : `A person calls "${owner.name}" so.`
+}
+
+/** A phrase of the belief's own with the refused word in it, else its name. */
+function insteadOf(alias: string, { name, content }: Pick<Belief, 'name' | 'content'>): string {
+  const found = nameOf(content)
+  const words = analyse(alias).map(({ word }) => word)
+  const isBetter = (form: string): boolean =>
+    everydayReason(form) === null && analyse(form).some(({ word }) => words.includes(word))
+  return [name, found.name, ...found.aliases].find(isBetter) ?? name
+}
+
+/** The refused aliases as a sentence. */
+export const refusalText = ({ alias, reason, instead }: RefusedAlias): string =>
+  `The alias "${alias}" was left out. ${reason} Use "${instead}" instead.`

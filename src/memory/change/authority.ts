@@ -1,0 +1,85 @@
+import { authorityOf, type Belief, isCurrent, needsPerson } from '../../beliefs/belief.ts'
+import type { BeliefChange } from '../../beliefs/journal.ts'
+import { conflict, forbidden } from '../../errors.ts'
+import type { Author, Ports } from '../ports.ts'
+
+/** Why a belief has to wait until a person accepts it; null where its author may say it. */
+export async function reasonToWait({ actor }: Author, belief: Belief): Promise<string | null> {
+  if (actor === 'person') return null
+  const reason = needsPerson(belief)
+  if (reason !== null) return reason
+  const { isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
+  const { name, content, why } = belief
+  if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
+  return speaksForPerson(content) ? 'It speaks for the person.' : null
+}
+
+/**
+ * The last check before every commit, whatever a use case decided: only a person makes a person's belief, or one
+ * that would be shown without being named.
+ */
+export function requireAuthority({ actor, origin }: Author, changes: readonly BeliefChange[]): void {
+  if (actor === 'person') return
+  for (const { expectedVersion, after } of changes) {
+    if (expectedVersion > 0 || after === null || !isCurrent(after)) continue
+    const reason = authorityOf(after) === 'person' ? 'It would be the word of a person.' : needsPerson(after)
+    if (reason !== null)
+      throw forbidden(`The ${actor} ${origin} may not store "${after.name}". ${reason}`, 'Propose it to a person.')
+  }
+}
+
+/** Proposals that may wait for one belief. */
+export const mostForBelief = 5
+/** Proposals that one agent, tool or model may make in an hour, and all of them together: names are easily invented. */
+const mostInHour = 20
+const mostTogether = 30
+const hourMs = 3_600_000
+/** Beliefs of documents that may wait at a time. */
+const mostFromDocuments = 20
+
+/** Refuses a proposal when too many wait, so that a flood of proposals cannot hide one from the person. */
+export async function requireRoom(
+  { store, now }: Ports,
+  { user, provenance: { actor, origin } }: Belief,
+  waiting: readonly Belief[],
+): Promise<void> {
+  if (waiting.length >= mostForBelief)
+    throw conflict(`${waiting.length} proposals wait for this belief already.`, decideFirst)
+  if (actor === 'person') return
+  if (actor === 'document') return requireRoomForDocuments({ store }, user, 1)
+  const since = new Date(now().getTime() - hourMs).toISOString()
+  let own = 0
+  let together = 0
+  for (let before: number | undefined; ; ) {
+    const events = await store.events(user, { limit: 100, ...(before === undefined ? {} : { before }) })
+    const recent = events.filter(({ at }) => at > since)
+    const proposed = recent.filter((one) => one.kind === 'propose' && one.actor !== 'document')
+    own += proposed.filter((one) => one.actor === actor && one.origin === origin).length
+    together += proposed.length
+    if (own >= mostInHour || together >= mostTogether) {
+      const who = own >= mostInHour ? `The ${actor} ${origin}` : 'Agents'
+      const most = own >= mostInHour ? mostInHour : mostTogether
+      throw conflict(`${who} made ${most} proposals within an hour; more are refused.`, decideFirst)
+    }
+    before = events.at(-1)?.number
+    if (before === undefined || recent.length < events.length) return
+  }
+}
+
+/** Refuses more of what documents propose than a person can look through. */
+export async function requireRoomForDocuments(
+  { store }: Pick<Ports, 'store'>,
+  user: string,
+  added: number,
+): Promise<void> {
+  const page = { limit: mostFromDocuments + 1, offset: 0 }
+  const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
+  const waiting = lists.flatMap(({ items }) => items).filter(({ provenance }) => provenance.actor === 'document').length
+  if (added === 0 || waiting + added <= mostFromDocuments) return
+  throw conflict(
+    `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${mostFromDocuments} may wait.`,
+    'First accept or reject those with `credence proposals`, or vouch for your own file with `credence import --trusted`.',
+  )
+}
+
+const decideFirst = 'A person decides on them first: `credence proposals`.'

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Belief } from '../../beliefs/belief.ts'
+import type { Commit } from '../../beliefs/journal.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
+import type { ForgottenTexts } from '../../files/erase-texts.ts'
+import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
+import type { Store } from '../ports.ts'
+
+/** What one change forgot, and by whom. */
+export type Forgotten = ForgottenTexts &
+  Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & { readonly turnIds: readonly string[] }
+
+/**
+ * Commits to a store and then hands every forgotten text to `erase`, so that copies outside the store go too. The texts
+ * are read before, because afterwards they are gone; until the copies are erased they are in a file, so
+ * that `finish` can go on when the process was killed in between.
+ */
+export function erasingCopies(store: Store, folder: string, erase: (forgotten: Forgotten) => Promise<void>) {
+  const commit: Store['commit'] = async (wanted) => {
+    const forgotten = await textsOf(store, wanted)
+    if (forgotten === null) return store.commit(wanted)
+    await finish()
+    const note = join(folder, leftoverName('tmp', 'forgotten.json'))
+    try {
+      await writeAtomically(note, JSON.stringify(forgotten), { existing: 'replace' }).catch(unlessFull)
+      const result = await store.commit(wanted)
+      if (result.outcome === 'committed') await erase(forgotten)
+      return result
+    } finally {
+      rmSync(note, { force: true })
+    }
+  }
+  /** Erases the copies of what processes have forgotten that were killed before they could. False when there was none. */
+  const finish = async (): Promise<boolean> => {
+    const abandoned = existsSync(folder) ? abandonedIn(folder) : []
+    for (const name of abandoned) {
+      const forgotten: Forgotten | null = readNote(join(folder, name))
+      if (forgotten !== null && (await isErased(store, forgotten))) await erase(forgotten)
+      rmSync(join(folder, name), { force: true })
+    }
+    return abandoned.length > 0
+  }
+  return { commit, finish }
+}
+
+/** A full disk must not keep anybody from forgetting. */
+function unlessFull(error: unknown): void {
+  if (codeOf(error) !== 'ENOSPC') throw error
+}
+
+const abandonedIn = (folder: string): readonly string[] =>
+  readdirSync(folder).filter((name) => {
+    const pid = /^\.tmp-(\d+)-/u.exec(name)?.[1]
+    return pid === undefined || !isRunning(Number(pid))
+  })
+
+/** Null for a note that was cut off: it was written before anything was forgotten. */
+function readNote(file: string): Forgotten | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+async function isErased(store: Store, { user, beliefIds, turnIds }: Forgotten): Promise<boolean> {
+  for (const id of beliefIds) if ((await store.history(user, id)).some(({ belief }) => belief !== null)) return false
+  for (const id of turnIds) if ((await store.getTurn(user, id)) !== null) return false
+  return true
+}
+
+/** Every text that a commit will erase, in all versions; null when it erases nothing. */
+async function textsOf(store: Store, { changes, forgottenTurns = [], ...commit }: Commit): Promise<Forgotten | null> {
+  const { user, actor, origin, at } = commit
+  const beliefIds = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
+  if (beliefIds.length + forgottenTurns.length === 0) return null
+  const versions: Belief[] = []
+  for (const id of beliefIds) for (const { belief } of await store.history(user, id)) if (belief) versions.push(belief)
+  const said = new Set(versions.flatMap(({ content, why }) => [content, why]))
+  for (const id of forgottenTurns) said.add((await store.getTurn(user, id))?.text ?? '')
+  const names = new Set(versions.flatMap(({ name, aliases }) => [name, ...aliases]))
+  const isText = (text: string): boolean => text.trim() !== ''
+  return {
+    user,
+    actor,
+    origin,
+    at,
+    beliefIds,
+    turnIds: forgottenTurns,
+    said: [...said].filter(isText),
+    names: [...names].filter(isText),
+  }
+}

@@ -1,0 +1,54 @@
+import { authorityOf, type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
+import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import type { Ports } from '../ports.ts'
+
+/** How many beliefs with the same words are compared. */
+const mostCompared = 50
+/** The share of the words of both that they have in common; at half of them they may well be about two things. */
+const leastShared = 0.5
+
+export type RestatementQuery = {
+  readonly user: string
+  readonly scopes: readonly string[]
+  readonly content: string
+  /** Whose beliefs are compared. */
+  readonly by: 'person' | 'agent'
+}
+
+/**
+ * Current beliefs that say the same in other words. A message reaches the memory twice where a host has both hooks and
+ * tools: in the person's words, and as its agent puts them.
+ */
+export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
+  const { user, content, by } = query
+  const words = [...new Set(tellingWords(content))]
+  if (words.length === 0) return []
+  const scopes = visibleScopes([...query.scopes, universalScope])
+  const atLeast = Math.ceil(words.length * leastShared)
+  const filter = { user, agent: null, scopes, words, atLeast, includeRetired: false, limit: mostCompared }
+  const ids = (await store.matchText(filter)).map(({ beliefId }) => beliefId)
+  return (await store.getMany(user, ids)).filter(
+    (belief) =>
+      isCurrent(belief) && belief.agent === null && authorityOf(belief) === by && isRestated(belief.content, content),
+  )
+}
+
+/**
+ * Whether one of two statements has every telling word of the other and hardly more. Numbers and negations have to be the
+ * same in both, since one of them is enough to say something else.
+ */
+export function isRestated(one: string, other: string): boolean {
+  const [first, second] = [new Set(tellingWords(one)), new Set(tellingWords(other))]
+  const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
+  if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
+  if (decisiveWords(one) !== decisiveWords(other)) return false
+  return shorter.size / longer.size > leastShared
+}
+
+const tellingWords = (text: string): readonly string[] => searchableWords(text).filter(isInformative)
+
+const decisiveWords = (text: string): string =>
+  [...new Set(searchableWords(text).filter((word) => /\d|^(?:no|not|never|without)$|n['’]t$/u.test(word)))]
+    .sort()
+    .join(' ')

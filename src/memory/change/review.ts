@@ -1,0 +1,66 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import type { Page } from '../../beliefs/belief-store.ts'
+import { compareStrings } from '../../beliefs/identity.ts'
+import { parseScopes } from '../../beliefs/scope.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import type { Ports } from '../ports.ts'
+import { requirePage } from '../recall/search.ts'
+import { isRemoval, reasonOf, withTarget } from './proposals.ts'
+
+/** `statement`: would be added. `correction`: would replace its target. `removal`: its target would no longer hold. */
+export type ReviewKind = 'statement' | 'correction' | 'removal'
+
+/** Something that waits for a person: a candidate found in a conversation, or a proposal. */
+export type ReviewItem = {
+  readonly kind: ReviewKind
+  readonly belief: Belief
+  /** What holds now in place of the belief it is meant for, where it is meant for one. */
+  readonly target: Belief | null
+  /** What would hold if it were accepted. */
+  readonly accepted: Belief
+  /** Why it waits, in one sentence. */
+  readonly reason: string
+  /** The turn it was found in; null where it came another way, or the turn was forgotten. */
+  readonly turn: Turn | null
+  /** When the turn was said; without a turn, when it was proposed. */
+  readonly at: string
+}
+
+export type ReviewRequest = {
+  readonly user: string
+  /** Only what would hold in these scopes. */
+  readonly scopes?: readonly string[]
+  readonly limit?: number
+  readonly offset?: number
+}
+
+const everyOne = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+
+/** Everything that waits for a person's decision, what was said last first. Default 50 at a time. */
+export async function reviewItems(
+  ports: Ports,
+  { user, scopes, limit = 50, offset = 0 }: ReviewRequest,
+): Promise<Page<ReviewItem>> {
+  requirePage({ limit, offset })
+  const { store } = ports
+  const filter = { user, ...(scopes === undefined ? {} : { scopes: parseScopes(scopes) }) }
+  const { items: candidates } = await store.list({ ...filter, candidates: true }, everyOne)
+  const { items: proposals } = await store.list({ ...filter, proposals: true }, everyOne)
+  const waiting: Pick<ReviewItem, 'belief' | 'turn' | 'at'>[] = []
+  for (const belief of [...candidates, ...proposals]) {
+    const { sourceId } = belief.provenance
+    const turn = sourceId === null ? null : await store.getTurn(user, sourceId)
+    waiting.push({ belief, turn, at: turn?.at ?? belief.createdAt })
+  }
+  waiting.sort((one, other) => compareStrings(other.at, one.at) || compareStrings(one.belief.id, other.belief.id))
+  const shown = waiting.slice(offset, offset + limit)
+  const items: ReviewItem[] = []
+  for (const one of shown) {
+    const { target, accepted } = await withTarget(ports, one.belief)
+    items.push({ ...one, kind: kindOf(one.belief), target, accepted, reason: reasonOf(one.belief) })
+  }
+  return { items, total: waiting.length }
+}
+
+const kindOf = (belief: Belief): ReviewKind =>
+  isRemoval(belief) ? 'removal' : belief.proposedFor === null ? 'statement' : 'correction'

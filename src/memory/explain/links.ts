@@ -1,0 +1,82 @@
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { nameKey } from '../../beliefs/identity.ts'
+import type { RecallCount } from '../../beliefs/recall-counts.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
+
+/** What a belief is connected to. */
+export type Links = {
+  readonly belief: Belief
+  /** Who or what a relation connects; null for a name that no belief has. */
+  readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]
+  /** Relations that it takes part in. */
+  readonly relations: readonly Belief[]
+  /** Questions that it settled, and what settled it. */
+  readonly settles: readonly Belief[]
+  readonly settledBy: Belief | null
+  /** What it replaced directly, and what replaced it. */
+  readonly replaces: readonly Belief[]
+  readonly replacedBy: Belief | null
+  /** The message that it was learned from. */
+  readonly turn: Turn | null
+  /** How often it was recalled; null when never, or where recalls are not counted. */
+  readonly recalled: RecallCount | null
+}
+
+/** More relations and settled questions than this are not looked through. */
+const mostLookedThrough = 1_000
+
+export async function linksOf(ports: Ports, reference: BeliefReference): Promise<Links> {
+  const { store, counts } = ports
+  const belief = await findBelief(ports, reference)
+  const { user, id, supersededBy, resolvedBy, provenance } = belief
+  const page = { limit: mostLookedThrough, offset: 0 }
+  const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)
+  const { items: questions } = await store.list({ user, types: ['open_question'], current: false }, page)
+  const forms = new Set([belief.name, ...belief.aliases].map(nameKey))
+  const isPart = ({ participants }: Belief): boolean =>
+    participants.some((participant) => participant === id || forms.has(nameKey(participant)))
+  return {
+    belief,
+    participants: await participantsOf(ports, belief),
+    relations: relations.filter((one) => one.id !== id && isPart(one)),
+    settles: questions.filter((one) => one.resolvedBy === id),
+    settledBy: resolvedBy === null ? null : await store.get(user, resolvedBy),
+    replaces: await store.supersededBy(user, id),
+    replacedBy: supersededBy === null ? null : await store.get(user, supersededBy),
+    turn: provenance.sourceId === null ? null : await store.getTurn(user, provenance.sourceId),
+    recalled: (await counts?.recallCounts(user, [id]))?.get(id) ?? null,
+  }
+}
+
+async function participantsOf({ store }: Ports, { user, participants }: Belief): Promise<Links['participants']> {
+  const byId = new Map((await store.getMany(user, participants)).map((one) => [one.id, one]))
+  const found: { name: string; belief: Belief | null }[] = []
+  for (const participant of participants) {
+    const named = byId.get(participant) ?? (await store.named(user, participant)).find(isCurrent) ?? null
+    found.push({ name: named?.name ?? participant, belief: named })
+  }
+  return found
+}
+
+/** The beliefs that were learned from some turns, by the id of the turn. */
+export async function learnedFrom(
+  { store }: Ports,
+  user: string,
+  turns: readonly Turn[],
+): Promise<ReadonlyMap<string, readonly Belief[]>> {
+  const wanted = new Set(turns.map(({ id }) => id))
+  const since = turns.map(({ at }) => at).sort()[0] ?? ''
+  const found = new Map<string, Belief[]>()
+  // A belief changed last before the turn was said cannot come from it, so the latest are enough.
+  for (let offset = 0; offset < mostLookedThrough * 5; offset += mostLookedThrough) {
+    const { items } = await store.list({ user }, { limit: mostLookedThrough, offset })
+    for (const belief of items) {
+      const { sourceId } = belief.provenance
+      if (sourceId !== null && wanted.has(sourceId)) found.set(sourceId, [...(found.get(sourceId) ?? []), belief])
+    }
+    if (items.length < mostLookedThrough || (items.at(-1)?.updatedAt ?? '') < since) break
+  }
+  return found
+}

@@ -1,0 +1,78 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
+import type { Ports } from '../ports.ts'
+import { isShown } from '../recall/context.ts'
+import { assemble } from '../recall/recall.ts'
+import { storeWith } from './what-if.ts'
+
+/** A recall that a person judged: these beliefs belong to the message, and those do not. */
+export type KeptCase = {
+  readonly id: string
+  readonly message: string
+  readonly scopes: readonly string[]
+  readonly expect: readonly string[]
+  readonly reject: readonly string[]
+}
+
+/** What a change of a belief would do to other messages. */
+export type Effects = {
+  /** How many kept cases and recent prompts it was tried on. */
+  readonly cases: number
+  readonly prompts: number
+  /** Ids of kept cases that pass today and would not any more. */
+  readonly breaks: readonly string[]
+  /** Prompts that would bring the belief and do not today, and the other way round. */
+  readonly appearsIn: readonly string[]
+  readonly leaves: readonly string[]
+}
+
+/** Prompts that a change is tried on, the latest ones. */
+const mostPrompts = 200
+
+type Trial = { readonly message: string; readonly scopes: readonly string[] }
+
+/**
+ * Tries changes of one belief on the kept cases and on the last prompts of the person. What the recalls give today is
+ * computed once. Quotes are left out: no change of a belief makes one.
+ */
+export async function trialsFor(
+  ports: Ports,
+  { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
+): Promise<(changed: Belief) => Promise<Effects>> {
+  const shownIn = async (trial: Trial, changed?: Belief) => {
+    const tried = changed === undefined ? ports : { ...ports, store: storeWith(ports.store, changed) }
+    return (await assemble(tried, { ...trial, user, budget: { maxQuotes: 0 } })).context
+  }
+  const passes = async ({ expect, reject, ...trial }: KeptCase, changed?: Belief): Promise<boolean> => {
+    const context = await shownIn(trial, changed)
+    return expect.every((id) => isShown(context, id)) && !reject.some((id) => isShown(context, id))
+  }
+  const passing: KeptCase[] = []
+  for (const kept of cases) if (await passes(kept)) passing.push(kept)
+  const prompts: (Trial & { readonly isShownToday: boolean })[] = []
+  for (const prompt of await recentPrompts(ports, user))
+    prompts.push({ ...prompt, isShownToday: isShown(await shownIn(prompt), belief.id) })
+
+  return async (changed) => {
+    const breaks: string[] = []
+    for (const kept of passing) if (!(await passes(kept, changed))) breaks.push(kept.id)
+    const [appearsIn, leaves]: [string[], string[]] = [[], []]
+    for (const { isShownToday, ...prompt } of prompts) {
+      const isShownThen = isShown(await shownIn(prompt, changed), belief.id)
+      if (isShownThen && !isShownToday) appearsIn.push(prompt.message)
+      if (isShownToday && !isShownThen) leaves.push(prompt.message)
+    }
+    return { cases: cases.length, prompts: prompts.length, breaks, appearsIn, leaves }
+  }
+}
+
+/** The last prompts of the person that were kept as turns, each once, where they were said. */
+async function recentPrompts({ store }: Ports, user: string): Promise<readonly Trial[]> {
+  const { items } = await store.listTurns({ user, roles: ['user'] }, { limit: mostPrompts, offset: 0 })
+  const said = items.filter(({ origin }) => origin === 'person')
+  const byText = new Map(said.map(({ text, scope }) => [`${scope}\n${text}`, { message: text, scope }]))
+  return [...byText.values()].map(({ message, scope }) => ({
+    message,
+    scopes: [...new Set([...visibleScopes([scope]), universalScope])],
+  }))
+}

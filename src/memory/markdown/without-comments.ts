@@ -1,0 +1,15 @@
+/**
+ * A text without its comments, and the space before each. By hand: a pattern would read to the end of the text again and
+ * again, from each comment that is not closed.
+ */
+export function withoutComments(text: string): string {
+  const parts: string[] = []
+  let at = 0
+  for (;;) {
+    const start = text.indexOf('<!--', at)
+    const end = start < 0 ? -1 : text.indexOf('-->', start + 4)
+    if (end < 0) return `${parts.join('')}${text.slice(at)}`
+    parts.push(text.slice(at, start).replace(/[ \t]$/u, ''))
+    at = end + 3
+  }
+}

@@ -1,0 +1,117 @@
+import type { Belief } from '../../../beliefs/belief.ts'
+import type { Proposal } from '../../change/proposals.ts'
+import { change, withdrawn } from '../../change/transaction.ts'
+import type { Author, Ports, Store } from '../../ports.ts'
+import type { ItemBlock } from '../parse/blocks.ts'
+import { hashOf } from '../parse/read-file.ts'
+import type { MirrorState } from '../state/state.ts'
+import { isMirrored, type Layout, type MirrorFile } from '../write/layout.ts'
+import { currentVersion } from './plan.ts'
+
+/** An edit of a file that a person has to decide on. The file keeps it meanwhile. */
+export type WaitingEdit = MirrorState['waiting'][number]
+
+/** What identifies an edited line: its text and its section. */
+export const lineKey = ({ item, section }: ItemBlock): string => hashOf(JSON.stringify([item, section]))
+
+const isUndecided = ({ candidate, proposedFor }: Belief): boolean => candidate || proposedFor !== null
+
+export type UndecidedEdit = Pick<Proposal, 'proposal' | 'target'>
+
+/** The waiting edits, each with the belief it would change; null for a new line. */
+export async function undecidedEdits(
+  store: Store,
+  { user, waiting }: Pick<MirrorState, 'user' | 'waiting'>,
+): Promise<readonly UndecidedEdit[]> {
+  const ids = waiting.flatMap(({ id, target }) => [id, target ?? id])
+  const beliefs = new Map((await store.getMany(user, [...new Set(ids)])).map((belief) => [belief.id, belief]))
+  const found = new Map(
+    waiting.map(({ id, target }) => [
+      id,
+      { proposal: beliefs.get(id) ?? null, target: beliefs.get(target ?? '') ?? null },
+    ]),
+  )
+  return [...found.values()].flatMap(({ proposal, target }) =>
+    proposal !== null && isUndecided(proposal) ? [{ proposal, target }] : [],
+  )
+}
+
+export type Settled = {
+  /** Edits that go on waiting. */
+  readonly waiting: readonly WaitingEdit[]
+  /** Their lines, which stay as they are, with the belief in whose place each stands. */
+  readonly left: ReadonlyMap<ItemBlock, Belief | null>
+  /** Proposals whose edits were taken back in the file. */
+  readonly outdated: readonly Belief[]
+  /** Beliefs whose removal was rejected, so that the file shows them again. */
+  readonly shown: readonly string[]
+  /** How many rejected edits were replaced by what the store says. */
+  readonly restored: number
+}
+
+/**
+ * Compares the waiting edits with the store and the changed files. An accepted edit becomes the item of its belief; a
+ * rejected one gives way to what the store says; one that is no longer in the file is outdated. Changes only documents.
+ */
+export async function settleWaiting(
+  store: Store,
+  { user, waiting: edits }: Pick<MirrorState, 'user' | 'waiting'>,
+  layout: Layout,
+  files: readonly MirrorFile[],
+): Promise<Settled> {
+  const present = new Set(files.flatMap(({ document }) => document.ids()))
+  const places = files.flatMap((file) => file.document.items().map((block) => ({ file, block })))
+  const byKey = Map.groupBy(edits.length === 0 ? [] : places, ({ block }) => lineKey(block))
+  const waiting: WaitingEdit[] = []
+  const left = new Map<ItemBlock, Belief | null>()
+  const outdated: Belief[] = []
+  const shown: string[] = []
+  let restored = 0
+  for (const edit of edits) {
+    const proposal = await store.get(user, edit.id)
+    const found = edit.target === null ? null : await store.get(user, edit.target)
+    const target = found !== null && isMirrored(found) ? found : null
+    const lines = byKey.get(edit.line ?? '') ?? []
+    const version = files.find(({ name }) => name === edit.file)?.document.version()
+    if (proposal !== null && isUndecided(proposal)) {
+      const isRemoval = edit.line === null
+      const isAsked = isRemoval ? !present.has(edit.target ?? '') : lines.length > 0
+      // What it is about was changed in the store: the line is compared anew.
+      if (edit.target !== null && target === null) outdated.push(proposal)
+      else if (isAsked || (version === undefined && !isRemoval)) {
+        waiting.push({ ...edit, file: lines[0]?.file.name ?? edit.file })
+        for (const { block } of lines) left.set(block, edit.inPlace ? target : null)
+      }
+      // A file that was saved from an older version, or written anew, never had the edit: the proposal waits without it.
+      else if (isRemoval || (version ?? -1) >= edit.version) outdated.push(proposal)
+      continue
+    }
+    const isRejected = proposal === null
+    if (edit.line === null && target !== null) shown.push(target.id)
+    const stored = edit.inPlace ? target : null
+    const belief = isRejected ? stored : await currentVersion(store, user, proposal.id)
+    for (const { file, block } of lines) {
+      if (belief === null) file.document.remove(block)
+      else layout.replace(file, block, belief)
+    }
+    if (isRejected && (lines.length > 0 || shown.includes(edit.target ?? ''))) restored += 1
+  }
+  return { waiting, left, outdated, shown, restored }
+}
+
+/** Withdraws proposals of the file, because the file does not ask for them any more. Undo brings them back. */
+export async function withdrawOutdated(ports: Ports, author: Author, outdated: readonly Belief[]): Promise<void> {
+  const own = outdated.filter(({ provenance }) => provenance.origin === author.origin)
+  const [first] = own
+  if (first === undefined) return
+  const { user } = first
+  await change(ports, { user, author, operation: 'mirror withdraw' }, async () => {
+    const now = await ports.store.getMany(
+      user,
+      own.map(({ id }) => id),
+    )
+    const undecided = now.filter(isUndecided)
+    if (undecided.length === 0) return { kind: 'nothing', result: undefined }
+    return { kind: 'retire', changes: undecided.map(withdrawn), result: () => undefined }
+  })
+}

@@ -1,0 +1,199 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { conflict, unavailable } from '../../errors.ts'
+import type { Memory } from '../memory.ts'
+import type { Ports, Store } from '../ports.ts'
+import type { MirrorAuthority } from './merge/apply.ts'
+import type { Synced } from './sync.ts'
+
+export type MirrorSyncOptions = {
+  readonly dir: string
+  readonly user: string
+  readonly authority: MirrorAuthority
+  /** Makes the mirror when there is none. */
+  readonly make: boolean
+  /** Called when a sync failed, the mirror is held, or a conflict waits. The change itself is committed. */
+  readonly onProblem: (problem: Error) => void
+}
+
+/** A process that is still running syncs once more after this time, to read displaced files again. */
+const secondSyncMs = 250
+
+const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.json')
+
+/**
+ * The same store, with the mirror synced after every commit, where there is one. Every change goes through `commit`. A
+ * sync that fails is reported and left to the next one. `catchUp` takes in edits of the file before a call; without
+ * edits it costs one look at the file. The sync itself is loaded only when it is needed.
+ */
+export function syncOnCommit<AnyStore extends Store>(
+  ports: Ports & { readonly store: AnyStore },
+  options: MirrorSyncOptions,
+): Ports & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
+  const { store } = ports
+  const { dir, user } = options
+  const queue = new SyncQueue(ports, options)
+  const synced: AnyStore = {
+    ...store,
+    commit: async (commit) => {
+      const result = await store.commit(commit)
+      if (result.outcome === 'committed' && commit.user === user && (queue.mustMake || existsSync(stateFile(dir))))
+        await queue.sync()
+      return result
+    },
+    close: async () => {
+      await queue.end()
+      await store.close()
+    },
+  }
+  const catchUp = async (): Promise<void> => {
+    if (existsSync(stateFile(dir)) && (await isEdited(dir))) await queue.sync()
+  }
+  return { ...ports, store: synced, catchUp }
+}
+
+/** Syncs the mirror where there is one, after a change that went past `commit`. Returns the error, if it failed. */
+export async function syncIfThere(
+  ports: Ports,
+  { dir, user }: Pick<MirrorSyncOptions, 'dir' | 'user'>,
+): Promise<Error | null> {
+  if (!existsSync(stateFile(dir))) return null
+  const { syncQuietly } = await import('./sync.ts')
+  return (await syncQuietly(ports, { dir, user })).error
+}
+
+/** The same memory, which takes in edits of the file before every call. */
+export function withCatchUp(memory: Memory, catchUp: () => Promise<void>): Memory {
+  // The mirror shows no turns, so exporting them needs no sync.
+  const { close, export: exportBeliefs, exportTurns, ...calls } = memory
+  const caught = Object.entries(calls).map(([name, call]) => [
+    name,
+    async (...args: readonly unknown[]): Promise<unknown> => {
+      await catchUp()
+      return (call as (...given: readonly unknown[]) => Promise<unknown>)(...args)
+    },
+  ])
+  return {
+    // Each call keeps its name and type.
+    ...(Object.fromEntries(caught) as typeof calls),
+    export: async function* (filter) {
+      await catchUp()
+      yield* exportBeliefs(filter)
+    },
+    exportTurns,
+    close,
+  }
+}
+
+/** Syncs on demand, one sync at a time, and a moment later once more if displaced files are left. */
+class SyncQueue {
+  readonly #ports: Ports
+  readonly #options: MirrorSyncOptions
+  #reported: string | null = null
+  #timer: NodeJS.Timeout | undefined
+  #working: Promise<void> = Promise.resolve()
+  #next: Promise<void> | null = null
+  mustMake: boolean
+
+  constructor(ports: Ports, options: MirrorSyncOptions) {
+    this.#ports = ports
+    this.#options = options
+    this.mustMake = options.make
+  }
+
+  /** A sync that has not begun yet will see this change too, so many changes at once share it. */
+  sync(): Promise<void> {
+    this.#next ??= this.#working.then(() => {
+      this.#next = null
+      return this.#syncOnce()
+    })
+    this.#working = this.#next
+    return this.#working
+  }
+
+  async end(): Promise<void> {
+    if (this.mustMake) await this.sync()
+    clearTimeout(this.#timer)
+    await this.#working
+    clearTimeout(this.#timer)
+  }
+
+  async #syncOnce(): Promise<void> {
+    const { dir, user, authority, onProblem } = this.#options
+    const { syncQuietly } = await import('./sync.ts')
+    const { synced, error, hasDisplaced } = await syncQuietly(this.#ports, { dir, user, authority })
+    const problem = error === null ? problemIn(synced) : syncFailed(error)
+    this.mustMake = false
+    // A server reports a problem once, not with every change.
+    const isNew = problem !== null && problem.message !== this.#reported
+    this.#reported = problem?.message ?? null
+    clearTimeout(this.#timer)
+    this.#timer = hasDisplaced ? setTimeout(() => void this.sync(), secondSyncMs).unref() : undefined
+    if (isNew) reportTo(onProblem, problem)
+  }
+}
+
+/** An error of the caller's own function must neither fail the change nor stop later syncs. */
+function reportTo(onProblem: MirrorSyncOptions['onProblem'], problem: Error): void {
+  try {
+    onProblem(problem)
+  } catch (error) {
+    process.emitWarning(`onMirrorProblem failed: ${String(error)}`)
+  }
+}
+
+const syncFailed = (error: Error): Error =>
+  unavailable(
+    `MEMORY.md could not be updated: ${error.message}`,
+    'The change is safe in the store. `credence mirror sync` tries again.',
+    error,
+  )
+
+function problemIn(synced: Synced | null): Error | null {
+  if (synced === null) return null
+  const { held, file, conflicts, taken } = synced
+  if (held !== null)
+    return conflict(
+      `${file} was not synchronised: ${held.reason} (${held.file}). Neither the file nor the store was changed.`,
+      'See `credence mirror status`.',
+    )
+  if (taken.proposed > 0) {
+    const edits = taken.proposed === 1 ? '1 edit of MEMORY.md waits' : `${taken.proposed} edits of MEMORY.md wait`
+    return conflict(
+      `${edits} for a person to accept or reject.`,
+      'Decide with `credence mirror sync`, or see `credence proposals`.',
+    )
+  }
+  if (conflicts[0] === undefined) return null
+  return conflict(
+    `The file and the store changed the same text, and you have to decide: see ${conflicts[0].file}.`,
+    'Both versions are kept. `credence mirror status` says what to do.',
+  )
+}
+
+/** Signatures of MEMORY.md and the mirror's state, by directory, that are known to need no sync. */
+const unchanged = new Map<string, string>()
+
+/**
+ * Whether MEMORY.md differs from its last synced text. A held file counts only after it has changed again: it waits for
+ * a person. Any other problem is left to the sync, which reports it.
+ */
+async function isEdited(dir: string): Promise<boolean> {
+  const { hashOf, signatureAt } = await import('./parse/read-file.ts')
+  const file = join(dir, 'MEMORY.md')
+  try {
+    const state = signatureAt(stateFile(dir))
+    if (state === null) return false
+    const signature = signatureAt(file) ?? ''
+    if (unchanged.get(dir) === `${signature} ${state}`) return false
+    const { held, files } = JSON.parse(readFileSync(stateFile(dir), 'utf8'))
+    const isNew =
+      held === null
+        ? signature === '' || hashOf(readFileSync(file)) !== files['MEMORY.md']?.hash
+        : held.signature !== signature
+    if (!isNew) unchanged.set(dir, `${signature} ${state}`)
+    return isNew
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import type { AccessStore, FoundToken, Person, Role, Team, Token } from '../../beliefs/access-store.ts'
+import { parseScopes, teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
+import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
+import type { Ports } from '../ports.ts'
+
+/** Begins every token, so that people and programs that look for secrets recognise one. */
+const tokenPrefix = 'credence_'
+const longestLabel = 100
+
+export type TokenRequest = Pick<Token, 'kind' | 'person'> & Partial<Pick<Token, 'scopes' | 'label'>>
+/** `secret` is the token itself, which is kept nowhere. */
+export type NewToken = { readonly token: Token; readonly secret: string }
+/** What becomes of the memory of a person or a team that is removed. */
+export const memoryFates = ['keep', 'erase'] as const
+export type MemoryFate = (typeof memoryFates)[number]
+
+export type AccessPorts = Ports & {
+  readonly access: AccessStore
+  readonly random: (bytes: number) => Uint8Array
+}
+
+/** Tokens have 256 random bits, so that a hash without salt reveals nothing. */
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+
+/** The token of a request, as the store has it now; null for one that is unknown or revoked. */
+export const findToken = async (access: AccessStore, secret: string): Promise<FoundToken | null> =>
+  secret.startsWith(tokenPrefix) ? access.findToken({ hash: hashOf(secret) }) : null
+
+/** A use is written down only this long after the one before, so that a busy token costs one write in this time. */
+const useEveryMs = 600_000
+
+/** Notes that a token is being used. */
+export async function noteTokenUse(
+  { access, now }: Pick<AccessPorts, 'access' | 'now'>,
+  { id, lastUsedAt }: Pick<Token, 'id' | 'lastUsedAt'>,
+): Promise<void> {
+  const time = now()
+  if (lastUsedAt === null || time.getTime() - Date.parse(lastUsedAt) >= useEveryMs)
+    await access.noteUse(id, time.toISOString())
+}
+
+/** Names become part of keys and scopes. */
+export function parseName(text: string, of: 'person' | 'team'): string {
+  if (/^[a-z0-9][a-z0-9._@-]{0,63}$/u.test(text)) return text
+  throw invalid(
+    `"${text.slice(0, 80)}" is not the name of a ${of}.`,
+    'Use up to 64 of a-z, 0-9, dot, hyphen, underscore and @, and begin with a letter or a digit.',
+  )
+}
+
+/** Adds a person. With `takeOver`, also where the name has a memory already, which is then theirs. */
+export async function addPerson(
+  ports: AccessPorts,
+  { name, takeOver = false }: { readonly name: string; readonly takeOver?: boolean },
+): Promise<Person> {
+  const person = { name: parseName(name, 'person'), createdAt: ports.now().toISOString() }
+  if (!takeOver) await requireNoMemory(ports, name)
+  if (await ports.access.addPerson(person)) return person
+  throw conflict(`There is a person "${name}" already.`, '`credence people list` lists them.')
+}
+
+/** A new person or team must not get the memory that an earlier one of the same name left. */
+export async function requireNoMemory({ store }: Ports, owner: string): Promise<void> {
+  if ((await store.events(owner, { limit: 1, hearing: true })).length === 0) return
+  throw conflict(
+    `"${owner}" has a memory already.`,
+    'Take another name. On the machine of the store, `--take-over` hands the memory over, and `credence token create` opens it.',
+  )
+}
+
+/** Removes a person, their tokens and memberships; the memory is kept or erased. */
+export async function removePerson(ports: AccessPorts, name: string, memory: MemoryFate): Promise<void> {
+  // First the tokens: nothing can be added while the memory is being erased.
+  if (!(await ports.access.removePerson(name))) throw unknownPerson(name)
+  if (memory === 'erase') await (await import('./erase-memory.ts')).eraseMemory(ports, name)
+}
+
+export async function createToken(ports: AccessPorts, request: TokenRequest): Promise<NewToken> {
+  const made = newToken(ports, request)
+  const { kind, person } = request
+  if (kind === 'invite') {
+    await requireNoMemory(ports, person ?? '')
+    const others = (await ports.access.tokens(person ?? '')).filter(({ revokedAt }) => revokedAt === null)
+    if (others.some((token) => token.kind !== 'invite'))
+      throw conflict(`"${person}" has a token already.`, 'People who have a token make further ones themselves.')
+    // The invite before this one is worth nothing any more.
+    for (const { id } of others) await ports.access.revokeToken(id, made.token.createdAt)
+  }
+  if (await ports.access.addToken(made.token, hashOf(made.secret))) return made
+  throw unknownPerson(person ?? '')
+}
+
+/**
+ * Gives the person of an invite a token of their own. Others have seen the invite, so it works once, only while the person
+ * has no token and no memory; that is looked at last, when nobody else can add to the memory.
+ */
+export async function redeemInvite(ports: AccessPorts, invite: string, label = ''): Promise<NewToken> {
+  const person = (await findToken(ports.access, invite))?.person ?? ''
+  const made = newToken(ports, { kind: 'person', person, label })
+  if (!(await ports.access.exchangeInvite(hashOf(invite), made.token, hashOf(made.secret))))
+    throw forbidden('The invite has been used.', 'Ask for a new one; if you did not use it, say so.')
+  try {
+    await requireNoMemory(ports, person)
+  } catch (error) {
+    await ports.access.revokeToken(made.token.id, made.token.createdAt)
+    throw error
+  }
+  return made
+}
+
+function newToken(ports: AccessPorts, { kind, person, scopes = [], label = '' }: TokenRequest): NewToken {
+  if (label.length > longestLabel)
+    throw invalid(`The label has ${label.length} characters; at most ${longestLabel} fit.`, 'Take a shorter one.')
+  if (kind !== 'agent' && scopes.length > 0)
+    throw invalid(`A token of the kind ${kind} has no scopes.`, 'Only tokens of agents are held to scopes.')
+  const bytes = (count: number): Buffer => Buffer.from(ports.random(count))
+  const token = {
+    id: `t-${bytes(6).toString('hex')}`,
+    kind,
+    person,
+    scopes: kind === 'agent' ? parseScopes(scopes.length === 0 ? [universalScope] : scopes) : [],
+    label,
+    createdAt: ports.now().toISOString(),
+    lastUsedAt: null,
+    revokedAt: null,
+  }
+  return { token, secret: `${tokenPrefix}${bytes(32).toString('base64url')}` }
+}
+
+/** Revokes a token. `person`: only if it is theirs. */
+export async function revokeToken(
+  { access, now }: Pick<AccessPorts, 'access' | 'now'>,
+  id: string,
+  person?: string,
+): Promise<void> {
+  const token = await access.findToken({ id })
+  const isTheirs = token !== null && (person === undefined || token.person === person)
+  if (isTheirs && (await access.revokeToken(id, now().toISOString()))) return
+  throw notFound(`There is no token "${id.slice(0, 80)}".`, '`credence token list` lists them.')
+}
+
+/** Makes a team with its first owner. With `takeOver`, also where the name has a memory already. */
+export async function createTeam(
+  ports: AccessPorts,
+  { name, owner, takeOver = false }: { readonly name: string; readonly owner: string; readonly takeOver?: boolean },
+): Promise<Team> {
+  const team = { name: parseName(name, 'team'), createdAt: ports.now().toISOString() }
+  if (!takeOver) await requireNoMemory(ports, teamOwner(name))
+  if (!(await ports.access.people()).some((person) => person.name === owner)) throw unknownPerson(owner)
+  if (!(await ports.access.addTeam(team)))
+    throw conflict(`There is a team "${name}" already.`, '`credence team list` lists them.')
+  await setMember(ports, { team: name, person: owner, role: 'owner' })
+  return { ...team, members: [{ person: owner, role: 'owner' }] }
+}
+
+export async function removeTeam(ports: AccessPorts, name: string, memory: MemoryFate): Promise<void> {
+  if (!(await ports.access.removeTeam(name))) throw unknownTeam(name)
+  if (memory === 'erase') await (await import('./erase-memory.ts')).eraseMemory(ports, teamOwner(name))
+}
+
+export async function setMember(
+  { access }: Pick<AccessPorts, 'access'>,
+  { team, person, role }: { readonly team: string; readonly person: string; readonly role: Role },
+): Promise<void> {
+  if (await access.setMember(team, person, role)) return
+  throw (await access.teams()).some(({ name }) => name === team) ? unknownPerson(person) : unknownTeam(team)
+}
+
+export async function removeMember(
+  { access }: Pick<AccessPorts, 'access'>,
+  { team, person }: { readonly team: string; readonly person: string },
+): Promise<void> {
+  if (await access.removeMember(team, person)) return
+  throw notFound(`"${person}" is not a member of the team "${team}".`, '`credence team list` lists the members.')
+}
+
+const unknownPerson = (name: string) =>
+  notFound(`There is no person "${name.slice(0, 80)}".`, '`credence people list` lists them.')
+const unknownTeam = (name: string) =>
+  notFound(`There is no team "${name.slice(0, 80)}".`, '`credence team list` lists them.')
+
+/** Whose memory a token opens, and how far. */
+export type Principal = {
+  readonly tokenId: string
+  readonly person: string
+  readonly isAgent: boolean
+  /** Active where a request names no scope: of an agent all it may name. Those of teams are at the end. */
+  readonly scopes: readonly string[]
+  /** The teams of the person; of an agent only those that its token names. */
+  readonly teams: readonly { readonly team: string; readonly role: Role }[]
+}
+
+/** The principal of a token that opens a memory; null for an administrator or an invite. */
+export function principalOf({ id, kind, person, scopes, teams }: FoundToken): Principal | null {
+  if (person === null || (kind !== 'person' && kind !== 'agent')) return null
+  const isAgent = kind === 'agent'
+  const named = new Set(scopes.map(teamOf))
+  const joined = isAgent ? teams.filter(({ team }) => named.has(team)) : teams
+  const own = isAgent ? scopes.filter((scope) => teamOf(scope) === null) : [universalScope]
+  const shared = isAgent
+    ? scopes.filter((scope) => joined.some(({ team }) => team === teamOf(scope)))
+    : joined.map(({ team }) => teamOwner(team))
+  return { tokenId: id, person, isAgent, scopes: [...own, ...shared], teams: joined }
+}

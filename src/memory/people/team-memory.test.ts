@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { openMemoryStore } from '../../store/memory-store.ts'
+import { type Memory, memoryFrom } from '../memory.ts'
+import { defaultBudget } from '../recall/context.ts'
+import { joinedMemory, teamMemory, teamPorts } from './team-memory.ts'
+
+const names = ['heron', 'otter', 'lynx', 'badger', 'heron nest']
+const statement = fc.record({
+  name: fc.constantFrom(...names),
+  content: fc.string({ maxLength: 40 }),
+  pinned: fc.boolean(),
+})
+const statements = fc.array(statement, { maxLength: 12 })
+
+/** Memories of one person and two teams in one store. */
+async function memories(own: readonly Said[], ...teams: readonly (readonly Said[])[]) {
+  let ids = 0
+  const now = () => new Date('2026-05-04T09:00:00Z')
+  const ports = { store: openMemoryStore({ random: randomBytes }), now, newId: () => `b-${++ids}` }
+  const author = { actor: 'person', origin: 'test' } as const
+  const person = memoryFrom(ports, { user: 'ana', scopes: ['user:universal'], agent: null, author })
+  await rememberAll(person, own)
+  const joined = new Map<string, Memory>()
+  for (const [number, said] of teams.entries()) {
+    const user = `team:t${number}`
+    const memory = memoryFrom(teamPorts(ports, `t${number}`), { user, scopes: [user], agent: null, author })
+    await rememberAll(memory, said)
+    joined.set(`t${number}`, memory)
+  }
+  return { person, joined, both: joinedMemory({ own: person, teams: joined }) }
+}
+
+type Said = { readonly name: string; readonly content: string; readonly pinned: boolean }
+
+async function rememberAll(memory: Memory, said: readonly Said[]): Promise<void> {
+  for (const { name, content, pinned } of said) {
+    const { belief } = await memory.remember({ name, content: `x${content}`, type: 'entity' })
+    if (pinned) await memory.pin(belief.id)
+  }
+}
+
+const message = 'Is the heron near the otter, the lynx or the heron nest?'
+
+describe('a recall of a member', () => {
+  it('has each line with the score that it has in its own memory, within one budget', async () => {
+    await fc.assert(
+      fc.asyncProperty(statements, statements, statements, fc.nat(8), async (own, one, two, maxBeliefs) => {
+        const { person, joined, both } = await memories(own, one, two)
+        const alone = await Promise.all([person, ...joined.values()].map((memory) => memory.recall(message)))
+        const scores = new Map(alone.flatMap(({ relevant }) => relevant).map((hit) => [hit.belief.id, hit.score]))
+
+        const whole = await both.recall(message, { budget: { maxBeliefs: 100, maxPinned: 100 } })
+        const small = await both.recall(message, { budget: { maxBeliefs } })
+
+        expect(new Map(whole.relevant.map((hit) => [hit.belief.id, hit.score]))).toEqual(scores)
+        expect(whole.relevant.map(({ score }) => score)).toEqual([...scores.values()].sort((a, b) => b - a))
+        expect(small.pinned.length + small.relevant.length).toBeLessThanOrEqual(maxBeliefs)
+        // What teams pin takes no room from what the person pinned.
+        const room = Math.min(maxBeliefs, defaultBudget.maxPinned)
+        const ownPins = alone[0]?.pinned.slice(0, room) ?? []
+        expect(small.pinned.slice(0, ownPins.length)).toEqual(ownPins)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('is what the person alone would get where there are no teams, and asks only scopes that are named', async () => {
+    await fc.assert(
+      fc.asyncProperty(statements, statements, async (own, one) => {
+        const { person, both, joined } = await memories(own, one)
+        const without = joinedMemory({ own: person, teams: new Map() })
+        const named = await both.recall(message, { scopes: ['user:universal'] })
+        const ofTeam = await both.recall(message, { scopes: ['team:t0'] })
+        const alone = await person.recall(message)
+
+        expect(await without.recall(message)).toEqual(alone)
+        expect(named).toEqual(alone)
+        expect(ofTeam.relevant).toEqual((await joined.get('t0')?.recall(message))?.relevant)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+it('a team commits no belief outside of its scopes, whatever the call', async () => {
+  const { joined } = await memories([], [{ name: 'heron', content: 'a bird', pinned: false }])
+  const team = joined.get('t0') as Memory
+  const { id } = await team.get('heron')
+
+  await expect(team.edit(id, { scopes: ['user:universal'] })).rejects.toThrow('not one of the team')
+  await expect(team.edit(id, { scopes: ['team:t1'] })).rejects.toThrow('not one of the team')
+  await expect(team.edit(id, { scopes: ['team:t0x'] })).rejects.toThrow('not one of the team')
+  await expect(team.remember({ content: 'Elsewhere.', scopes: ['team:t0', 'domain:code'] })).rejects.toThrow(
+    'not one of',
+  )
+  expect((await team.edit(id, { scopes: ['team:t0/api'] })).belief.scopes).toEqual(['team:t0/api'])
+})
+
+it('a reader changes nothing and a writer forgets nothing', async () => {
+  const { joined } = await memories([], [{ name: 'heron', content: 'a bird', pinned: false }])
+  const team = joined.get('t0') as Memory
+  const [reader, writer] = [
+    teamMemory(team, { team: 't0', role: 'reader' }),
+    teamMemory(team, { team: 't0', role: 'writer' }),
+  ]
+
+  await expect(reader.remember({ content: 'No.' })).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(writer.forget('heron')).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(writer.hear({ text: 'No.' })).rejects.toMatchObject({ code: 'forbidden' })
+  expect((await reader.get('heron')).content).toBe('xa bird')
+  expect((await writer.remember({ name: 'lynx', content: 'A cat.' })).belief.user).toBe('team:t0')
+})

@@ -1,0 +1,284 @@
+import { type Role, roles } from '../../beliefs/access-store.ts'
+import { teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
+import { forbidden, invalid, MemoryError, notFound } from '../../errors.ts'
+import { type Memory, memoryFrom } from '../memory.ts'
+import type { Author, Ports } from '../ports.ts'
+import { ContextBudget, parseBudget } from '../recall/budget.ts'
+import type { Context, Prelude } from '../recall/context.ts'
+import { requirePage, type SearchHit } from '../recall/search.ts'
+
+/** The least role for each call of a team's memory. `none`: what people say is their own, so a team has no turns. */
+const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
+  ...{ recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', get: 'reader', list: 'reader' },
+  ...{ find: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader' },
+  ...{ candidates: 'reader', review: 'reader', export: 'reader' },
+  ...{ remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer' },
+  ...{ addAliases: 'writer', removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer' },
+  ...{ confirm: 'owner', forget: 'owner', undo: 'owner', accept: 'owner', reject: 'owner', import: 'owner' },
+  ...{ learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTurns: 'none' },
+  ...{ forgetTurns: 'none', exportTurns: 'none' },
+}
+
+/** The store for a team: every belief that is committed has a scope of the team, and no other. */
+export function teamPorts(ports: Ports, team: string): Ports {
+  const commit: Ports['store']['commit'] = async (wanted) => {
+    const strays = wanted.changes.flatMap(({ after }) => after?.scopes ?? []).filter((scope) => teamOf(scope) !== team)
+    if (strays.length === 0) return ports.store.commit(wanted)
+    throw invalid(
+      `The scope "${strays[0]}" is not one of the team "${team}".`,
+      `Use ${teamOwner(team)}, or a scope below it such as ${teamOwner(team)}/api.`,
+    )
+  }
+  return { ...ports, store: { ...ports.store, commit } }
+}
+
+/** A team's memory as a member uses it: calls above their role are refused. */
+export function teamMemory(memory: Memory, { team, role }: { readonly team: string; readonly role: Role }): Memory {
+  const guarded = Object.entries(least).map(([name, needed]) => {
+    if (needed !== 'none' && roles.indexOf(role) >= roles.indexOf(needed)) return [name, memory[name as keyof Memory]]
+    const refuse = () => {
+      throw needed === 'none'
+        ? forbidden(`The team "${team}" has no conversations.`, 'What you say is kept in your own memory.')
+        : forbidden(`You are ${role} of the team "${team}"; this needs ${needed}.`, 'Ask an owner of the team.')
+    }
+    return [name, name.startsWith('export') ? refuse : async () => refuse()]
+  })
+  // Each entry is the call itself, or throws instead of it.
+  return { ...(Object.fromEntries(guarded) as Memory), close: memory.close }
+}
+
+/** Who uses the memories of teams: a person, or an agent of theirs. */
+export type Member = {
+  readonly person: string
+  /** Active where a call names no scope, those of teams among them. */
+  readonly scopes: readonly string[]
+  readonly teams: readonly { readonly team: string; readonly role: Role }[]
+}
+
+/** A team's memory as a member uses it. Who wrote something in a team is said by name. */
+export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, team: string, author: Author): Memory {
+  const membership = teams.find((one) => one.team === team)
+  if (membership === undefined)
+    throw notFound(`There is no team "${team.slice(0, 80)}" for this token.`, 'GET /api/v1/teams lists your teams.')
+  const origin = author.actor === 'person' ? person : `${person}/${author.origin}`
+  const memory = memoryFrom(teamPorts(ports, team), {
+    user: teamOwner(team),
+    scopes: scopes.filter((scope) => teamOf(scope) === team),
+    agent: null,
+    author: { actor: author.actor, origin },
+  })
+  // All memories of a member share one store, which is closed with their own.
+  return teamMemory({ ...memory, close: async () => {} }, membership)
+}
+
+/** The memory of a person together with those of their teams. A name is looked for first where the first scope is. */
+export function memberMemory(own: Memory, ports: Ports, member: Member, author: Author): Memory {
+  const teams = new Map(member.teams.map(({ team }) => [team, memoryOfTeam(ports, member, team, author)]))
+  return joinedMemory({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })
+}
+
+/** A person's memory together with those of their teams. */
+export type JoinedMemory = { readonly own: Memory; readonly teams: ReadonlyMap<string, Memory> }
+
+type JoinOptions = { readonly agentShare?: number | undefined; readonly scopes?: readonly string[] }
+
+/**
+ * A memory that recalls, searches and lists open decisions in all of them, and writes to the one that a scope or a belief belongs
+ * to. The journal and undo are those of the first scope. Everything else is about the person's own memory, which also keeps what is
+ * said where a team is at home.
+ */
+export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
+  return {
+    ...own,
+    ...byScope(own, teams),
+    ...(teams.size === 0 ? {} : { ...byReference(own, teams, scopes), ...decisions([own, ...teams.values()]) }),
+    hear: (turns, options) => own.hear(turns, ofPerson(options)),
+    learn: (text, options) => own.learn(text, ofPerson(options)),
+    recall: async (message, options = {}) => {
+      const parts = split(options.scopes, teams)
+      if (parts.teams.length === 0) return own.recall(message, options)
+      const contexts = [await own.recall(message, { ...options, ...scopesOf(parts.own) })]
+      for (const [memory, scopes] of parts.teams)
+        contexts.push(await memory.recall(message, { ...options, ...scopesOf(scopes) }))
+      const shown = options.scopes === undefined ? {} : { scopes: options.scopes }
+      return { ...merged(contexts, parseBudget(options.budget, agentShare)), ...shown }
+    },
+    search: async (query, options = {}) => {
+      const parts = split(options.scopes, teams)
+      if (parts.teams.length === 0) return own.search(query, options)
+      const { limit = 10, offset = 0 } = options
+      // Each may fill the page alone.
+      const page = { ...options, offset: 0, limit: Math.min(100, offset + limit) }
+      const results = [await own.search(query, { ...page, ...scopesOf(parts.own) })]
+      if (options.in !== 'turns')
+        for (const [memory, scopes] of parts.teams)
+          results.push(await memory.search(query, { ...page, in: 'beliefs', ...scopesOf(scopes) }))
+      const isExact = ({ strength }: SearchHit): boolean => strength === 'exact'
+      const hits = results
+        .flatMap(({ beliefs }) => beliefs)
+        .sort((one, other) => Number(isExact(other)) - Number(isExact(one)) || other.score - one.score)
+      return {
+        beliefs: hits.slice(offset, offset + limit),
+        total: results.reduce((sum, { total }) => sum + total, 0),
+        quotes: results[0]?.quotes.slice(offset, offset + limit) ?? [],
+      }
+    },
+  }
+}
+
+const scopesOf = (scopes: readonly string[] | undefined) => (scopes === undefined ? {} : { scopes })
+
+/** A team has no conversations: what is said in a scope of one is kept for the person, everywhere. */
+function ofPerson<Options extends { readonly scopes?: readonly string[] }>(options?: Options): Options | undefined {
+  if (options?.scopes === undefined) return options
+  const scopes = options.scopes.filter((scope) => teamOf(scope) === null)
+  return { ...options, scopes: scopes.length === 0 ? [universalScope] : scopes }
+}
+
+type Teams = JoinedMemory['teams']
+type Part = readonly [memory: Memory, scopes: readonly string[] | undefined]
+
+/** The scopes that go to the person's own memory, and those of each team. Without scopes, everything is asked. */
+function split(
+  scopes: readonly string[] | undefined,
+  teams: Teams,
+): { own: readonly string[] | undefined; teams: readonly Part[] } {
+  if (scopes === undefined) return { own: undefined, teams: [...teams.values()].map((memory) => [memory, undefined]) }
+  const byTeam = Map.groupBy(scopes, teamOf)
+  const shared = [...byTeam].flatMap(([team, of]): Part[] => (team === null ? [] : [[memberOf(teams, team), of]]))
+  return { own: byTeam.get(null) ?? [], teams: shared }
+}
+
+function memberOf(teams: Teams, team: string): Memory {
+  const memory = teams.get(team)
+  if (memory !== undefined) return memory
+  throw forbidden(
+    `You are not a member of a team "${team.slice(0, 80)}".`,
+    'An owner of the team can add you. On the command line --user says who you are.',
+  )
+}
+
+/** Calls that go to the memory of their scopes, which must be one. */
+function byScope(own: Memory, teams: Teams) {
+  const memoryOf = (scopes: readonly string[] = []): Memory => {
+    const named = new Set(scopes.map(teamOf))
+    const [team = null] = named
+    if (named.size <= 1) return team === null ? own : memberOf(teams, team)
+    throw invalid(
+      `The scopes ${scopes.join(', ').slice(0, 200)} belong to several memories.`,
+      'Name scopes of one team, or of your own memory.',
+    )
+  }
+  const listed = (scopes: readonly string[] | undefined): Memory =>
+    new Set(scopes?.map(teamOf)).size === 1 ? memoryOf(scopes) : own
+  return {
+    remember: async (statement) => memoryOf(statement.scopes).remember(statement),
+    import: async (text, options) => memoryOf(options?.scopes).import(text, options),
+    list: async (options) => listed(options?.scopes).list(options),
+    find: async (query, options) => listed(options?.scopes).find(query, options),
+    export: async function* (options) {
+      yield* listed(options?.scopes).export(options)
+    },
+  } satisfies Partial<Memory>
+}
+
+/** What waits for a decision in several memories. Each memory filters by scope; decisions go by the id of the belief. */
+function decisions(memories: readonly Memory[]) {
+  const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
+    (await Promise.all(memories.map(ask))).flat()
+  return {
+    proposals: () => everywhere((memory) => memory.proposals()),
+    candidates: () => everywhere((memory) => memory.candidates()),
+    review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
+      requirePage({ limit, offset })
+      // Each may fill the page alone.
+      const page = { ...filter, limit: Math.min(1_000, offset + limit) }
+      const pages = await everywhere(async (memory) => [await memory.review(page)])
+      const items = pages
+        .flatMap((one) => one.items)
+        .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+        .slice(offset, offset + limit)
+      return { items, total: pages.reduce((sum, { total }) => sum + total, 0) }
+    },
+  } satisfies Partial<Memory>
+}
+
+// biome-ignore format: a list of names
+const referring = [
+  'get', 'history', 'correct', 'reinforce', 'confirm', 'pin', 'unpin', 'addAliases', 'removeAliases', 'setWhy', 'edit',
+  'resolve', 'forget', 'accept', 'reject',
+] as const satisfies readonly (keyof Memory)[]
+
+/**
+ * Calls about one belief, which go to the memory that has it: the one of the first scope, the person's own, those of teams. The
+ * journal is that of the first scope.
+ */
+function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Partial<Memory> {
+  const home = teams.get(teamOf(first ?? '') ?? '') ?? own
+  const holders = [...new Set([home, own, ...teams.values()])]
+  const holderOf = async (reference: string): Promise<Memory> => {
+    for (const memory of holders) {
+      try {
+        await memory.get(reference)
+        return memory
+      } catch (error) {
+        if (!(error instanceof MemoryError)) throw error
+        // Several beliefs are meant: the call itself says which.
+        if (error.code === 'conflict') return memory
+        if (error.code !== 'not_found') throw error
+      }
+    }
+    return own
+  }
+  const calls = referring.map((name) => [
+    name,
+    async (reference: string, ...rest: readonly unknown[]) => {
+      const call = (await holderOf(reference))[name] as (...given: readonly unknown[]) => unknown
+      return call(reference, ...rest)
+    },
+  ])
+  return {
+    // Each passes on what the call of the same name takes and returns.
+    ...(Object.fromEntries(calls) as Partial<Memory>),
+    undo: (event, options) => home.undo(event, options),
+    events: (options) => home.events(options),
+    why: async (message, reference, options) => (await holderOf(reference)).why(message, reference, options),
+    remedies: async (message, reference, options) => (await holderOf(reference)).remedies(message, reference, options),
+  }
+}
+
+/** One context: the person's own lines come first, relevant ones by score, within one budget. */
+function merged(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
+  const [own, ...shared] = contexts as [Context, ...Context[]]
+  const budget = new ContextBudget(limits)
+  const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))
+  const pinned = budget.takePinned(contexts.flatMap((one) => one.pinned))
+  // The sort is stable: of equal scores the person's own come first. Participants of a relation have the score 0.
+  const byScore = contexts.flatMap((one) => one.relevant).toSorted((one, other) => other.score - one.score)
+  const relevant = budget.takeRelevant(byScore)
+  const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
+  const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])
+  return {
+    ...own,
+    scopes: contexts.flatMap(({ scopes }) => scopes),
+    prelude: joinedPrelude(own.prelude, shared, limits.maxPrelude),
+    pinned,
+    relevant,
+    questions,
+    ...(own.nearMisses === undefined ? {} : { nearMisses, namedAnyway }),
+  }
+}
+
+/** The person's standing statements, then those of teams, each with the team before it, as far as they fit. */
+function joinedPrelude(own: Prelude | null, shared: readonly Context[], most: number): Prelude | null {
+  const lines = own?.text.split('\n') ?? []
+  const beliefIds = [...(own?.beliefIds ?? [])]
+  for (const { user, prelude } of shared)
+    for (const [place, text] of (prelude?.text.split('\n') ?? []).entries()) {
+      const line = `(team ${teamOf(user)}) ${text}`
+      if ([...lines, line].join('\n').length > most) continue
+      lines.push(line)
+      beliefIds.push(prelude?.beliefIds[place] ?? '')
+    }
+  return lines.length === 0 ? null : { text: lines.join('\n'), beliefIds }
+}

@@ -1,0 +1,36 @@
+import type { RecallCounts, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { Context } from './context.ts'
+
+/** So long counts are gathered before they are written. */
+const everyMs = 2_000
+/** More than this many are written at once. */
+const mostWaiting = 200
+
+/** Counts recalls after they were answered. What cannot be written, because the store is locked or read-only, is dropped. */
+export class RecallCounter {
+  readonly #counts: Pick<RecallCounts, 'countRecalls'>
+  readonly #waiting = new Map<string, RecallTally[]>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(counts: Pick<RecallCounts, 'countRecalls'>) {
+    this.#counts = counts
+  }
+
+  note(user: string, { pinned, relevant, questions, quotes }: Context, at: Date, durationMs: number): void {
+    const beliefIds = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+    const isSilent = relevant.length + quotes.length === 0
+    const waiting = this.#waiting.get(user) ?? []
+    this.#waiting.set(user, waiting)
+    if (waiting.length < mostWaiting) waiting.push({ at: at.toISOString(), beliefIds, isSilent, durationMs })
+    this.#timer ??= setTimeout(() => void this.flush(), everyMs).unref()
+  }
+
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    // Counting is no reason for anything to fail.
+    for (const [user, tallies] of waiting) await this.#counts.countRecalls(user, tallies).catch(() => {})
+  }
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import { parseScopes } from '../beliefs/scope.ts'
+import { MemoryError } from '../errors.ts'
+import type { HeardTurn } from '../memory/conversation/hear.ts'
+import { offTheRecord } from '../memory/learn/rules.ts'
+import { renderContext, type ShownContext } from '../memory/recall/render.ts'
+import { Conversations, type Placed, type Talk } from './conversations.ts'
+import { type Answer, type Dialect, isObject, type JsonObject } from './dialects/dialect.ts'
+import { JsonSpans, withInsertions } from './json-spans.ts'
+
+/** Whose memory, and which scopes of it. */
+export type View = {
+  readonly user: string
+  readonly scopes: readonly string[]
+  /** Where turns and beliefs are written to. */
+  readonly homeScopes: readonly string[]
+}
+
+/** The memory behind the proxy. It may be slow or fail: requests go on without it. */
+export type ProxyMemory = {
+  readonly recall: (view: View, message: string) => Promise<ShownContext>
+  readonly keep: (view: View, turns: readonly HeardTurn[]) => Promise<void>
+}
+
+export type MemoryDeps = {
+  readonly memory: ProxyMemory
+  /** The view of requests that name no other in their headers. */
+  readonly view: View
+  /** Whether nothing is to be kept at the moment. */
+  readonly isPaused: () => boolean
+  /** How long a request waits for the memory, in milliseconds. */
+  readonly deadlineMs: number
+  readonly now: () => Date
+  readonly log: (line: string) => void
+}
+
+/** A request as it is sent on, what the client is told about it, and what is to be done with its answer. */
+export type Prepared = {
+  readonly body: Buffer
+  /** The value of the header `x-credence-memory`. */
+  readonly outcome: string
+  readonly onAnswer: (answer: Answer) => void
+}
+
+/** In longer messages, which are pastes, only the beginning and the end are searched. */
+const longestMessage = 32_000
+/** Hosts and models lose sight of longer context. */
+export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
+
+/** Adds what is remembered to requests, and keeps what is said in them. */
+export class MemoryLane {
+  readonly #deps: MemoryDeps
+  readonly #conversations = new Conversations()
+  #keeping: Promise<void> = Promise.resolve()
+
+  constructor(deps: MemoryDeps) {
+    this.#deps = deps
+  }
+
+  /** The view that the headers of a request ask for. Throws a MemoryError for a scope or user that is none. */
+  viewOf(user: string | undefined, scope: string | undefined): View {
+    const { view } = this.#deps
+    if (user !== undefined && (user.trim() === '' || user.length > 200))
+      throw new MemoryError('invalid', 'The header x-credence-user is empty or too long.', {
+        hint: 'Name a user with at most 200 characters, or leave the header out.',
+      })
+    const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((one) => one.trim()))
+    return {
+      user: user?.trim() ?? view.user,
+      scopes: scopes ?? view.scopes,
+      homeScopes: scopes ?? view.homeScopes,
+    }
+  }
+
+  /** The request with blocks of memory in it. It is sent on as it is where that is not possible, and never fails. */
+  async prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
+    const asItIs = (reason: string): Prepared => ({ body: bytes, outcome: `none; ${reason}`, onAnswer: () => {} })
+    const body = parsed(bytes)
+    if (body === null) return asItIs('the body is not a JSON object')
+    const spans = new JsonSpans(bytes.toString('latin1'))
+    const conversation = dialect.read(body, spans)
+    const placed = conversation === null ? null : this.#conversations.place(JSON.stringify(view), conversation)
+    if (placed === null) return asItIs('no message of a person')
+    const problem = await this.#recall(view, placed)
+    const { talk, said, current } = placed
+    const blocks = said.flatMap(({ key, message }) => {
+      const block = talk.blocks.get(key)
+      return block === undefined || message.insert === null ? [] : message.insert(block)
+    })
+    const isAdded = current.some(({ key }) => talk.blocks.has(key))
+    this.#keepSaid(view, placed)
+    return {
+      body: blocks.length === 0 ? bytes : withInsertions(bytes, blocks),
+      outcome: problem === null ? (isAdded ? 'added' : 'none; nothing to add') : `skipped; ${problem}`,
+      onAnswer: (answer) => {
+        placed.answered(answer)
+        this.#keepAnswer(view, placed, answer)
+      },
+    }
+  }
+
+  /** Settles when everything that was said so far has been kept. */
+  settled(): Promise<void> {
+    return this.#keeping
+  }
+
+  /**
+   * Recalls for the message that is being answered, once: a client that sends it again, with results of tools or with the
+   * next message, gets the same bytes, so that the service finds them in its cache. Returns why nothing was recalled.
+   */
+  async #recall(view: View, { talk, current }: Placed): Promise<string | null> {
+    const last = current.at(-1)
+    if (last === undefined || talk.blocks.has(last.key)) return null
+    const { memory, deadlineMs, log } = this.#deps
+    const message = current.map(({ message: { text } }) => text).join('\n\n')
+    try {
+      const context = await inTime(deadlineMs, memory.recall(view, shortened(message)))
+      const block = renderContext(withoutShown(context, talk))
+      if (block !== '') talk.blocks.set(last.key, block.trimEnd())
+      return null
+    } catch (error) {
+      const reason = error instanceof Late ? `no answer within ${deadlineMs} ms` : failureOf(error)
+      log(`The request went on without memory: ${reason}.`)
+      return reason
+    }
+  }
+
+  #keepSaid(view: View, { talk, current }: Placed): void {
+    const fresh = current.filter(({ key }) => !talk.kept.has(key))
+    for (const { key } of fresh) talk.kept.add(key)
+    this.#keep(
+      view,
+      talk,
+      fresh.map(({ message: { text } }) => ({ role: 'user', text })),
+    )
+  }
+
+  /** The answer to what asks not to be kept is not kept either. */
+  #keepAnswer(view: View, { talk, current }: Placed, { text }: Answer): void {
+    const key = `answer ${current.at(-1)?.key} ${text}`
+    if (text.trim() === '' || talk.kept.has(key) || current.some(({ message }) => offTheRecord(message.text))) return
+    talk.kept.add(key)
+    this.#keep(view, talk, [{ role: 'assistant', text }])
+  }
+
+  /** One after the other, in the order in which they were said, while requests go on. */
+  #keep(view: View, { session }: Talk, said: readonly Pick<HeardTurn, 'role' | 'text'>[]): void {
+    const { memory, isPaused, now, log } = this.#deps
+    const at = now().toISOString()
+    const turns = said.map((turn) => ({ ...turn, at, session, host: 'proxy', messageId: randomUUID() }))
+    if (turns.length === 0) return
+    this.#keeping = this.#keeping
+      .then(() => (isPaused() ? undefined : memory.keep(view, turns)))
+      .catch((error: unknown) => log(`What was said was not kept: ${failureOf(error)}.`))
+  }
+}
+
+function parsed(bytes: Buffer): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return isObject(value) ? value : null
+  } catch {
+    // The service says what is wrong with it.
+    return null
+  }
+}
+
+const shortened = (message: string): string =>
+  message.length <= longestMessage
+    ? message
+    : `${message.slice(0, longestMessage / 2)}\n${message.slice(-longestMessage / 2)}`.toWellFormed()
+
+/** What the conversation does not hold yet. Everything that is left counts as shown from now on. */
+function withoutShown(context: ShownContext, { session: own, shown }: Talk): ShownContext {
+  const isNew = (key: string): boolean => {
+    const known = shown.has(key)
+    shown.add(key)
+    return !known
+  }
+  const isNewBelief = ({ id, version }: { readonly id: string; readonly version: number }): boolean =>
+    isNew(`${id} ${version}`)
+  const lines = context.prelude?.text.split('\n').filter(isNew) ?? []
+  return {
+    ...context,
+    prelude: context.prelude === null || lines.length === 0 ? null : { ...context.prelude, text: lines.join('\n') },
+    pinned: context.pinned.filter(isNewBelief),
+    relevant: context.relevant.filter(({ belief }) => isNewBelief(belief)),
+    questions: context.questions.filter(isNewBelief),
+    quotes: context.quotes.filter(({ turn, text, session }) => session !== own && isNew(`${turn} ${text}`)),
+  }
+}
+
+class Late extends Error {}
+
+async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Late()), ms)
+  })
+  try {
+    return await Promise.race([value, late])
+  } finally {
+    clearTimeout(timer)
+    // A failure that comes too late has been reported as late.
+    value.catch(() => {})
+  }
+}
+
+/** The kind of an error. Its message may repeat what was said. */
+const failureOf = (error: unknown): string =>
+  error instanceof MemoryError ? `the memory is ${error.code}` : 'the memory failed'

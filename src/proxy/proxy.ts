@@ -1,0 +1,270 @@
+import { once } from 'node:events'
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { MemoryError } from '../errors.ts'
+import { codeOf } from '../files/leftovers.ts'
+import { type MemoryDeps, MemoryLane, type Prepared, type View } from './add-memory.ts'
+import { AnswerCopy } from './answer-copy.ts'
+import { chatCompletions } from './dialects/chat-completions.ts'
+import type { Dialect } from './dialects/dialect.ts'
+import { messages } from './dialects/messages.ts'
+import { responses } from './dialects/responses.ts'
+
+export type ProxyOptions = MemoryDeps & {
+  /** The service that requests are sent on to. */
+  readonly upstream: URL
+  /** Why a request is refused before anything is done with it; null when it is not. */
+  readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null
+}
+
+export type Proxy = {
+  readonly listener: RequestListener
+  /** Waits until everything that was said has been kept, and closes idle connections to the service. */
+  readonly close: () => Promise<void>
+}
+
+const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
+/** Larger requests are sent on without memory. */
+const largestBody = 64 * 1024 * 1024
+
+/** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
+export function memoryProxy(options: ProxyOptions): Proxy {
+  const lane = new MemoryLane(options)
+  const settings = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 }
+  const agent = options.upstream.protocol === 'https:' ? new HttpsAgent(settings) : new HttpAgent(settings)
+  const upstream: Upstream = { url: options.upstream, agent, log: options.log }
+
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const refusal = options.refusalOf(incoming)
+    if (refusal !== null) return refuse(outgoing, 403, refusal)
+    const dialect = dialectOf(incoming)
+    const isOff = incoming.headers['x-credence-memory']?.toString().toLowerCase() === 'off'
+    if (dialect === null || isOff) return sendOn(upstream, incoming, outgoing, { outcome: isOff ? 'off' : null })
+    const view = viewOf(lane, incoming)
+    if ('message' in view) return refuse(outgoing, 400, view)
+    if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
+      return sendOn(upstream, incoming, outgoing, { outcome: 'none; the body is compressed' })
+    const { bytes, isWhole } = await readBody(incoming)
+    if (!isWhole) return sendOn(upstream, incoming, outgoing, { begun: bytes, outcome: 'none; the body is too large' })
+    const prepared = await lane.prepare(dialect, bytes, view)
+    return sendOn(upstream, incoming, outgoing, { prepared, dialect, outcome: prepared.outcome })
+  }
+
+  return {
+    listener: (incoming, outgoing) => {
+      handle(incoming, outgoing).catch((error: unknown) => {
+        // A client that has gone wants no answer.
+        if (outgoing.destroyed) return
+        options.log(`A request failed: ${codeOf(error) ?? (error instanceof Error ? error.name : 'unknown error')}.`)
+        if (outgoing.headersSent) outgoing.destroy()
+        else refuse(outgoing, 502, { message: 'The proxy met a bug.', hint: 'Its log says more.' })
+      })
+    },
+    close: async () => {
+      await lane.settled()
+      agent.destroy()
+    },
+  }
+}
+
+function dialectOf({ method, url = '' }: IncomingMessage): Dialect | null {
+  const [path = ''] = url.split('?')
+  return method === 'POST' ? (dialects.find(({ route }) => path.endsWith(route)) ?? null) : null
+}
+
+function viewOf(lane: MemoryLane, { headers }: IncomingMessage): View | { message: string; hint: string } {
+  try {
+    return lane.viewOf(headers['x-credence-user']?.toString(), headers['x-credence-scope']?.toString())
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return { message: error.message, hint: error.hint ?? 'Correct the headers x-credence-user and x-credence-scope.' }
+  }
+}
+
+/** In the form that the clients of all three protocols show. */
+function refuse(outgoing: ServerResponse, status: number, { message, hint }: { message: string; hint: string }): void {
+  const body = JSON.stringify({ type: 'error', error: { type: 'credence_proxy', message: `${message} ${hint}` } })
+  outgoing.writeHead(status, { 'content-type': 'application/json', 'x-credence-proxy': 'refused' })
+  outgoing.end(body)
+}
+
+/** The body, or what has come of one that is too large. */
+async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for (;;) {
+    const chunk: Buffer | null = incoming.read()
+    if (chunk !== null) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > largestBody) return { bytes: Buffer.concat(chunks), isWhole: false }
+    } else if (incoming.readableEnded) return { bytes: Buffer.concat(chunks), isWhole: true }
+    else await nextOf(incoming)
+  }
+}
+
+/** Waits for more of a request. Rejects when the client goes away. */
+function nextOf(incoming: IncomingMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error?: Error): void => {
+      for (const event of ['readable', 'end'] as const) incoming.off(event, more)
+      incoming.off('error', done)
+      incoming.off('close', closed)
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    const more = (): void => done()
+    const closed = (): void => done(new Error('The client went away.'))
+    incoming.once('readable', more).once('end', more).once('error', done).once('close', closed)
+  })
+}
+
+type Upstream = { readonly url: URL; readonly agent: HttpAgent | HttpsAgent; readonly log: (line: string) => void }
+
+type Sending = {
+  /** The header `x-credence-memory` of the answer; null for requests that have nothing to do with memory. */
+  readonly outcome: string | null
+  readonly prepared?: Prepared
+  readonly dialect?: Dialect
+  /** The beginning of a body whose rest is still to come. */
+  readonly begun?: Buffer
+}
+
+/** Sends a request on and its answer back, piece by piece as it comes. */
+async function sendOn(
+  upstream: Upstream,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  sending: Sending,
+): Promise<void> {
+  const { prepared, begun } = sending
+  const gone = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort()
+  })
+  let answer: IncomingMessage
+  try {
+    answer = await asked(upstream, incoming, { body: prepared?.body ?? null, begun, signal: gone.signal })
+  } catch (error) {
+    if (gone.signal.aborted) return
+    const reason = codeOf(error) ?? 'the connection was cut'
+    upstream.log(`${upstream.url.origin} cannot be reached: ${reason}.`)
+    const message = `${upstream.url.origin} cannot be reached (${reason}).`
+    return refuse(outgoing, 502, { message, hint: 'Check --upstream and that the service is running.' })
+  }
+  const { statusCode: status = 502, statusMessage = '', rawHeaders } = answer
+  const headers = withoutHopByHop(rawHeaders, answer.headers.connection)
+  if (sending.outcome !== null) headers.push('x-credence-memory', headerText(sending.outcome))
+  outgoing.writeHead(status, statusMessage, headers)
+  // The client may wait for the headers before anything else comes.
+  outgoing.flushHeaders()
+  const isKept = prepared !== undefined && status >= 200 && status < 300
+  const copy = isKept ? new AnswerCopy(answer.headers) : null
+  const { isWhole } = await piped(answer, outgoing, copy)
+  if (isWhole) outgoing.end()
+  // The client sees a broken answer where the service has sent one.
+  else outgoing.destroy()
+  if (copy === null || prepared === undefined || sending.dialect === undefined) return
+  const text = copy.answer(sending.dialect)
+  prepared.onAnswer({ ...text, isComplete: text.isComplete && isWhole })
+}
+
+type Question = {
+  /** The whole body; null where it is sent on as it comes. */
+  readonly body: Buffer | null
+  readonly begun: Buffer | undefined
+  readonly signal: AbortSignal
+}
+
+/** Asks the service. A kept connection that the service has closed meanwhile is replaced by a new one. */
+async function asked(upstream: Upstream, incoming: IncomingMessage, question: Question): Promise<IncomingMessage> {
+  const { url, agent } = upstream
+  const { body, begun, signal } = question
+  const headers = withoutHopByHop(incoming.rawHeaders, incoming.headers.connection, (name) => {
+    const isOurs = name === 'host' || name.startsWith('x-credence-')
+    return !isOurs && !(body !== null && name === 'content-length')
+  })
+  headers.push('host', url.host)
+  if (body !== null) headers.push('content-length', String(body.length))
+  else if (incoming.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
+  for (let attempt = 1; ; attempt += 1) {
+    const ask = url.protocol === 'https:' ? httpsRequest : httpRequest
+    const path = pathOn(url, incoming.url ?? '/')
+    const request = ask({ agent, signal, path, method: incoming.method, headers, ...addressOf(url) })
+    const arrival = once(request, 'response')
+    if (body !== null) request.end(body)
+    else {
+      if (begun !== undefined) request.write(begun)
+      incoming.pipe(request)
+    }
+    try {
+      const [answer] = await arrival
+      // After the answer has begun, errors come by it.
+      request.on('error', () => {})
+      return answer
+    } catch (error) {
+      if (attempt > 1 || body === null || !request.reusedSocket || codeOf(error) !== 'ECONNRESET') throw error
+    }
+  }
+}
+
+const addressOf = ({ hostname, port, protocol }: URL) => ({
+  host: hostname.replace(/^\[|\]$/gu, ''),
+  port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+})
+
+/** The base URLs of both sides may end in /v1 or not: it is in the path once. */
+export function pathOn({ pathname }: URL, target: string): string {
+  const base = pathname.replace(/\/+$/u, '')
+  const path = target.startsWith('/') ? target : `/${target.replace(/^[a-z]+:\/\/[^/]*\/?/iu, '')}`
+  return base.endsWith('/v1') && path.startsWith('/v1/') ? `${base}${path.slice('/v1'.length)}` : `${base}${path}`
+}
+
+const hopByHop = [
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** The headers in their order and spelling, without those that belong to one connection. */
+function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (name: string) => boolean = () => true) {
+  const own = [...hopByHop, ...connection.split(',').map((name) => name.trim().toLowerCase())]
+  const kept: string[] = []
+  for (let at = 0; at < raw.length; at += 2) {
+    const [name, value] = [raw[at] as string, raw[at + 1] as string]
+    if (!own.includes(name.toLowerCase()) && isWanted(name.toLowerCase())) kept.push(name, value)
+  }
+  return kept
+}
+
+const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, '?')
+
+/** Passes an answer on as fast as the client reads it. */
+async function piped(
+  answer: IncomingMessage,
+  outgoing: ServerResponse,
+  copy: AnswerCopy | null,
+): Promise<{ readonly isWhole: boolean }> {
+  try {
+    for await (const chunk of answer) {
+      copy?.take(chunk)
+      if (outgoing.destroyed) return { isWhole: false }
+      if (!outgoing.write(chunk)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')])
+    }
+    return { isWhole: answer.complete }
+  } catch {
+    // The service has cut the answer, or the client is gone.
+    return { isWhole: false }
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Dot products of whole numbers in WebAssembly, eight at a time: the one part of the model where its time goes, and the
+ * one that JavaScript cannot do fast. Sums of whole numbers are exact, so every machine computes the same.
+ */
+
+/** With numbers of at most `largest`, the sum of so many products fits into 32 bits. */
+export const largest = 2047
+export const mostTerms = 512
+
+/** Sizes and places are in bytes; both matrices have rows of `stride`, of which the first `length` are multiplied. */
+export type Products = {
+  /** Rows of 16-bit numbers; an even number of them. */
+  readonly inputs: number
+  readonly inputCount: number
+  /** Rows of 16-bit numbers; a multiple of four. */
+  readonly weights: number
+  readonly weightCount: number
+  readonly stride: number
+  /** At most `mostTerms` numbers, and a multiple of 16 bytes. */
+  readonly length: number
+  /** A row of 32-bit floats for each input, with one for each weight. The products are added to what is there. */
+  readonly results: number
+}
+
+/** Multiplies each input with each row of weights, in a memory of so many bytes. */
+export async function openProducts(
+  bytes: number,
+): Promise<{ readonly memory: ArrayBuffer; readonly multiply: (products: Products) => void }> {
+  const pages = Math.ceil(bytes / 65_536)
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
+  const { instance } = await WebAssembly.instantiate(program(), { env: { memory } })
+  const multiply = instance.exports.multiply as (...sizes: readonly number[]) => void
+  return {
+    memory: memory.buffer,
+    multiply: ({ inputs, inputCount, weights, weightCount, stride, length, results }) =>
+      multiply(inputs, inputCount, weights, weightCount, stride, length, results),
+  }
+}
+
+// The types of Node have no WebAssembly, and those of browsers would bring along everything else of a browser.
+declare namespace WebAssembly {
+  class Memory {
+    constructor(pages: { readonly initial: number; readonly maximum: number })
+    readonly buffer: ArrayBuffer
+  }
+  function instantiate(
+    program: Uint8Array,
+    imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  ): Promise<{ readonly instance: { readonly exports: Readonly<Record<string, unknown>> } }>
+}
+
+type Code = readonly number[]
+
+const number = (value: number): Code => (value < 128 ? [value] : [(value & 127) | 128, ...number(value >>> 7)])
+/** Signed numbers keep a bit for the sign. */
+const signed = (value: number): Code =>
+  value >= -64 && value < 64 ? [value & 127] : [(value & 127) | 128, ...signed(value >> 7)]
+
+const get = (local: number): Code => [0x20, ...number(local)]
+const set = (local: number): Code => [0x21, ...number(local)]
+const constant = (value: number): Code => [0x41, ...signed(value)]
+const vector = (instruction: number): Code => [0xfd, ...number(instruction)]
+const load = (offset: number): Code => [...vector(0), 0, ...number(offset)]
+const store: Code = [...vector(11), 0, 0]
+const zeros: Code = [...vector(12), ...Array.from({ length: 16 }, () => 0)]
+/** Four of the eight 32-bit numbers in two vectors. */
+const pick = (...places: readonly number[]): Code => [
+  ...vector(13),
+  ...places.flatMap((place) => [0, 1, 2, 3].map((byte) => 4 * place + byte)),
+]
+const plus: Code = [0x6a]
+const addWhole = vector(174)
+const dot = vector(186)
+const addFloats = vector(228)
+const toFloats = vector(250)
+const increase = (local: number, by: Code): Code => [...get(local), ...by, ...plus, ...set(local)]
+/** Repeats code until `counter`, which starts at the value on the stack and falls by `step`, is zero. */
+const repeat = (counter: number, step: number, code: Code): Code => [
+  ...set(counter),
+  ...[0x03, 0x40, ...code],
+  ...[...get(counter), ...constant(step), 0x6b, 0x22, ...number(counter), 0x0d, 0, 0x0b],
+]
+
+const rowsAtOnce = 4
+const inputsAtOnce = 2
+
+/**
+ * For each four rows of weights and each two inputs, eight running sums of four numbers each. In the end the four numbers
+ * of a sum are added up, and the sums of an input stored side by side.
+ */
+function program(): Uint8Array {
+  const [inputs, inputCount, weights, weightCount, stride, length, results] = [0, 1, 2, 3, 4, 5, 6]
+  const [weightsLeft, inputsLeft, bytesLeft, input, result] = [7, 8, 9, 10, 11]
+  const rows = Array.from({ length: rowsAtOnce + inputsAtOnce }, (_, place) => 12 + place)
+  const firstVector = 12 + rows.length
+  const sums = Array.from({ length: inputsAtOnce }, (_, one) =>
+    Array.from({ length: rowsAtOnce }, (_, row) => firstVector + one * rowsAtOnce + row),
+  )
+  const held = firstVector + inputsAtOnce * rowsAtOnce
+  const weightRows = rows.slice(0, rowsAtOnce)
+  const inputRows = rows.slice(rowsAtOnce)
+
+  const multiplyAt = (offset: number): Code => [
+    ...inputRows.flatMap((row, one) => [...get(row), ...load(offset), ...set(held + one)]),
+    ...weightRows.flatMap((row, at) => [
+      ...[...get(row), ...load(offset), ...set(held + inputsAtOnce)],
+      ...sums.flatMap((own, one) => [
+        ...[...get(own[at] as number), ...get(held + inputsAtOnce), ...get(held + one)],
+        ...[...dot, ...addWhole, ...set(own[at] as number)],
+      ]),
+    ]),
+  ]
+  const addedUp = ([a, b, c, d]: readonly number[]): Code => {
+    const halves = (one: number, other: number): Code => [
+      ...[...get(one), ...get(other), ...pick(0, 1, 4, 5), ...get(one), ...get(other), ...pick(2, 3, 6, 7)],
+      ...addWhole,
+    ]
+    return [
+      ...[...halves(a as number, b as number), ...set(a as number)],
+      ...[...halves(c as number, d as number), ...set(c as number)],
+      ...[...get(a as number), ...get(c as number), ...pick(0, 2, 4, 6)],
+      ...[...get(a as number), ...get(c as number), ...pick(1, 3, 5, 7), ...addWhole],
+    ]
+  }
+  const startRows = (own: readonly number[], from: number): Code => [
+    ...[...get(from), ...set(own[0] as number)],
+    ...own.slice(1).flatMap((row, before) => [...get(own[before] as number), ...get(stride), ...plus, ...set(row)]),
+  ]
+  const forInputs: Code = [
+    ...[...startRows(weightRows, weights), ...startRows(inputRows, input)],
+    ...sums.flat().flatMap((one) => [...zeros, ...set(one)]),
+    ...get(length),
+    ...repeat(bytesLeft, 16, [...multiplyAt(0), ...rows.flatMap((row) => increase(row, constant(16)))]),
+    ...sums.flatMap((own) => [
+      ...[...get(result), ...get(result), ...load(0), ...addedUp(own), ...toFloats, ...addFloats, ...store],
+      ...increase(result, [...get(weightCount), ...constant(2), 0x74]),
+    ]),
+    ...increase(input, [...get(stride), ...constant(1), 0x74]),
+  ]
+  const forWeights: Code = [
+    ...[...get(inputs), ...set(input), ...get(results), ...set(result)],
+    ...[...get(inputCount), ...repeat(inputsLeft, inputsAtOnce, forInputs)],
+    ...increase(weights, [...get(stride), ...constant(2), 0x74]),
+    ...increase(results, constant(16)),
+  ]
+  const body: Code = [
+    ...[2, ...number(firstVector - 7), 0x7f, ...number(held + inputsAtOnce + 1 - firstVector), 0x7b],
+    ...[...get(weightCount), ...repeat(weightsLeft, rowsAtOnce, forWeights), 0x0b],
+  ]
+  const section = (id: number, content: Code): Code => [id, ...number(content.length), ...content]
+  const text = (value: string): Code => [value.length, ...Buffer.from(value)]
+  return Uint8Array.from([
+    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, [1, 0x60, 7, ...Array.from({ length: 7 }, () => 0x7f), 0]),
+    ...section(2, [1, ...text('env'), ...text('memory'), 2, 0, 0]),
+    ...section(3, [1, 0]),
+    ...section(7, [1, ...text('multiply'), 0, 0]),
+    ...section(10, [1, ...number(body.length), ...body]),
+  ])
+}

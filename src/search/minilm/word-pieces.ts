@@ -1,0 +1,52 @@
+/** Splits text into the numbers of the word pieces that a BERT model was trained on, in lower case and without accents. */
+export class WordPieces {
+  readonly #vocabulary: ReadonlyMap<string, number>
+
+  constructor(vocabulary: Readonly<Record<string, number>>) {
+    this.#vocabulary = new Map(Object.entries(vocabulary))
+  }
+
+  /** At most `most` numbers, with the marks of beginning and end among them. */
+  of(text: string, most: number): readonly number[] {
+    const pieces: number[] = []
+    for (const [word] of plain(text).matchAll(wordOrMark)) {
+      if (pieces.length >= most) break
+      pieces.push(...this.#piecesOf(word))
+    }
+    return [this.#number('[CLS]'), ...pieces.slice(0, most - 2), this.#number('[SEP]')]
+  }
+
+  /** The longest piece first, again and again. A word that cannot be put together is unknown as a whole. */
+  #piecesOf(word: string): readonly number[] {
+    const letters = [...word]
+    const pieces: number[] = []
+    for (let from = 0; from < letters.length && letters.length <= longestWord; ) {
+      let to = letters.length
+      const piece = (): string => `${from > 0 ? '##' : ''}${letters.slice(from, to).join('')}`
+      while (to > from && !this.#vocabulary.has(piece())) to -= 1
+      if (to === from) return [this.#number('[UNK]')]
+      pieces.push(this.#number(piece()))
+      from = to
+    }
+    return pieces.length > 0 ? pieces : [this.#number('[UNK]')]
+  }
+
+  #number(piece: string): number {
+    return this.#vocabulary.get(piece) ?? 0
+  }
+}
+
+const longestWord = 100
+const mark = String.raw`[\p{P}$+<=>^\x60|~]`
+const wordOrMark = new RegExp(String.raw`${mark}|(?:(?!${mark})\S)+`, 'gu')
+/** Ideographs are words of their own. */
+const ideograph = /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
+
+const plain = (text: string): string =>
+  text
+    .replace(/\s/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffd]/gu, '')
+    .replace(ideograph, ' $& ')
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()

@@ -1,0 +1,229 @@
+import { sentencesOf, withLineFeeds } from '../sentences.ts'
+
+/**
+ * Where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block;
+ * at the first row of a table; at a quotation of several sentences; after a colon and a blank line, or a colon and a
+ * quotation or bracket; after a line that points at what follows it ("why is this so slow"), or a request to work on it; at the beginning, where the last
+ * paragraph points back at a text above it. From there on nothing is the speaker's own words, since a pasted
+ * text may end a fence or a quotation by itself. The length of the message where all of it is their own. Of a long message
+ * only its two ends are read.
+ */
+export function pastedFrom(message: string): number {
+  if (pointsBack(withLineFeeds(message.slice(-longestTyped)).split('\n'))) return 0
+  const typed = message.slice(0, longestTyped)
+  const lines = withLineFeeds(typed).split('\n')
+  let start = 0
+  let before = ''
+  for (const [index, line] of lines.entries()) {
+    const visible = visibleOf(line)
+    const bare = visible.trim()
+    if (bare === '' && colon.test(before)) return start
+    if (bare !== '') {
+      if (isForeignLine(bare) || isIndentedBlock(visible, before) || isTable(lines, index)) return start
+      if (isHeader(bare) && isHeader(visibleOf(lines[index + 1] ?? '').trim()) && !keepsList.test(before)) return start
+      for (const sentence of sentencesOf(line)) {
+        if (opensQuotation.test(sentence.text)) return start + sentence.start
+        if (asksToWorkOnText(sentence.text)) return start + sentence.end
+      }
+      const opened = /[:：]\s{0,4}(?=["“„«{[<])/u.exec(line)
+      if (opened !== null) return start + opened.index + opened[0].length
+      const work = asksToWorkOnRest.exec(line)
+      if (work?.groups?.colon !== undefined) return start + work[0].length
+      if ((pointsAhead(bare) || work !== null) && lines.slice(index + 1).some((later) => /\S/u.test(later)))
+        return start + line.length + 1
+      before = visible.trimEnd()
+    }
+    start += line.length + 1
+  }
+  return typed.length
+}
+
+/** What follows in a longer message is a document: nobody types so much. So to read a message takes milliseconds. */
+export const longestTyped = 10_000
+
+/** So many lines, and so many characters, people type before they ask for something else or paste something. */
+export const typedLines = 2
+export const typedCharacters = 400
+
+/** A part of a message that a person wrote, for sure or perhaps. */
+export type OwnPart = { readonly start: number; readonly end: number; readonly perhapsPasted: boolean }
+
+/**
+ * The parts of a message that are not pasted. Only the first one is surely the person's own; the others may be pasted
+ * although no sign says so, or stand below a block of pasted text that has ended.
+ */
+export function ownParts(message: string): readonly OwnPart[] {
+  const pasted = pastedFrom(message)
+  const typed = message.slice(0, longestTyped)
+  const doubtful = Math.min(pasted, doubtfulFrom(typed))
+  const parts = [
+    { start: 0, end: doubtful, perhapsPasted: false },
+    { start: doubtful, end: pasted, perhapsPasted: true },
+  ]
+  const below = pasted + endOfBlock(typed.slice(pasted))
+  if (below < typed.length)
+    parts.push({ start: below, end: below + pastedFrom(typed.slice(below)), perhapsPasted: true })
+  return parts.filter(({ start, end }) => end > start)
+}
+
+/** Where doubt begins: in the second paragraph, on the third line, below a colon, or after 400 characters. */
+function doubtfulFrom(message: string): number {
+  let lines = 0
+  let start = 0
+  let isApart = false
+  for (const line of withLineFeeds(message).split('\n')) {
+    if (line.trim() === '') isApart = lines > 0
+    else {
+      if (isApart || lines >= typedLines) return start
+      lines += 1
+      isApart = endsInColon(line)
+      const next = sentencesOf(line).find((sentence) => start + sentence.start > typedCharacters)
+      if (next !== undefined) return start + next.start
+    }
+    start += line.length + 1
+  }
+  return message.length
+}
+
+/**
+ * Where a pasted text ends that its marks surround: a quotation within a line, a fence, or lines that begin with `>`. The
+ * length of the text where no mark ends it.
+ */
+function endOfBlock(text: string): number {
+  const quotation = /^(?:"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»)[.,;!?]?/u.exec(text)
+  if (quotation !== null) return quotation[0].length
+  let start = 0
+  let opened: string | null = null
+  let block: 'none' | 'open' | 'ended' = 'none'
+  for (const line of withLineFeeds(text).split('\n')) {
+    const bare = visibleOf(line).trim()
+    const mark = fence.exec(bare)?.[0] ?? null
+    if (opened !== null) {
+      if (bare === opened) {
+        opened = null
+        block = 'ended'
+      }
+    } else if (mark !== null || bare.startsWith('>')) {
+      opened = mark
+      block = 'open'
+    } else if (bare !== '') return block === 'ended' ? start : text.length
+    else if (block === 'open') block = 'ended'
+    start += line.length + 1
+  }
+  return text.length
+}
+
+/** Whether a line announces what stands below it, other than a list of what is to be kept. */
+export const endsInColon = (line: string): boolean => colon.test(line.trimEnd()) && !keepsList.test(line)
+
+const colon = /[:：]["'”’*_]{0,3}$/u
+
+/** Whether the next message of the same speaker is a document that this one announces or begins. */
+export function announcesPaste(message: string): boolean {
+  const lines = message.trimEnd().split('\n')
+  const isOpen = lines.filter((line) => fence.test(line.trim())).length % 2 === 1
+  return isOpen || colon.test(lines.at(-1) ?? '') || announces.test(message.slice(0, 2_000))
+}
+
+const announces =
+  /\b(?:paste|pasting|send|sending|forward|forwarding|share|sharing)\b[^.!?\n]{0,60}\b(?:next|now|below|follow(?:s|ing)?)\b/iu
+
+/** A line as it looks: without invisible characters, and wide forms of marks as the marks. */
+const visibleOf = (line: string): string => line.replace(/\p{Cf}/gu, '').normalize('NFKC')
+
+/** A sentence that begins in quotation marks which it does not close: more of the quotation follows. */
+const opensQuotation = /^(?:"[^"]*|“[^”]*|„[^“”]*|«[^»]*|「[^」]*|『[^』]*)$/u
+
+const fence = /^(?:```|~~~|""")/u
+
+/** A line that nobody types as prose: a fence, a quotation, markup, a bracket, a diff, a log line, a chat or mail header. */
+const isForeignLine = (line: string): boolean =>
+  fence.test(line) ||
+  /^(?:>|<[!/?\p{L}]|[{[](?![ xX]\]|[^\]\n]{1,80}\]\()|@@ |diff --git |\+{3} |-{3} |={3,}|-{3,}$)/u.test(line) ||
+  /^[[(]?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|\d{1,2}\/\d{1,2}\/\d{2,4},? \d)/u.test(line) ||
+  /^(?:\p{Lu}[\p{L}'’.-]{0,30}\s{1,4}){1,4}[[(–—·|-]?\s?\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp][Mm])?[\])]?$/u.test(line) ||
+  /^(?:\$|>>>|PS [A-Z]:\\|C:\\)\s?\S/u.test(line) ||
+  /^(?:On|Am|Le|El)\s.{4,120}\s(?:wrote|schrieb|écrit|escribió)\s?:$/u.test(line) ||
+  /^-{2,}\s?(?:Original|Forwarded|Begin forwarded)/iu.test(line)
+
+/** A line such as "Subject: …", "Speaker 2: …" or "SUMMARY:…". Two in a row are the head of a mail, a record or a transcript. */
+const isHeader = (line: string): boolean =>
+  /^\*{0,2}[\p{L}\p{N}][\p{L}\p{N} ()._;=-]{0,40}:\*{0,2}(?!\/\/)\s?\S/u.test(line)
+
+/** Four columns or more where no list goes on. */
+const isIndentedBlock = (line: string, before: string): boolean =>
+  /^(?: {4}|\t)/u.test(line) && !/^\s{0,40}(?:[-*+•]|\d{1,3}[.)])\s/u.test(before)
+
+/** The person lists something to be kept, and does not paste it. */
+const keepsList =
+  /\b(?:remember|memori[sz]e|keep in mind|bear in mind|note|save|store|rules?|from now on|always|never|forget)\b/iu
+
+/** Whether a question, or the end of a line, points at something that the line does not show. */
+const pointsAhead = (line: string): boolean =>
+  !keepsList.test(line) &&
+  (/\b(?:this|these|below|attached|following)\W{0,4}$/iu.test(line) ||
+    /^\W{0,4}here(?:['’]s| is| are)\b/iu.test(line) ||
+    (/\b(?:this|these|that|below|attached)\b/iu.test(line) && (/\?\W{0,4}$/u.test(line) || asks.test(line))))
+
+const asks =
+  /^\W{0,4}(?:why|what|who|how|when|where|which|is|are|am|do|does|did|can|could|would|will|should|has|have|any)\b/iu
+
+/** The least rows and marks of a table, by the mark between its columns. Prose has commas too. */
+const columnMarks = [
+  { mark: /;/gu, rows: 3, marks: 2 },
+  { mark: /\t/gu, rows: 3, marks: 2 },
+  { mark: /\|/gu, rows: 3, marks: 2 },
+  { mark: /,/gu, rows: 4, marks: 3 },
+] as const
+
+/** Whether lines with equally many columns begin here. */
+const isTable = (lines: readonly string[], index: number): boolean =>
+  columnMarks.some(({ mark, rows, marks }) => {
+    const marksIn = (line: string): number => line.match(mark)?.length ?? 0
+    const count = marksIn(lines[index] ?? '')
+    const others = count < marks ? [] : lines.slice(index + 1, index + rows)
+    return others.length === rows - 1 && others.every((line) => marksIn(line) === count)
+  })
+
+/** A paragraph of so many lines is no prose of the speaker's. */
+const leastLines = 5
+
+/** Whether the last paragraph asks for something about a text of several lines above it ("That was in our chat, can you …"). */
+function pointsBack(lines: readonly string[]): boolean {
+  const last = lines.findLastIndex((line) => line.trim() !== '')
+  const gap = lines.findLastIndex((line, index) => index < last && line.trim() === '')
+  const asking = lines.slice(gap + 1, last + 1).join(' ')
+  if (
+    gap < leastLines ||
+    asking.length > 2_000 ||
+    !/^\W{0,4}(?:that|this|these|those|the above|above)\b/iu.test(asking)
+  )
+    return false
+  const isAsking = /\?\W{0,4}$|\b(?:can|could|would|will) you\b|\bplease\b/iu.test(asking)
+  const above = lines.slice(0, gap)
+  const begin = above.findLastIndex((line) => line.trim() === '') + 1
+  return isAsking && above.length - begin >= leastLines && !keepsList.test(above[begin] ?? '')
+}
+
+/** Verbs of requests to work on a text that follows. */
+const workVerb = String.raw`\b(?:summari[sz]e|translate|proofread|review|fix|correct|rewrite|rephrase|reword|paraphrase|edit|explain|analy[sz]e|improve|convert|reformat|debug|classify|extract|simplify|shorten|critique|comment on|look at|reply to|respond to|continue|answer)\b`
+const textWork = new RegExp(workVerb, 'iu')
+/** A line that asks for such work with a colon, or without an object: "translate to Dutch, please". What follows is the object. */
+const asksToWorkOnRest = new RegExp(
+  String.raw`^\W{0,4}(?:(?:please|pls)\W{1,3})?${workVerb}(?:(?![^:：]{0,60}\b(?:remember|from now on|always|never)\b)[^.!?:：\n]{0,60}(?<colon>[:：])(?=\s)|(?:\s(?:in)?to\s\p{L}{2,20}|\sin\s(?:\p{L}{1,20}\s){0,2}\p{L}{1,20})?\W{0,3}(?:please|pls)?\W{0,3}$)`,
+  'iu',
+)
+const workedOn =
+  /\b(?:this|these|the following|below|following|my (?:e-?mail|essay|text|code|letter|draft|message|function|script|paragraph|article|story|notes|resume|cv))\b/iu
+
+/** How a sentence begins or ends that has a colon and a text after it. */
+const opensText =
+  /^(?:here(?:['’]s| is| are)|see|given|consider|based on|using)\b|\b(?:prompt|input|text|passage|article|e-?mail|essay|transcript|paragraph|story|question)s?\W{0,3}$/iu
+
+/** Whether the text after a sentence is a text to work on, and not said to the agent. */
+function asksToWorkOnText(sentence: string): boolean {
+  if (sentence.length > 2_000) return false
+  if (colon.test(sentence) && opensText.test(sentence)) return true
+  const work = textWork.exec(sentence)
+  return work !== null && workedOn.test(sentence.slice(work.index, work.index + 120))
+}

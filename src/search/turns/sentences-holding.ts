@@ -1,0 +1,16 @@
+import { type Sentence, sentencesOf } from '../sentences.ts'
+import { termsOf, type WantedTerms } from './terms.ts'
+
+/** A sentence with those of some terms that it holds. */
+export type HoldingSentence = Sentence & { readonly held: ReadonlySet<string> }
+
+/** The sentences of a text, each with those of the wanted terms that it holds. */
+export function sentencesHolding(text: string, wanted: WantedTerms): readonly HoldingSentence[] {
+  const sentences = sentencesOf(text).map((sentence) => ({ ...sentence, held: new Set<string>() }))
+  let at = 0
+  for (const { term, start } of termsOf(text, wanted)) {
+    while (at + 1 < sentences.length && start >= (sentences[at]?.end ?? 0)) at += 1
+    if (wanted.has(term)) sentences[at]?.held.add(term)
+  }
+  return sentences
+}

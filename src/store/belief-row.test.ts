@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { readText, textHash } from './belief-row.ts'
+import { hashBody } from './journal-chain.ts'
+import { sample } from './sample-beliefs.contract.ts'
+
+it('gives short texts different whole numbers that a database key can hold', () => {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz']
+  const texts = letters.flatMap((one) => letters.flatMap((two) => letters.map((three) => `${one}${two}${three}`)))
+
+  const hashes = texts.map(textHash)
+
+  expect(new Set(hashes).size).toBe(texts.length)
+  expect(hashes.every((hash) => Number.isSafeInteger(hash) && hash >= 0)).toBe(true)
+})
+
+it.each([0, 7, Buffer.from('{}')])('takes a column that holds %s in place of a text for damaged', (value) => {
+  // What a flipped bit in the header of a row makes of a text, whatever the type of the column.
+  const damaged = value as unknown as string
+  const body = JSON.stringify(sample({ id: 'b1' }))
+  const salt = Buffer.alloc(16)
+  const body_hash = Buffer.from(hashBody(salt, body))
+  const row = { outcome: 'present', body, salt, body_hash }
+
+  expect(readText('b1', row)?.id).toBe('b1')
+  expect(() => readText('b1', { ...row, body: damaged })).toThrow('is damaged')
+  expect(() => readText('b1', { ...row, salt: 7 as unknown as Buffer })).toThrow('is damaged')
+})

@@ -1,0 +1,102 @@
+import {
+  type ActorKind,
+  type Belief,
+  type BeliefType,
+  beliefTypes,
+  type Status,
+  type Subtype,
+  statuses,
+  subtypes,
+} from '../beliefs/belief.ts'
+import { MemoryError } from '../errors.ts'
+import { hashBody, readBody } from './journal-chain.ts'
+
+/**
+ * Identifies the text analysis that the derived tables were filled with. A store with another version is derived again
+ * when it is opened, since entries of other rules could be neither found nor removed. A test tells when this must change.
+ */
+export const analysisVersion = '03771d4241ecc44f'
+
+/** The columns of the journal that hold the text of a belief. */
+export type StoredText = {
+  readonly outcome: string
+  readonly body: string | null
+  readonly salt: Buffer | null
+  readonly body_hash: Buffer | null
+  /** 0 when the derived row of the belief has another version: its newest change is out of reach on a damaged disk. */
+  readonly is_newest?: number | null
+}
+
+/** The newest change of a belief, whose text is the current one. */
+export const newestText = `SELECT outcome, body, salt, body_hash,
+  version = (SELECT version FROM beliefs WHERE user_id = changes.user_id AND id = changes.belief_id) AS is_newest FROM changes
+  WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1`
+
+/** The belief of a change, null when it is gone. A text that does not match its hash is an error, never a different belief. */
+export function readText(id: string, row: StoredText): Belief | null {
+  if (row.outcome !== 'present') return null
+  if (row.body === null || row.is_newest === 0 || !isAsWritten(row)) throw damagedBelief(id)
+  const belief = parseBody(row.body)
+  if (belief.id !== id) throw damagedBelief(id)
+  return belief
+}
+
+/** Whether a text of the journal matches its hash. An erased text has nothing left to compare. */
+export const isAsWritten = ({ body, body_hash, salt }: Pick<StoredText, 'body' | 'body_hash' | 'salt'>): boolean =>
+  body === null ||
+  // On a damaged disk a column may hold a value of any type.
+  (typeof body === 'string' &&
+    salt instanceof Uint8Array &&
+    body_hash instanceof Uint8Array &&
+    Buffer.compare(hashBody(salt, body), body_hash) === 0)
+
+/** Parses a text whose hash was verified. */
+export function parseBody(body: string): Belief {
+  const belief = readBody(body)
+  const { provenance } = belief
+  const actor = actorOf(provenance.actor)
+  return actor === provenance.actor ? belief : { ...belief, provenance: { ...provenance, actor } }
+}
+
+/** Until schema 5 a document was called an import. What was written then keeps its bytes, which the journal hashes. */
+export const actorOf = (stored: string): ActorKind => (stored === 'import' ? 'document' : (stored as ActorKind))
+
+const damagedBelief = (id: string): MemoryError =>
+  new MemoryError('unavailable', `The stored text of belief ${id} is damaged.`, {
+    hint: 'Run `credence doctor`, and restore a backup.',
+  })
+
+/** Derived tables store these numbers in place of names. */
+export const typeCode = (type: BeliefType): number => beliefTypes.indexOf(type)
+export const statusCode = (status: Status): number => statuses.indexOf(status)
+
+/** The key of the agent that a belief belongs to; '' for a belief that every agent sees. */
+export const agentKey = (agent: string | null): string => (agent === null ? '' : `@${agent}`)
+
+/** The inverse of `packFlags`. */
+export function unpackFlags(flags: number): { type: BeliefType; subtype: Subtype | null; pinned: boolean } {
+  const type = beliefTypes[flags >> 3]
+  if (type === undefined)
+    throw new MemoryError('unavailable', `The index holds an unknown kind of belief (${flags}).`, {
+      hint: 'Run `credence doctor`.',
+    })
+  return { type, subtype: subtypes[((flags >> 1) & 3) - 1] ?? null, pinned: (flags & 1) === 1 }
+}
+
+/** One user's words are other terms than another's, so that no search passes over rows of other users. */
+export const indexedTerm = (userId: number, word: string): string => `${userId}:${word}`
+
+/**
+ * A text as a number that fits a database key: two 32-bit FNV-1a hashes with different offsets, cut to 47 bits, which
+ * SQLite stores in six bytes. Collisions are harmless, since whoever looks a word up by its hash compares the words.
+ */
+export function textHash(text: string): number {
+  let high = 0x811c9dc5
+  let low = 0x9747b28c
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    high = Math.imul(high ^ unit, 0x01000193)
+    low = Math.imul(low ^ unit, 0x85ebca6b)
+  }
+  return (high & 0x7fff) * 0x100000000 + (low >>> 0)
+}

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto'
+import { analysisVersion } from '../belief-row.ts'
+import { beforeFirst, hashEvent } from '../journal-chain.ts'
+import { lockOwner, type OwnerRow } from '../postgres/commit.ts'
+import { Connection, type ConnectionOptions, type Run } from '../postgres/connection.ts'
+import { deriveOwner } from '../postgres/derivation.ts'
+import {
+  type ChangeRow,
+  type EventRow,
+  selectChanges,
+  selectEvents,
+  storedIdempotencyKey,
+} from '../postgres/journal.ts'
+import { migrate } from '../postgres/migrations/migrate.ts'
+import { readAccess, replacing } from './copy-access.ts'
+import type { JournalRecord, JournalTransfer, SaidTurn, TurnRecord } from './journal-record.ts'
+
+/** An analysis that no program has: whoever opens the user's memory next derives it again. */
+const underWay = 0
+
+type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex'> & {
+  readonly event: number
+  readonly id: string
+  readonly passages: number
+  readonly hash: Buffer
+  readonly salt: Buffer | null
+  readonly message_id: string | null
+  readonly session: string | null
+  readonly given_index: number | null
+}
+
+export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {
+  const connection = new Connection(options)
+  const analysis = await migrate(connection, analysisVersion).catch(async (error: unknown) => {
+    await connection.close()
+    throw error
+  })
+  return {
+    users: () =>
+      connection.read(async (run) =>
+        (await run<{ owner: string }>('SELECT owner FROM credence.owners WHERE head > 0 ORDER BY owner')).map(
+          ({ owner }) => owner,
+        ),
+      ),
+    count: (user) =>
+      connection.read(async (run) => {
+        const [row] = await run<{ head: number }>('SELECT head FROM credence.owners WHERE owner = $1', [user])
+        return row?.head ?? 0
+      }),
+    read: (user, after, limit) => connection.read((run) => readRecords(run, user, after, limit)),
+    append: (user, records) => connection.write((run) => append(run, user, records)),
+    places: (user) =>
+      connection.read(async (run) => {
+        const rows = await run<{ id: string; place: number }>(
+          'SELECT id, place FROM credence.turns WHERE owner = $1 AND place IS NOT NULL',
+          [user],
+        )
+        return new Map(rows.map(({ id, place }) => [id, place]))
+      }),
+    finish: (user, places) =>
+      connection.write(async (run) => {
+        await run('SELECT 1 FROM credence.owners WHERE owner = $1 FOR UPDATE', [user])
+        await run(
+          `UPDATE credence.turns SET place = rows.place FROM unnest($2::text[], $3::integer[]) AS rows (id, place)
+           WHERE turns.owner = $1 AND turns.id = rows.id AND turns.place <> rows.place`,
+          [user, [...places.keys()], [...places.values()]],
+        )
+        await deriveOwner(run, user, analysis)
+        await lockOwner(run, user, analysis)
+        await run('COMMIT')
+      }),
+    // The tables of each user were derived by `finish`.
+    complete: async () => {},
+    access: () => connection.read((run) => readAccess((sql) => run(sql))),
+    replaceAccess: (rows) =>
+      connection.write(async (run) => {
+        for (const [sql, values] of replacing(rows)) await run(sql, values)
+        await run('COMMIT')
+      }),
+    close: () => connection.close(),
+  }
+}
+
+async function readRecords(run: Run, user: string, after: number, limit: number): Promise<readonly JournalRecord[]> {
+  const events = await run<EventRow>(`${selectEvents} AND number > $2 ORDER BY number LIMIT $3`, [user, after, limit])
+  const numbers = events.map(({ number }) => number)
+  const [changes, turns, erased] = await Promise.all([
+    run<ChangeRow>(`${selectChanges} AND event = ANY($2::bigint[]) ORDER BY event, ordinal`, [user, numbers]),
+    run<TurnRow>(
+      `SELECT event, turns.id, passages, hash, salt, message_id, sessions.name AS session, place, given_index, role, speaker, at,
+         scope, host, origin, key, asks, lengths, text
+       FROM credence.turns LEFT JOIN credence.sessions ON sessions.owner = $1 AND sessions.id = turns.session
+       WHERE turns.owner = $1 AND event = ANY($2::bigint[]) ORDER BY event, ordinal`,
+      [user, numbers],
+    ),
+    run<{ event: number; id: string }>(
+      `SELECT erased_by AS event, id FROM credence.turns WHERE owner = $1 AND erased_by = ANY($2::bigint[])
+       ORDER BY erased_by, erased_order`,
+      [user, numbers],
+    ),
+  ])
+  return events.map((event) => ({
+    number: event.number,
+    kind: event.kind,
+    actor: event.actor,
+    origin: event.origin,
+    at: event.at,
+    key: event.key,
+    fingerprint: event.fingerprint,
+    requestSalt: event.request_salt,
+    undoes: event.undoes,
+    changesHash: event.changes_hash,
+    changes: changes
+      .filter((change) => change.event === event.number)
+      .map(({ belief, version, outcome, body_hash, salt, body }) => ({
+        belief,
+        version,
+        outcome,
+        bodyHash: body_hash,
+        salt,
+        body,
+      })),
+    turns: turns.filter((turn) => turn.event === event.number).map(recordOf),
+    erasedTurns: erased.filter((turn) => turn.event === event.number).map(({ id }) => id),
+  }))
+}
+
+const recordOf = (row: TurnRow): TurnRecord => {
+  const { id, passages, hash, salt, message_id, session, given_index } = row
+  const { place, role, speaker, at, scope, host, origin, key, asks, lengths, text } = row
+  const said =
+    session === null
+      ? null
+      : { session, place, givenIndex: given_index, role, speaker, at, scope, host, origin, key, asks, lengths, text }
+  return { id, passages, hash, salt, messageId: message_id, said }
+}
+
+async function append(run: Run, user: string, records: readonly JournalRecord[]): Promise<void> {
+  await run(
+    `INSERT INTO credence.owners (owner, head, hash, next_row, next_session, analysis) VALUES ($1, 0, $2, 0, 0, ${underWay})
+     ON CONFLICT DO NOTHING`,
+    [user, beforeFirst],
+  )
+  const [owner] = await run<OwnerRow>(
+    'SELECT head, hash, next_row, next_session, analysis FROM credence.owners WHERE owner = $1 FOR UPDATE',
+    [user],
+  )
+  let { head, hash: previous, next_row: nextRow, next_session: nextSession } = owner as OwnerRow
+  const sessions = new Map<string, number>()
+  for (const record of records) {
+    // A retry after a lost connection, or another copy: these are there.
+    if (record.number <= head) continue
+    const { number, kind, actor, origin, at, key, fingerprint, undoes, changesHash } = record
+    const sealedKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
+    const fields = { number, user, kind, actor, origin, at, key: sealedKey, undoes }
+    const hash = Buffer.from(hashEvent(fields as Parameters<typeof hashEvent>[0], changesHash, previous))
+    const stored = key === null ? null : storedIdempotencyKey(key)
+    const counts = [record.changes.length, record.turns.length + record.erasedTurns.length]
+    const erased = record.changes.filter(({ outcome }) => outcome === 'erased').map(({ belief }) => belief)
+    if (erased.length > 0)
+      await run(
+        `UPDATE credence.changes SET salt = NULL, body = NULL WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
+        [user, erased],
+      )
+    await run(
+      `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
+         changes_hash, previous_hash, hash, attempt, beliefs, turns)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+      [
+        user,
+        number,
+        kind,
+        actor,
+        origin,
+        at,
+        undoes,
+        stored,
+        stored === key ? null : key,
+        fingerprint,
+        record.requestSalt,
+        changesHash,
+        previous,
+        hash,
+        randomUUID(),
+        ...counts,
+      ],
+    )
+    await run(
+      `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
+       SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
+       FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
+         AS rows (belief, version, outcome, body_hash, salt, body, at)`,
+      [
+        user,
+        number,
+        ...(['belief', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const).map((name) =>
+          record.changes.map((change) => change[name]),
+        ),
+      ],
+    )
+    for (const [ordinal, turn] of record.turns.entries()) {
+      const { said } = turn
+      let session = said === null ? null : sessions.get(said.session)
+      if (said !== null && session === undefined) {
+        const [known] = await run<{ id: number }>('SELECT id FROM credence.sessions WHERE owner = $1 AND name = $2', [
+          user,
+          said.session,
+        ])
+        session = known?.id ?? nextSession++
+        if (known === undefined)
+          await run('INSERT INTO credence.sessions VALUES ($1, $2, $3)', [user, session, said.session])
+        sessions.set(said.session, session)
+      }
+      await run(
+        `INSERT INTO credence.turns (owner, row, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
+           role, speaker, at, scope, host, origin, key, asks, lengths, text)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+        [
+          user,
+          nextRow,
+          turn.id,
+          number,
+          ordinal,
+          turn.passages,
+          turn.hash,
+          turn.salt,
+          turn.messageId,
+          session ?? null,
+          said?.place,
+          said?.givenIndex,
+          said?.role,
+          said?.speaker,
+          said?.at,
+          said?.scope,
+          said?.host,
+          said?.origin,
+          said?.key,
+          said?.asks,
+          said?.lengths,
+          said?.text,
+        ],
+      )
+      nextRow += turn.passages
+    }
+    if (record.erasedTurns.length > 0)
+      await run(
+        `UPDATE credence.turns SET erased_by = $2, erased_order = doomed.at - 1, salt = NULL, session = NULL, place = NULL,
+           given_index = NULL, role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL,
+           asks = NULL, lengths = NULL, text = NULL
+         FROM unnest($3::text[]) WITH ORDINALITY AS doomed (id, at) WHERE turns.owner = $1 AND turns.id = doomed.id`,
+        [user, number, record.erasedTurns],
+      )
+    // What an event forgot may have been copied by an earlier run, together with the salts of its requests.
+    if (erased.length + record.erasedTurns.length > 0)
+      await run(
+        `UPDATE credence.events SET request_salt = NULL WHERE owner = $1 AND request_salt IS NOT NULL AND number < $2 AND number IN (
+           SELECT event FROM credence.changes WHERE owner = $1 AND belief = ANY($3::text[])
+           UNION ALL SELECT event FROM credence.turns WHERE owner = $1 AND id = ANY($4::text[]))`,
+        [user, number, erased, record.erasedTurns],
+      )
+    head = number
+    previous = hash
+  }
+  await run(
+    `UPDATE credence.owners SET head = $2, hash = $3, next_row = $4, next_session = $5, analysis = ${underWay} WHERE owner = $1`,
+    [user, head, previous, nextRow, nextSession],
+  )
+  await run('COMMIT')
+}

@@ -1,0 +1,43 @@
+import type { AccessControl } from '../beliefs/access-store.ts'
+import type { RecallCounts } from '../beliefs/recall-counts.ts'
+import type { StoreCare } from '../beliefs/store-care.ts'
+import type { EveryPort } from './every-port.ts'
+
+/** A store with its maintenance and its counts, and who may use it. */
+export type CaredStore = EveryPort & StoreCare & RecallCounts & AccessControl
+
+type Deferred = Required<CaredStore>
+
+const calls: Readonly<Record<keyof Deferred, true>> = {
+  ...{ commit: true, get: true, getMany: true, idsStartingWith: true, named: true, holders: true, supersededBy: true },
+  ...{ proposalsFor: true, list: true, scopes: true, pinned: true, standing: true, events: true, event: true },
+  ...{ eventByKey: true, lastUndoable: true, history: true, revisions: true, withSnapshot: true, close: true },
+  ...{
+    prefetch: true,
+    resident: true,
+    formLengths: true,
+    secondWords: true,
+    postings: true,
+    everyHolder: true,
+    wordsNear: true,
+  },
+  ...{ population: true, matchText: true, knownTurns: true, getTurn: true, listTurns: true, listSessions: true },
+  ...{ exportTurns: true, turnPostings: true, turnSpeakers: true, lastStep: true, unitsAround: true, turnsAt: true },
+  ...{ vectorsAt: true, turnsWithoutVectors: true, keepVectors: true, verify: true, rebuild: true, fingerprint: true },
+  ...{ head: true, anchorJournal: true, scrub: true, backup: true, access: true, memberships: true },
+  ...{ countRecalls: true, recallCounts: true, recallDays: true, growth: true },
+}
+
+/** A store whose module is loaded with the first call. Every call of a port returns a promise, so none can tell. */
+export function deferredStore(open: () => Promise<Deferred>): Deferred {
+  let opened: Promise<Deferred> | null = null
+  const forward = (call: string) => {
+    return async (...values: readonly unknown[]) => {
+      if (call === 'close' && opened === null) return
+      opened ??= open()
+      return ((await opened)[call as keyof Deferred] as (...given: readonly unknown[]) => unknown)(...values)
+    }
+  }
+  // Each entry has the type of the call that it forwards.
+  return Object.fromEntries(Object.keys(calls).map((call) => [call, forward(call)])) as unknown as Deferred
+}

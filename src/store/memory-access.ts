@@ -1,0 +1,85 @@
+import type { AccessStore, Person, Role, Team, Token } from '../beliefs/access-store.ts'
+import { compareText } from '../beliefs/identity.ts'
+
+type KeptToken = { readonly token: Token; readonly hash: string }
+
+/** The port in the memory of the process, for tests. */
+export function openMemoryAccess(): AccessStore {
+  const people = new Map<string, Person>()
+  const teams = new Map<string, { readonly team: Omit<Team, 'members'>; readonly members: Map<string, Role> }>()
+  const tokens = new Map<string, KeptToken>()
+  const sorted = <Item>(items: Iterable<Item>, by: (item: Item) => string): Item[] =>
+    [...items].sort((one, other) => compareText(by(one), by(other)))
+  const add = <Item>(map: Map<string, Item>, key: string, item: Item): boolean => {
+    if (map.has(key)) return false
+    map.set(key, item)
+    return true
+  }
+  const valid = (): KeptToken[] => [...tokens.values()].filter(({ token }) => token.revokedAt === null)
+  const ofPerson = (person: string | null): Token[] =>
+    valid()
+      .map(({ token }) => token)
+      .filter((token) => token.person === person)
+  const isInvite = ({ kind }: Token): boolean => kind === 'invite'
+  const keep = (token: Token, hash: string): boolean => {
+    const isKept =
+      token.person === null ||
+      (people.has(token.person) && !(token.kind === 'invite' && ofPerson(token.person).some(isInvite)))
+    if (isKept) add(tokens, token.id, { token, hash })
+    return tokens.has(token.id)
+  }
+  return {
+    addPerson: async (person) => add(people, person.name, person),
+    removePerson: async (name) => {
+      for (const { token } of tokens.values()) if (token.person === name) tokens.delete(token.id)
+      for (const { members } of teams.values()) members.delete(name)
+      return people.delete(name)
+    },
+    people: async () => sorted(people.values(), ({ name }) => name),
+    addToken: async (token, hash) => keep(token, hash),
+    exchangeInvite: async (inviteHash, token, hash) => {
+      const invite = valid().find((one) => one.hash === inviteHash && one.token.kind === 'invite')
+      if (invite === undefined || !ofPerson(invite.token.person).every(isInvite)) return false
+      tokens.delete(invite.token.id)
+      return keep({ ...token, person: invite.token.person }, hash)
+    },
+    revokeToken: async (id, revokedAt) => {
+      const kept = tokens.get(id)
+      if (kept === undefined || (kept.token.revokedAt ?? revokedAt) !== revokedAt) return false
+      tokens.set(id, { ...kept, token: { ...kept.token, revokedAt } })
+      return true
+    },
+    noteUse: async (id, lastUsedAt) => {
+      const kept = valid().find(({ token }) => token.id === id)
+      if (kept !== undefined) tokens.set(id, { ...kept, token: { ...kept.token, lastUsedAt } })
+    },
+    tokens: async (person) =>
+      sorted(
+        [...tokens.values()].map(({ token }) => token).filter((one) => person === undefined || one.person === person),
+        ({ id }) => id,
+      ),
+    findToken: async (by) => {
+      const kept = valid().find(({ token, hash }) => ('hash' in by ? hash === by.hash : token.id === by.id))
+      if (kept === undefined) return null
+      const joined = [...teams.values()].flatMap(({ team, members }) => {
+        const role = members.get(kept.token.person ?? '')
+        return role === undefined ? [] : [{ team: team.name, role }]
+      })
+      return { ...kept.token, teams: sorted(joined, ({ team }) => team) }
+    },
+    addTeam: async (team) => add(teams, team.name, { team, members: new Map() }),
+    removeTeam: async (name) => teams.delete(name),
+    teams: async () =>
+      sorted(teams.values(), ({ team }) => team.name).map(({ team, members }) => ({
+        ...team,
+        members: sorted(members, ([person]) => person).map(([person, role]) => ({ person, role })),
+      })),
+    setMember: async (team, person, role) => {
+      const found = teams.get(team)
+      if (found === undefined || !people.has(person)) return false
+      found.members.set(person, role)
+      return true
+    },
+    removeMember: async (team, person) => teams.get(team)?.members.delete(person) ?? false,
+  }
+}

@@ -1,0 +1,81 @@
+import pg from 'pg'
+import { afterAll } from 'vitest'
+import { fixedRandom } from '../sample-beliefs.contract.ts'
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
+import { Cluster, password, postgresPrograms } from './server.contract.ts'
+
+export { Cluster, password, postgresPrograms }
+
+if (postgresPrograms === null)
+  console.log('PostgreSQL is not installed, so its tests are skipped. Install it: apt-get install postgresql')
+
+/** One server for the tests of a file; it is gone after them. */
+export function sharedCluster(settings: readonly string[] = []): () => Promise<Cluster> {
+  let started: Promise<Cluster> | null = null
+  afterAll(async () => {
+    if (started !== null) await (await started).stop()
+  })
+  return () => {
+    started ??= Cluster.start(settings)
+    return started
+  }
+}
+
+/** Settings of a server that nobody kills: nothing waits for the disk. */
+export const undurable = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+
+export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): PostgresStore =>
+  openPostgresStore({ address, random: fixedRandom, ...options })
+
+const emptied =
+  'owners events changes beliefs scopes audiences audience_scopes members forms phrase_prefixes words typos text_terms sessions turns turn_scopes turn_speakers turn_vectors turn_postings recall_counts recall_days people tokens teams team_members'
+
+/** Empty databases with the schema, altered by some SQL, used one after the other: making one for each test takes longer. */
+export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
+  const free: string[] = []
+  const take = async (): Promise<string> => {
+    const known = free.pop()
+    const address = known ?? (await (await cluster()).newDatabase())
+    const store = openAt(address, { connections: 1 })
+    await store.scopes('nobody')
+    await store.close()
+    const client = new pg.Client({ connectionString: address })
+    await client.connect()
+    if (known === undefined) await client.query(altered)
+    await client.query(
+      `TRUNCATE ${emptied
+        .split(' ')
+        .map((table) => `credence.${table}`)
+        .join(', ')}`,
+    )
+    await client.end()
+    return address
+  }
+  return { take, giveBack: (address: string) => free.push(address) }
+}
+
+/** Empty stores in such databases. */
+export function emptyStores(cluster: () => Promise<Cluster>, altered?: string): () => PostgresStore {
+  const databases = emptyDatabases(cluster, altered)
+  return () => {
+    const opening = (async () => {
+      const address = await databases.take()
+      const store = openAt(address, { connections: 2 })
+      return {
+        ...store,
+        close: async () => {
+          await store.close()
+          databases.giveBack(address)
+        },
+      }
+    })()
+    // Every call waits until the store is there and empty. A promise of the store must not take it for another promise.
+    return new Proxy({} as PostgresStore, {
+      get: (_, name: string) => {
+        if (name === 'then') return undefined
+        return async (...values: readonly unknown[]) =>
+          ((await opening)[name as keyof PostgresStore] as (...given: readonly unknown[]) => unknown)(...values)
+      },
+    })
+  }
+}

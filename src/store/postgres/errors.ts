@@ -1,0 +1,92 @@
+import { MemoryError } from '../../errors.ts'
+import type { PostgresAddress } from './address.ts'
+
+/** The SQLSTATE of an error of PostgreSQL, or the code of an error of the operating system. */
+export const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+])
+
+/** Errors that pg makes itself, and that have no code. */
+const lostMessages =
+  /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded when trying to connect|Client was closed)/u
+
+/** Whether the connection cannot be used any more. What was sent last may have been done or not. */
+export function isLostConnection(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code !== null) return /^(?:08|57P0)/u.test(code) || code === '25P03' || networkCodes.has(code)
+  return error instanceof Error && lostMessages.test(error.message)
+}
+
+/**
+ * Whether the same work may succeed a moment later: the server starts, restarts or is being replaced, or two transactions were
+ * in each other's way. Before the first connection, a refused one is an answer: nobody may be there.
+ */
+export function mayPass(error: unknown, hasConnected: boolean): boolean {
+  const code = codeOf(error)
+  if (code === '40001' || code === '40P01' || code === '57P03' || code === '53300' || code === '25006') return true
+  return hasConnected && isLostConnection(error)
+}
+
+/** A certificate that is not trusted or names another host, or a server without TLS. */
+const isTlsProblem = (error: Error, code: string | null): boolean =>
+  /CERT|^ERR_(?:TLS|SSL)|^UNABLE_TO_/u.test(code ?? '') || error.message.startsWith('The server does not support SSL')
+
+/** The error that a user sees. It never holds the password. */
+export function translated(error: unknown, { label, user, database }: PostgresAddress): unknown {
+  const code = codeOf(error)
+  if (error instanceof Error && isTlsProblem(error, code))
+    return new MemoryError('unavailable', `No TLS connection to PostgreSQL at ${label}: ${error.message}.`, {
+      hint: 'See sslmode and sslrootcert in docs/postgres.md. The certificate has to name the host of the address.',
+      cause: error,
+    })
+  // The driver's own complaint about a password that is missing has no code.
+  const isWithoutPassword = error instanceof Error && error.message.startsWith('SASL')
+  if (error instanceof MemoryError || (code === null && !isLostConnection(error) && !isWithoutPassword)) return error
+  const unavailable = (message: string, hint: string): MemoryError =>
+    new MemoryError('unavailable', message, { hint, cause: error })
+  const said = (error as Error).message.split('\n')[0] ?? ''
+  if (code === '28P01' || code === '28000' || isWithoutPassword)
+    return unavailable(
+      `PostgreSQL at ${label} does not let the user "${user}" in.`,
+      'Check the user and the password in the address of the store, and pg_hba.conf.',
+    )
+  if (code === '3D000')
+    return unavailable(`There is no database "${database}" at ${label}.`, `Make it: createdb ${database}`)
+  if (code === '42501')
+    return unavailable(
+      `The user "${user}" may not do that at ${label}: ${said}`,
+      'Credence makes a schema named credence: GRANT CREATE ON DATABASE, or make the user its owner.',
+    )
+  if (code === '53100' || code === 'ENOSPC')
+    return unavailable(`The disk of ${label} is full. The change was not made.`, 'Free some space, then try again.')
+  if (code === '25006')
+    return unavailable(
+      `${label} is a read-only standby.`,
+      'Name the primary, or all hosts with a comma between them; the one that accepts writes is used.',
+    )
+  if (isLostConnection(error) || code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === '53300')
+    return unavailable(
+      `Cannot connect to PostgreSQL at ${label} (${reasonOf(error, code)}).`,
+      'Check that the server runs and that the address of the store is right.',
+    )
+  return unavailable(`PostgreSQL at ${label} failed: ${said} (${code}).`, 'Nothing of the change was kept.')
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'unknown host',
+  ETIMEDOUT: 'no answer in time',
+  '53300': 'too many connections',
+}
+
+const reasonOf = (error: unknown, code: string | null): string => reasons[code ?? ''] ?? (error as Error).message

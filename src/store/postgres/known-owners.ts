@@ -1,0 +1,315 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import type { Viewpoint } from '../../beliefs/belief-store.ts'
+import type { FormIndex, ResidentView } from '../../search/form-index.ts'
+import { beliefFormKeys } from '../../search/forms.ts'
+import { linkMessage } from '../../search/link.ts'
+import type { ResidentForm } from '../../search/resident/resident-forms.ts'
+import { unpackFlags } from '../belief-row.ts'
+import { BoundedCache } from '../resident/bounded-cache.ts'
+import { mostChanged, ResidentIndexes } from '../resident/resident-indexes.ts'
+import type { BeliefLookups } from './belief-lookups.ts'
+import { newerProgram } from './commit.ts'
+import type { Connection, Run } from './connection.ts'
+import { type FormLookups, noTurns, storedKey } from './form-lookups.ts'
+import { readBody, type StoredBody } from './stored-body.ts'
+import { isCutKey } from './values.ts'
+
+const mostOwners = 20_000
+const mostAnswers = 10_000
+const mostBeliefs = 10_000
+const formsAtOnce = 5_000
+
+type Head = { readonly head: number; readonly hash: Buffer; readonly next_row: number; readonly analysis: number }
+const headOf = 'SELECT head, hash, next_row, analysis FROM credence.owners WHERE owner = $1'
+
+/** What is known of an owner after the event `head.head`. */
+type KnownOwner = {
+  /** Tells its cached values from those of an earlier state that the journal does not lead on from. */
+  readonly serial: number
+  head: Head
+  /** Its owner was changed since, as far as this process knows. */
+  isBehind: boolean
+  /** What the last event that was followed changed, for the index. */
+  last: { readonly from: number; readonly changed: ReadonlyMap<string, Belief | null> } | null
+}
+
+/** An owner as the caller's snapshot sees it. */
+type OwnerAt = { readonly known: KnownOwner; readonly number: number }
+
+type KnownOptions = {
+  readonly connection: Connection
+  readonly beliefs: BeliefLookups
+  readonly forms: FormLookups
+  /** The form index in the database. */
+  readonly stored: Omit<FormIndex, 'resident'>
+  /** The limit for the form indexes of all owners together. */
+  readonly mostBytes: number
+}
+
+/**
+ * Answers recalls from memory. The row of an owner has the number and hash of the newest event, so everything that was read after
+ * that event is right as long as the row is the same. A snapshot takes that for granted, and has the row read in its only round
+ * trip; where it was wrong, it is tried again.
+ */
+export class KnownOwners {
+  readonly #connection: Connection
+  readonly #beliefs: BeliefLookups
+  readonly #forms: FormLookups
+  readonly #stored: Omit<FormIndex, 'resident'>
+  readonly #owners = new BoundedCache<KnownOwner>(mostOwners)
+  readonly #answers = new BoundedCache<unknown>(mostAnswers)
+  readonly #texts = new BoundedCache<Belief>(mostBeliefs)
+  readonly #indexes: ResidentIndexes<string>
+  #serial = 0
+
+  constructor({ connection, beliefs, forms, stored, mostBytes }: KnownOptions) {
+    this.#connection = connection
+    this.#beliefs = beliefs
+    this.#forms = forms
+    this.#stored = stored
+    // Made beside the recalls that ask for it, not in their snapshots.
+    const source = {
+      start: (owner: string) => connection.apart(() => this.#start(owner)),
+      forms: (owner: string) => connection.apart(() => this.#readForms(owner)),
+    }
+    this.#indexes = new ResidentIndexes(source, mostBytes)
+  }
+
+  /** To be called after a change by this process, which saves the next recall a round trip in vain. */
+  noteChange(user: string): void {
+    const known = this.#owners.get(user)
+    if (known !== undefined) known.isBehind = true
+  }
+
+  close(): void {
+    this.#indexes.close()
+  }
+
+  /** A value that depends on nothing but the owner's state and `asked`. */
+  async answer<Value>(user: string, asked: readonly unknown[], read: () => Promise<Value>): Promise<Value> {
+    const at = await this.#at(user)
+    if (at === null) return read()
+    const key = `${at.known.serial} ${at.number} ${JSON.stringify(asked)}`
+    const cached = this.#answers.get(key) as Value | undefined
+    if (cached !== undefined) return cached
+    const value = await read()
+    if (isUpToDate(at)) this.#answers.set(key, value)
+    return value
+  }
+
+  async getMany(user: string, ids: readonly string[]): Promise<readonly Belief[]> {
+    const at = await this.#at(user)
+    if (at === null || !isUpToDate(at)) return this.#beliefs.getMany(user, ids)
+    const keyOf = (id: string): string => `${at.known.serial} ${id}`
+    const asked = [...new Set(ids)]
+    const found = new Map(asked.map((id) => [id, this.#texts.get(keyOf(id))]))
+    const missing = asked.filter((id) => found.get(id) === undefined)
+    for (const belief of missing.length === 0 ? [] : await this.#readMissing(user, at.known, missing)) {
+      found.set(belief.id, belief)
+      if (isUpToDate(at)) this.#texts.set(keyOf(belief.id), belief)
+    }
+    return asked.flatMap((id) => found.get(id) ?? [])
+  }
+
+  /** Reads beliefs, and with the same statement whether the owner is as the snapshot assumes. */
+  async #readMissing(user: string, known: KnownOwner, ids: readonly string[]): Promise<readonly Belief[]> {
+    const { head } = known
+    const rows = await this.#connection.readChecked<Head & (StoredBody | { readonly id: null })>(
+      `SELECT head, hash, next_row, analysis, id, crc, body FROM credence.owners
+       LEFT JOIN credence.beliefs ON beliefs.owner = $1 AND id = ANY($2::text[]) WHERE owners.owner = $1`,
+      [user, ids],
+      ([row]) => noteState(known, head, row),
+    )
+    if (rows === null) return this.#beliefs.getMany(user, ids)
+    return rows.flatMap((row) => (row.id === null ? [] : readBody(row)))
+  }
+
+  async resident(view: Viewpoint): Promise<ResidentView | null> {
+    const { user } = view
+    const at = await this.#at(user)
+    const index = this.#indexes.find(user)
+    if (at === null || index === null) return null
+    const { known, number } = at
+    if (index.event < number) {
+      const from = index.event
+      const isLast = known.last?.from === from && isUpToDate(at)
+      const changed = isLast
+        ? (known.last?.changed ?? null)
+        : await this.#connection.read((run) => readChanged(run, user, from))
+      if (changed === null) this.#indexes.drop(user)
+      else if (index.event === from) index.update(changed, number)
+    }
+    if (index.event > known.head.head) this.#indexes.drop(user)
+    if (index.event !== number) return null
+    // Asked for now, so that it travels with the other reads.
+    const population = this.population(view)
+    population.catch(() => {})
+    return {
+      link: (message) =>
+        // Another recall may have brought the index further.
+        index.event === number ? index.link(message, view, () => population) : linkMessage(message, view, this.#stored),
+    }
+  }
+
+  population(view: Viewpoint): Promise<number> {
+    return this.answer(view.user, ['population', view.agent, view.scopes], () => this.#forms.population(view))
+  }
+
+  /** The owner as this snapshot sees it; null where nothing may be answered from memory. */
+  #at(user: string): Promise<OwnerAt | null> {
+    const { memo } = this.#connection
+    if (memo === null) return Promise.resolve(null)
+    const key = `owner ${user}`
+    const asked = (memo.get(key) as Promise<OwnerAt | null> | undefined) ?? this.#look(user, memo)
+    memo.set(key, asked)
+    return asked
+  }
+
+  async #look(user: string, memo: Map<string, unknown>): Promise<OwnerAt | null> {
+    const known = this.#owners.get(user)
+    if (known === undefined) {
+      // Known to the next recall. This one does not wait for it.
+      const read = this.#connection.read((run) => run<Head>(headOf, [user]))
+      read.then(([head]) => head !== undefined && this.#remember(user, head)).catch(() => {})
+      return null
+    }
+    const { head } = known
+    const isAssumed = !known.isBehind && this.#connection.assume((run) => this.#isStill(run, user, known, head))
+    const at = isAssumed ? { known, number: head.head } : await this.#catchUp(user, known)
+    if (at?.known.head.next_row === 0) memo.set(noTurns(user), true)
+    return at
+  }
+
+  #remember(user: string, head: Head): KnownOwner {
+    this.#serial += 1
+    const known = { serial: this.#serial, head, isBehind: false, last: null }
+    this.#owners.set(user, known)
+    return known
+  }
+
+  async #isStill(run: Run, user: string, known: KnownOwner, assumed: Head): Promise<boolean> {
+    const [head] = await run<Head>(headOf, [user])
+    return noteState(known, assumed, head)
+  }
+
+  /** Reads what has changed since, in one round trip. */
+  async #catchUp(user: string, known: KnownOwner): Promise<OwnerAt | null> {
+    const before = known.head
+    const [[head], [event], changed] = await this.#connection.read((run) =>
+      Promise.all([
+        run<Head>(headOf, [user]),
+        run<{ hash: Buffer }>('SELECT hash FROM credence.events WHERE owner = $1 AND number = $2', [user, before.head]),
+        readChanged(run, user, before.head),
+      ]),
+    )
+    if (head === undefined) {
+      this.#owners.delete(user)
+      return null
+    }
+    if (head.analysis > before.analysis) throw newerProgram(user)
+    if (known.head !== before) return isSame(known.head, head) ? { known, number: head.head } : null
+    const leadsOn = before.head === 0 || event?.hash.equals(before.hash) === true
+    if (changed === null || !leadsOn || head.head < before.head) {
+      this.#indexes.drop(user)
+      return { known: this.#remember(user, head), number: head.head }
+    }
+    for (const [id, belief] of changed) {
+      const key = `${known.serial} ${id}`
+      if (belief === null) this.#texts.delete(key)
+      else this.#texts.set(key, belief)
+    }
+    known.head = head
+    known.isBehind = false
+    if (head.head > before.head) known.last = { from: before.head, changed }
+    return { known, number: head.head }
+  }
+
+  async #start(owner: string): Promise<{ readonly beliefs: number; readonly event: number }> {
+    const [[head], [counted]] = await this.#connection.read((run) =>
+      Promise.all([
+        run<Head>(headOf, [owner]),
+        run<{ beliefs: number | null }>(
+          'SELECT sum(current + retired)::bigint AS beliefs FROM credence.audiences WHERE owner = $1',
+          [owner],
+        ),
+      ]),
+    )
+    return { beliefs: counted?.beliefs ?? 0, event: head?.head ?? 0 }
+  }
+
+  async *#readForms(owner: string): AsyncGenerator<readonly ResidentForm[]> {
+    let after: readonly unknown[] = ['', false, '', '', '']
+    for (;;) {
+      const values = [owner, ...after, formsAtOnce]
+      const rows = await this.#connection.apart(() => this.#connection.read((run) => run<FormRow>(nextForms, values)))
+      const cut = rows.filter(({ key }) => isCutKey(key))
+      const holders = await this.#connection.apart(() =>
+        this.#beliefs.getMany(
+          owner,
+          cut.map(({ belief }) => belief),
+        ),
+      )
+      yield rows.flatMap((row) => (isCutKey(row.key) ? (uncut(row, holders) ?? []) : formOf(row)))
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < formsAtOnce) return
+      after = [last.key, last.current, last.scope, last.agent, last.belief]
+    }
+  }
+}
+
+const isUpToDate = ({ known, number }: OwnerAt): boolean => !known.isBehind && known.head.head === number
+
+/** Whether an owner is as a snapshot has assumed; else it is noted that more has to be read. */
+function noteState(known: KnownOwner, assumed: Head, found: Head | undefined): boolean {
+  const isStill = found !== undefined && isSame(found, assumed)
+  if (!isStill) known.isBehind = true
+  return isStill
+}
+
+const isSame = (one: Head, other: Head): boolean =>
+  one.head === other.head && one.analysis === other.analysis && one.hash.equals(other.hash)
+
+/** What became of the beliefs that changed after an event; null where they are too many. */
+async function readChanged(run: Run, user: string, after: number): Promise<ReadonlyMap<string, Belief | null> | null> {
+  const rows = await run<{ changed: string } & (StoredBody | { readonly body: null })>(
+    `SELECT changed.belief AS changed, id, crc, body
+     FROM (SELECT DISTINCT belief FROM credence.changes WHERE owner = $1 AND event > $2 LIMIT $3) AS changed
+     LEFT JOIN credence.beliefs ON beliefs.owner = $1 AND beliefs.id = changed.belief`,
+    [user, after, mostChanged + 1],
+  )
+  if (rows.length > mostChanged) return null
+  return new Map(rows.map((row) => [row.changed, row.body === null ? null : readBody(row)]))
+}
+
+type FormRow = {
+  readonly key: string
+  readonly current: boolean
+  readonly scope: string
+  readonly agent: string
+  readonly belief: string
+  readonly ordinal: number
+  readonly breaks: number
+  readonly flags: number
+  readonly reinforced: number
+}
+
+const nextForms = `SELECT key, current, scope, agent, belief, ordinal, breaks, flags, reinforced FROM credence.forms
+  WHERE owner = $1 AND (key, current, scope, agent, belief) > ($2, $3, $4, $5, $6)
+  ORDER BY key, current, scope, agent, belief LIMIT $7`
+
+/** The form of a row whose key was too long for the table. A belief that changed meanwhile is put right later. */
+function uncut(row: FormRow, holders: readonly Belief[]): ResidentForm | null {
+  const holder = holders.find(({ id }) => id === row.belief)
+  const form = holder && beliefFormKeys(holder).find(({ key }) => storedKey(key) === row.key)
+  return form === undefined ? null : formOf({ ...row, key: form.key })
+}
+
+const formOf = ({ key, current, scope, agent, belief, ordinal, breaks, flags, reinforced }: FormRow): ResidentForm => ({
+  key,
+  beliefId: belief,
+  place: { scope, agent: agent === '' ? null : agent.slice(1), current },
+  kind: unpackFlags(flags),
+  ordinal,
+  breaks,
+  reinforcedAt: reinforced,
+})

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { MemoryError } from '../../../errors.ts'
+import type { Connection, Run } from '../connection.ts'
+
+/** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
+export const postgresMigrations: readonly string[] = [
+  'postgres-001-first-schema',
+  'postgres-002-recall-counts',
+  'postgres-003-people',
+  'postgres-004-token-use',
+]
+
+/** The advisory lock that programs take in turn when they start: "Crdn" as a number. */
+const migrationLock = 0x4372646e
+
+/**
+ * Brings the schema up to date and returns the number of this program's text analysis. Several programs may start at once: one
+ * of them migrates, in one transaction, and the others wait.
+ */
+export async function migrate(connection: Connection, analysis: string): Promise<number> {
+  const known = await connection.read((run) => stateOf(run, connection.address.label))
+  if (known === postgresMigrations.length) {
+    const number = await connection.read((run) => analysisNumber(run, analysis))
+    if (number !== undefined) return number
+  }
+  return connection.write(async (run) => {
+    await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
+    // Read again under the lock: another program may have migrated in the meantime.
+    const applied = await stateOf(run, connection.address.label)
+    if (applied === 0) {
+      await run('CREATE SCHEMA IF NOT EXISTS credence')
+      await run(
+        'CREATE TABLE IF NOT EXISTS credence.migrations (number integer PRIMARY KEY, name text NOT NULL UNIQUE)',
+      )
+    }
+    for (const [index, name] of postgresMigrations.entries()) {
+      if (index < applied) continue
+      await run(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
+      await run('INSERT INTO credence.migrations (number, name) VALUES ($1, $2)', [index + 1, name])
+    }
+    await run('INSERT INTO credence.analyses (name) VALUES ($1) ON CONFLICT DO NOTHING', [analysis])
+    const number = await analysisNumber(run, analysis)
+    await run('COMMIT')
+    return number as number
+  })
+}
+
+/** The number of migrations that were applied. Throws for a schema that this version must not use. */
+async function stateOf(run: Run, label: string): Promise<number> {
+  // Not to_regclass, which may answer from a cache that is older than the lock.
+  const found = await run(
+    `SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'credence' AND tablename = 'migrations'`,
+  )
+  if (found.length === 0) return 0
+  const [{ applied } = { applied: 0 }] = await run<{ applied: number }>(
+    'SELECT coalesce(max(number), 0) AS applied FROM credence.migrations',
+  )
+  if (applied <= postgresMigrations.length) return applied
+  const allowed = `this version of Credence knows schemas up to ${postgresMigrations.length}`
+  throw new MemoryError('invalid', `The store ${label} has schema ${applied}; ${allowed}.`, {
+    hint: 'Nothing was changed. Use the newer version that wrote it.',
+  })
+}
+
+async function analysisNumber(run: Run, analysis: string): Promise<number | undefined> {
+  const [row] = await run<{ number: number }>('SELECT number FROM credence.analyses WHERE name = $1', [analysis])
+  return row?.number
+}

@@ -1,0 +1,83 @@
+import { type IndexedUnit, mostOccurrences } from '../search/turns/passages.ts'
+import type { TermPostings } from '../search/turns/turn-index.ts'
+
+/** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */
+const blockBits = 12
+const blockMask = (1 << blockBits) - 1
+const entryBytes = 3
+
+/** The entries of one term in one block of rows: three bytes for each unit, its number in the block and how often. */
+export type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Buffer }
+
+/** Collects the postings of new turns by scope, so that each term is written once. */
+export class PostingsDraft<Scope> {
+  readonly #scopes = new Map<Scope, Map<string, Map<number, number[]>>>()
+
+  /** `row` is that of the first unit. */
+  add(scope: Scope, row: number, units: readonly IndexedUnit[]): void {
+    const terms = this.#scopes.get(scope) ?? new Map<string, Map<number, number[]>>()
+    this.#scopes.set(scope, terms)
+    for (const { term, block, place, count } of entriesOf(row, units)) {
+      const blocks = terms.get(term) ?? new Map<number, number[]>()
+      terms.set(term, blocks)
+      const bytes = blocks.get(block) ?? []
+      blocks.set(block, bytes)
+      bytes.push(place & 0xff, place >> 8, Math.min(count, mostOccurrences))
+    }
+  }
+
+  /** Everything collected, in the order of the table, so that neighbouring pages are written one after the other. */
+  *take(): Generator<PostingBlock & { readonly scope: Scope }> {
+    for (const [scope, terms] of this.#scopes)
+      for (const term of [...terms.keys()].sort())
+        for (const [block, bytes] of terms.get(term) ?? []) yield { scope, term, block, entries: Buffer.from(bytes) }
+    this.#scopes.clear()
+  }
+}
+
+/** Where the terms of a turn stand in their blocks. */
+export function* entriesOf(
+  row: number,
+  units: readonly IndexedUnit[],
+): Generator<{ readonly term: string; readonly block: number; readonly place: number; readonly count: number }> {
+  for (const [passage, { counts }] of units.entries()) {
+    const block = (row + passage) >> blockBits
+    const place = (row + passage) & blockMask
+    for (const [term, count] of counts) yield { term, block, place, count }
+  }
+}
+
+/** The entries of a block without those at the given places. */
+export function withoutPlaces(entries: Buffer, places: ReadonlySet<number>): Buffer {
+  const kept: Buffer[] = []
+  for (let at = 0; at < entries.length; at += entryBytes) {
+    if (!places.has(entries.readUInt16LE(at))) kept.push(entries.subarray(at, at + entryBytes))
+  }
+  return Buffer.concat(kept)
+}
+
+/** The postings of a term from its blocks, without rows before `from`; null when there are none. */
+export function decodePostings(
+  found: readonly Pick<PostingBlock, 'block' | 'entries'>[],
+  from = 0,
+): TermPostings | null {
+  const size = found.reduce((total, { entries }) => total + entries.length / entryBytes, 0)
+  const rows = new Int32Array(size)
+  const counts = new Uint8Array(size)
+  let to = 0
+  for (const { block, entries } of found) {
+    const base = block << blockBits
+    for (let at = 0; at < entries.length; at += entryBytes) {
+      const row = base + ((entries[at] as number) | ((entries[at + 1] as number) << 8))
+      if (row < from) continue
+      rows[to] = row
+      counts[to] = entries[at + 2] as number
+      to += 1
+    }
+  }
+  if (to === 0) return null
+  return to === size ? { rows, counts } : { rows: rows.slice(0, to), counts: counts.slice(0, to) }
+}
+
+/** The block that a row belongs to. */
+export const blockOf = (row: number): number => row >> blockBits

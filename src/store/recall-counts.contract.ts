@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { temporaryDirectory } from '../../test/temporary-directory.ts'
+import { memoryFrom } from '../memory/memory.ts'
+import { openPorts } from '../open-memory.ts'
+
+const standpoint = {
+  user: 'local',
+  scopes: ['project:one'],
+  agent: null,
+  author: { actor: 'person', origin: 'test' },
+} as const
+
+/** Both stores count alike. `addressOf` names an empty PostgreSQL store, or undefined for SQLite in the directory. */
+export function describeRecallCounts(name: string, addressOf: () => Promise<string | undefined>): void {
+  describe(name, () => {
+    it('are kept as numbers, outside the journal, and do not change what is recalled', async () => {
+      using directory = temporaryDirectory()
+      const store = await addressOf()
+      const ports = openPorts(directory.path, { store })
+      const memory = memoryFrom(ports, standpoint)
+      const { belief } = await memory.remember({ name: 'Redis', content: 'On port 6380.' })
+      const head = await ports.store.head()
+      const first = await memory.recall('Where is Redis?')
+      await memory.recall('Hello there')
+      await memory.recall('Why Redis?', { nearMisses: true })
+      await ports.counter?.flush()
+
+      expect((await ports.counts?.recallCounts('local', [belief.id, 'unknown']))?.get(belief.id)).toMatchObject({
+        count: 1,
+      })
+      expect(await ports.counts?.recallDays('local')).toMatchObject([{ recalls: 2, silent: 1 }])
+      expect(await ports.counts?.growth('local')).toMatchObject([
+        { actor: 'person', origin: 'test', scope: 'project:one', beliefs: 1 },
+      ])
+      expect(await ports.store.head()).toEqual(head)
+      expect(await memory.recall('Where is Redis?')).toEqual(first)
+      await ports.store.close()
+    })
+
+    it('are written when the store is closed, and order and filter a list', async () => {
+      using directory = temporaryDirectory()
+      const store = await addressOf()
+      const before = memoryFrom(openPorts(directory.path, { store }), standpoint)
+      for (const name of ['Alpha', 'Beta', 'Gamma']) await before.remember({ name, content: `About ${name}.` })
+      await before.recall('Tell me about Beta')
+      await before.close()
+
+      const after = memoryFrom(openPorts(directory.path, { store }), standpoint)
+      const names = async (options: Parameters<typeof after.list>[0]) =>
+        (await after.list(options)).items.map(({ name }) => name)
+      expect((await names({ order: 'recalled' }))[0]).toBe('Beta')
+      expect(await names({ order: 'name' })).toEqual(['Alpha', 'Beta', 'Gamma'])
+      expect((await names({ recalled: false })).sort()).toEqual(['Alpha', 'Gamma'])
+      expect(await names({ recalled: true })).toEqual(['Beta'])
+      await after.close()
+    })
+  })
+}

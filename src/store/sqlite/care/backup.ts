@@ -1,0 +1,344 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import type { BeliefChange, Commit } from '../../../beliefs/journal.ts'
+import { MemoryError } from '../../../errors.ts'
+import { codeOf, leftoverName, sweepLeftovers } from '../../../files/leftovers.ts'
+import { syncDirectoryNow } from '../../../files/sync-directory.ts'
+import { Connection } from '../connection.ts'
+import { defaultBusyTimeoutMs, openDatabase, sqliteCode, translateSqliteError } from '../database.ts'
+import { applicationId, schemaState } from '../migrations/migrate.ts'
+import { openSqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
+import { anchorAt, removeAnchor } from './journal-anchor.ts'
+import { verifyBackup } from './verify.ts'
+
+/**
+ * Copies one state of the store to a new file. The copy is written under a temporary name and checked, page by page and
+ * event by event, before it gets its name: a backup that was interrupted never looks like a finished one.
+ */
+export async function backUp(connection: Connection, file: string): Promise<void> {
+  const directory = dirname(file)
+  await sweepLeftovers(directory)
+  const draft = join(directory, leftoverName('tmp', basename(file)))
+  try {
+    if (existsSync(file)) throw alreadyThere(file)
+    create(draft, file)
+    connection.outsideTransaction(() => connection.run('VACUUM INTO ?', [draft]))
+    check(draft)
+    synchronise(draft)
+    give(draft, file)
+    syncDirectoryNow(directory)
+  } finally {
+    removeStore(draft)
+  }
+}
+
+/** Creates an empty file that only the user may read, into which SQLite writes. */
+function create(draft: string, file: string): void {
+  try {
+    closeSync(openSync(draft, 'wx', 0o600))
+  } catch (error) {
+    throw new MemoryError('unavailable', `The backup ${file} cannot be created.`, {
+      hint: 'Check that its directory exists and may be written to.',
+      cause: error,
+    })
+  }
+}
+
+function check(file: string): void {
+  const open = () => openDatabase({ file, readonly: true })
+  const connection = new Connection({ file, isReadonly: true, busyTimeoutMs: defaultBusyTimeoutMs, open })
+  try {
+    const broken = verifyBackup(connection).find(({ ok }) => !ok)
+    if (broken !== undefined)
+      throw new MemoryError('unavailable', `The copy is damaged: ${broken.detail}.`, {
+        hint: 'Check the disk and the store with `credence doctor`.',
+      })
+  } finally {
+    connection.close()
+  }
+}
+
+/** Gives the draft its name, unless a file has that name by now. File systems without links check first. */
+function give(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || existsSync(file)) throw alreadyThere(file)
+    renameSync(draft, file)
+  }
+}
+
+const alreadyThere = (file: string): MemoryError =>
+  new MemoryError('conflict', `${file} is there already.`, { hint: 'Name a new file for the backup.' })
+
+function synchronise(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function removeStore(file: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal', '-head', '-reserve']) rmSync(file + suffix, { force: true })
+}
+
+/** What a backup or a store holds. */
+export type StoreContents = {
+  readonly beliefs: number
+  readonly turns: number
+  /** Number, hash and time of the newest event of the journal. */
+  readonly head: { readonly number: number; readonly hash: string }
+  readonly newestChange: string | null
+}
+
+export type RestoreOptions = Omit<SqliteStoreOptions, 'readonly'> & {
+  /** The backup. */
+  readonly from: string
+  readonly onStage?: (stage: 'copy' | 'check' | 'replace') => void
+  /** Asked with the contents of the backup, and those of the store to be replaced, before it is replaced. */
+  readonly confirm: (backup: StoreContents, replaced: StoreContents | 'damaged' | null) => Promise<boolean>
+}
+
+export type Restored = StoreContents & {
+  /** A damaged store is kept under this name; null when none was there, or it was sound and is replaced. */
+  readonly setAside: string | null
+}
+
+/**
+ * Puts a backup in the place of the store. The backup is copied, brought up to date and checked under a temporary name;
+ * one rename replaces the store, so a process that is killed leaves the old store or the new one. Null when `confirm`
+ * said no.
+ */
+export async function restoreStore({ from, confirm, onStage, ...options }: RestoreOptions): Promise<Restored | null> {
+  const { file } = options
+  const directory = dirname(file)
+  requireBackup(from, file)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  await sweepLeftovers(directory)
+  const draft = join(directory, leftoverName('tmp', basename(file)))
+  const replaced = join(directory, leftoverName('tmp', basename(file)))
+  try {
+    onStage?.('copy')
+    copyFileSync(from, draft, constants.COPYFILE_EXCL)
+    chmodSync(draft, 0o600)
+    onStage?.('check')
+    const contents = await readyContents({ ...options, file: draft }, from)
+    synchronise(draft)
+    const old = await contentsAt(options)
+    if (!(await confirm(contents, old))) return null
+    onStage?.('replace')
+    // An anchor of the old journal would contradict the new one.
+    removeAnchor(file)
+    const setAside = old === 'damaged' ? replaceDamaged(file, draft) : null
+    if (setAside === null) replaceSound(file, draft, replaced)
+    const now = await contentsAt(options)
+    if (now === null || now === 'damaged' || now.head.hash !== contents.head.hash) {
+      const isKept = existsSync(replaced)
+      if (isKept) renameSync(replaced, file)
+      throw new MemoryError('unavailable', `The restored store ${file} does not hold what the backup holds.`, {
+        hint: `${isKept ? 'The old store is back in its place. ' : ''}Check the disk.`,
+      })
+    }
+    anchorAt(file, contents.head)
+    return { ...contents, setAside }
+  } finally {
+    removeStore(draft)
+    removeStore(replaced)
+  }
+}
+
+function requireBackup(from: string, file: string): void {
+  const found = statSync(from, { throwIfNoEntry: false })
+  if (found === undefined)
+    throw new MemoryError('not_found', `There is no file ${from}.`, { hint: 'Name a backup of `credence backup`.' })
+  const store = statSync(file, { throwIfNoEntry: false })
+  if (store !== undefined && store.ino === found.ino && store.dev === found.dev)
+    throw new MemoryError('invalid', `${from} is the store itself.`, { hint: 'Name a backup of `credence backup`.' })
+  if (!found.isFile() || found.size === 0) throw notABackup(from, found.isFile() ? 'it is empty' : 'it is not a file')
+  // Changes that are only in the log would be missing from a copy.
+  if (existsSync(`${from}-wal`)) throw notABackup(from, 'it is a store in use, with a write-ahead log beside it')
+}
+
+const notABackup = (from: string, problem: string, cause?: unknown): MemoryError =>
+  new MemoryError('invalid', `${from} is not a whole backup: ${problem}. Nothing was changed.`, {
+    hint: 'Name a file that `credence backup` has written.',
+    cause,
+  })
+
+/** Checks the copy, brings its schema and index up to date, and leaves one file without a log. */
+async function readyContents(options: SqliteStoreOptions, from: string): Promise<StoreContents> {
+  const { file } = options
+  try {
+    requireOwn(file)
+    const store = openSqliteStore(options)
+    await store.close()
+    check(file)
+    return contentsOf(file)
+  } catch (error) {
+    const known = translateSqliteError(error, from)
+    if (!(known instanceof MemoryError)) throw error
+    throw notABackup(from, known.message.replaceAll(file, from).replace(/\.$/u, ''), error)
+  }
+}
+
+function requireOwn(file: string): void {
+  const db = new Database(file, { readonly: true, fileMustExist: true })
+  try {
+    if (schemaState(db, file) === 'new')
+      throw new MemoryError('invalid', 'it is a database without a memory', { hint: 'Name another file.' })
+  } finally {
+    db.close()
+  }
+}
+
+/** Null where there is no store. */
+async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents | 'damaged' | null> {
+  if (!existsSync(file)) return null
+  try {
+    return contentsOf(file)
+  } catch (error) {
+    const cause = error instanceof MemoryError ? error.cause : error
+    if (/^SQLITE_(?:CORRUPT|NOTADB|ERROR)/u.test(sqliteCode(cause) ?? '')) return 'damaged'
+    if (error instanceof MemoryError && error.code === 'invalid') return 'damaged'
+    throw error
+  }
+}
+
+function contentsOf(file: string): StoreContents {
+  const db = new Database(file, { fileMustExist: true, timeout: defaultBusyTimeoutMs })
+  try {
+    if (schemaState(db, file) === 'new') return nothing
+    const value = <Value>(sql: string) => db.prepare(sql).pluck().get() as Value
+    const head = db.prepare('SELECT number, hash, at FROM events ORDER BY number DESC LIMIT 1').get() as
+      | { readonly number: number; readonly hash: Buffer; readonly at: string }
+      | undefined
+    const hasTurns = value<number>(`SELECT count(*) FROM sqlite_schema WHERE name = 'turn_texts'`) > 0
+    return {
+      beliefs: value('SELECT count(*) FROM beliefs WHERE current = 1'),
+      turns: hasTurns ? value('SELECT count(*) FROM turn_texts') : 0,
+      head: head === undefined ? nothing.head : { number: head.number, hash: head.hash.toString('hex') },
+      newestChange: head?.at ?? null,
+    }
+  } finally {
+    db.close()
+  }
+}
+
+const nothing: StoreContents = { beliefs: 0, turns: 0, head: { number: 0, hash: '0'.repeat(64) }, newestChange: null }
+
+/**
+ * Replaces a store that can be opened, or none. Nobody else may have it open, so its log can be merged and removed: a log
+ * that stayed would be applied to the new file. The lock is held until the new file has its name; a process that was
+ * waiting for it is told by SQLite that its file has been moved.
+ */
+function replaceSound(file: string, draft: string, replaced: string): void {
+  if (!existsSync(file)) {
+    renameSync(draft, file)
+    syncDirectoryNow(dirname(file))
+    return
+  }
+  const db = new Database(file, { fileMustExist: true, timeout: inUseTimeoutMs })
+  try {
+    if (db.pragma('journal_mode = delete', { simple: true }) !== 'delete') throw inUse(file)
+    db.exec('BEGIN EXCLUSIVE')
+    keep(file, replaced)
+    renameSync(draft, file)
+    syncDirectoryNow(dirname(file))
+  } catch (error) {
+    throw sqliteCode(error)?.startsWith('SQLITE_BUSY') ? inUse(file, error) : translateSqliteError(error, file)
+  } finally {
+    db.close()
+  }
+}
+
+const inUseTimeoutMs = 2_000
+
+const inUse = (file: string, cause?: unknown): MemoryError =>
+  new MemoryError('unavailable', `The store ${file} is in use by another process. Nothing was changed.`, {
+    hint: 'Stop `credence serve`, `credence mcp` and the agents that use the memory, and try again.',
+    cause,
+  })
+
+/**
+ * A second name for a file, so that it outlives its replacement. False on a file system without links; a copy would have
+ * to open the file, which drops the lock on it.
+ */
+function keep(file: string, name: string): boolean {
+  try {
+    linkSync(file, name)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOSPC') throw error
+    return false
+  }
+}
+
+/** A damaged store is kept under another name, with its log. No process may have it open. */
+function replaceDamaged(file: string, draft: string): string {
+  const aside = `${file}.corrupt-${new Date().toISOString().replace(/[:.]/g, '-')}`
+  if (!keep(file, aside)) renameSync(file, aside)
+  for (const suffix of ['-wal', '-shm', '-journal'].filter((one) => existsSync(file + one)))
+    renameSync(file + suffix, aside + suffix)
+  renameSync(draft, file)
+  syncDirectoryNow(dirname(file))
+  return aside
+}
+
+/** Whether a file is a store or a backup of one, by its first bytes. It must not be open in this process. */
+export function isStoreFile(file: string): boolean {
+  const start = Buffer.alloc(100)
+  const descriptor = openSync(file, 'r')
+  try {
+    readSync(descriptor, start, 0, start.length, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+  return start.toString('latin1', 0, 16) === 'SQLite format 3\0' && start.readInt32BE(68) === applicationId
+}
+
+export type CopyErasure = Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & {
+  readonly beliefIds: readonly string[]
+  readonly turnIds: readonly string[]
+}
+
+/** Forgets the same beliefs and turns in a backup. Says whether it held any of them. */
+export async function forgetInBackup(
+  options: SqliteStoreOptions,
+  { beliefIds, turnIds, user, actor, origin, at }: CopyErasure,
+): Promise<boolean> {
+  const store = openSqliteStore(options)
+  try {
+    const changes: BeliefChange[] = []
+    for (const beliefId of beliefIds) {
+      const newest = (await store.history(user, beliefId)).at(-1)
+      if (newest && newest.outcome !== 'erased')
+        changes.push({ beliefId, expectedVersion: newest.version, outcome: 'erased', after: null })
+    }
+    const forgottenTurns: string[] = []
+    for (const id of turnIds) if ((await store.getTurn(user, id)) !== null) forgottenTurns.push(id)
+    if (changes.length + forgottenTurns.length === 0) return false
+    const event = { user, kind: 'forget', actor, origin, at, key: null, undoes: null } as const
+    await store.commit({ ...event, changes, forgottenTurns })
+    await store.scrub()
+    return true
+  } finally {
+    await store.close()
+  }
+}

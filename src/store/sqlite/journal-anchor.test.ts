@@ -1,0 +1,172 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { committed } from '../opened-stores.contract.ts'
+import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import { setAsideCorruptStore } from './store-file.ts'
+import { newFile, openAt, tamper } from './temporary-store.contract.ts'
+
+const anchorOf = (file: string) => JSON.parse(readFileSync(`${file}-head`, 'utf8'))
+
+/** A closed store with this many events, each of which remembers one belief. */
+async function storeWith(events: number): Promise<string> {
+  const file = newFile()
+  const store = openAt(file)
+  for (let number = 1; number <= events; number += 1)
+    await committed(store, commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+  await store.close()
+  return file
+}
+
+/** Removes the newest events from the journal, and with them the beliefs they made if `effects` says so. */
+function truncate(file: string, after: number, { effects }: { readonly effects: boolean }): void {
+  const triggers = ['events_are_never_deleted', 'changes_are_never_deleted', 'turns_are_never_deleted']
+  tamper(
+    file,
+    'PRAGMA foreign_keys = OFF',
+    ...triggers.map((trigger) => `DROP TRIGGER ${trigger}`),
+    `DELETE FROM changes WHERE event > ${after}`,
+    `DELETE FROM events WHERE number > ${after}`,
+    ...(effects ? [`UPDATE derivation SET analysis = 'other'`] : []),
+  )
+}
+
+async function journalFinding(file: string) {
+  const store = openAt(file)
+  const finding = (await store.verify()).find(({ check }) => check === 'journal')
+  await store.close()
+  return finding
+}
+
+describe('the anchor of a journal', () => {
+  it('names the newest event after every commit, and only its owner may read it', async () => {
+    const file = await storeWith(3)
+    const store = openAt(file)
+
+    expect(anchorOf(file)).toEqual(await store.head())
+    expect(statSync(`${file}-head`).mode & 0o777).toBe(0o600)
+    await store.close()
+  })
+
+  it('shows that events were cut off, however many, and also after more have been written', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 4 }), fc.nat({ max: 7 }), async (kept, more) => {
+        const file = await storeWith(5)
+        truncate(file, kept, { effects: false })
+        const store = openAt(file)
+        for (let number = 0; number < more; number += 1) {
+          // Their names are free only where the old beliefs are gone.
+          await committed(store, commitOf([present(sample({ id: `c${number}`, name: `Other ${number}` }))]))
+        }
+        await store.close()
+
+        const finding = await journalFinding(file)
+
+        expect(finding).toMatchObject({ ok: false })
+        expect(finding?.detail).toMatch(/missing|not the event that was committed/)
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  it('keeps a rebuild from removing the beliefs of the missing events', async () => {
+    const file = await storeWith(3)
+    truncate(file, 1, { effects: false })
+    const store = openAt(file)
+
+    await expect(store.rebuild()).rejects.toMatchObject({ code: 'conflict', hint: expect.stringContaining('backup') })
+
+    expect(await store.idsStartingWith('ada', 'b3', 1)).toEqual(['b3'])
+    await store.close()
+  })
+
+  it('keeps another version from deriving the tables without them', async () => {
+    const file = await storeWith(3)
+    truncate(file, 1, { effects: true })
+    const store = openAt(file)
+
+    await expect(store.get('ada', 'b3')).rejects.toMatchObject({ code: 'conflict' })
+    await store.close()
+  })
+
+  it('is set anew when the journal is taken as it is', async () => {
+    const file = await storeWith(3)
+    truncate(file, 1, { effects: false })
+    const store = openAt(file)
+
+    await store.anchorJournal()
+    await store.rebuild()
+
+    expect(anchorOf(file)).toEqual(await store.head())
+    expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
+    expect(await store.get('ada', 'b3')).toBeNull()
+    await store.close()
+  })
+
+  it('of an empty journal agrees with every journal', async () => {
+    const file = await storeWith(0)
+    const store = openAt(file)
+    await store.anchorJournal()
+
+    expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
+    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    expect(anchorOf(file)).toEqual(await store.head())
+    await store.close()
+  })
+
+  it('may lag behind after a crash, and may be missing', async () => {
+    const file = await storeWith(1)
+    const early = readFileSync(`${file}-head`)
+    const store = openAt(file)
+    await committed(store, commitOf([present(sample({ id: 'b2', name: 'Name 2' }))]))
+    await store.close()
+
+    for (const restore of [
+      () => writeFileSync(`${file}-head`, early),
+      () => rmSync(`${file}-head`),
+      () => writeFileSync(`${file}-head`, ''),
+    ]) {
+      restore()
+      expect(await journalFinding(file)).toMatchObject({ ok: true })
+    }
+    const again = openAt(file)
+    await committed(again, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
+    expect(anchorOf(file)).toEqual(await again.head())
+    await again.close()
+  })
+
+  it('is never ahead of the journal, whoever writes', async () => {
+    const file = await storeWith(1)
+    const stores = [openAt(file), openAt(file)]
+    for (let round = 0; round < 20; round += 1) {
+      await Promise.all(
+        stores.map((store, index) =>
+          committed(store, commitOf([present(sample({ id: `r${round}-${index}`, name: `R ${round} ${index}` }))])),
+        ),
+      )
+      const { number, hash } = anchorOf(file)
+      expect((await stores[0]?.event('ada', number))?.hash).toBe(hash)
+    }
+    for (const store of stores) await store.close()
+  })
+
+  it('that cannot be read is reported and left alone', async () => {
+    const file = await storeWith(2)
+    writeFileSync(`${file}-head`, 'not an anchor')
+    const store = openAt(file)
+    await committed(store, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
+    await store.close()
+
+    expect(await journalFinding(file)).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be read') })
+    expect(readFileSync(`${file}-head`, 'utf8')).toBe('not an anchor')
+  })
+
+  it('goes with a store that is set aside', async () => {
+    const file = await storeWith(2)
+
+    const aside = setAsideCorruptStore(file)
+
+    expect(existsSync(`${file}-head`)).toBe(false)
+    expect(existsSync(`${aside}-head`)).toBe(true)
+  })
+})

@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../../../test/cli/workplace.ts'
+
+const bin = fileURLToPath(new URL('../../../bin/credence.js', import.meta.url))
+const canMount = spawnSync('unshare', ['--mount', '--map-root-user', 'true']).status === 0
+
+/** Runs commands in a namespace in which the memory is mounted for reading only, which binds root too. */
+function runReadOnly(place: ReturnType<typeof workplace>, dir: string, commands: readonly (readonly string[])[]) {
+  const env = { PATH: process.env.PATH, HOME: place.home }
+  return commands.map((argv) => {
+    const program = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"`
+    const words = ['-c', program, 'sh', dir, process.execPath, bin, ...argv, '--dir', dir]
+    return spawnSync('unshare', ['--mount', '--map-root-user', 'sh', ...words], {
+      env,
+      cwd: place.work,
+      encoding: 'utf8',
+    })
+  })
+}
+
+describe('a memory on a read-only mount', () => {
+  it('is read by every command that reads, and refuses those that write', async (context) => {
+    if (!canMount) return context.skip('Linux namespaces are missing.')
+    using place = workplace()
+    const dir = join(place.path, 'memory')
+    mkdirSync(dir)
+    await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
+    const reading = [
+      ['recall', 'What are our payment terms?'],
+      ['search', 'invoices'],
+      ['list'],
+      ['show', 'payment terms'],
+      ['history', 'payment terms'],
+      ['status'],
+      ['doctor'],
+    ]
+
+    const answers = runReadOnly(place, dir, reading)
+    const [refused] = runReadOnly(place, dir, [['remember', 'Another.', '--name', 'other']])
+
+    for (const [index, { status, stderr }] of answers.entries())
+      expect([reading[index]?.[0], status, stderr]).toEqual([reading[index]?.[0], 0, ''])
+    for (const { stdout } of answers.slice(0, 5)) expect(stdout).toContain('14 days')
+    expect(refused?.status).toBe(3)
+    expect(refused?.stderr).toMatch(/read-only|reading only/u)
+    expect(readdirSync(join(dir, 'state')).sort()).toEqual(['credence.db', 'credence.db-head', 'credence.db-reserve'])
+  })
+
+  it('is read with the changes that are still in its log', async (context) => {
+    if (!canMount) return context.skip('Linux namespaces are missing.')
+    using place = workplace()
+    const dir = join(place.path, 'memory')
+    await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
+    // Held open, so that the log stays.
+    const { openSqliteStore } = await import('./sqlite-store.ts')
+    const open = openSqliteStore({ file: join(dir, 'state', 'credence.db'), random: (bytes) => new Uint8Array(bytes) })
+    await open.population({ user: 'local', agent: null, scopes: [] })
+    await place.run('correct', 'payment terms', 'Invoices are due in 30 days.', '--dir', dir)
+
+    const [answer] = runReadOnly(place, dir, [['recall', 'What are our payment terms?']])
+
+    expect(answer).toMatchObject({ status: 0, stdout: expect.stringContaining('30 days') })
+    await open.close()
+  })
+})

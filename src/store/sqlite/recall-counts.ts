@@ -1,0 +1,47 @@
+import type { GrowthDay, RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { Connection } from './connection.ts'
+
+/** Adds tallies, inside a transaction. */
+export function addTallies(connection: Connection, userId: number, tallies: readonly RecallTally[]): void {
+  for (const { at, beliefIds, isSilent, durationMs } of tallies) {
+    connection.run(
+      `INSERT INTO recall_days (user_id, day, recalls, silent, total_ms) VALUES (?, ?, 1, ?, ?)
+       ON CONFLICT DO UPDATE SET recalls = recalls + 1, silent = silent + excluded.silent,
+         total_ms = total_ms + excluded.total_ms`,
+      [userId, at.slice(0, 10), Number(isSilent), durationMs],
+    )
+    connection.run(
+      `INSERT INTO recall_counts (user_id, belief, count, last_at) SELECT ?, value, 1, ? FROM json_each(?) WHERE true
+       ON CONFLICT DO UPDATE SET count = count + 1, last_at = max(last_at, excluded.last_at)`,
+      [userId, at, JSON.stringify([...new Set(beliefIds)])],
+    )
+  }
+}
+
+export function readCounts(
+  connection: Connection,
+  userId: number,
+  ids: readonly string[],
+): ReadonlyMap<string, RecallCount> {
+  const rows = connection.all<RecallCount & { readonly belief: string }>(
+    `SELECT belief, count, last_at AS lastAt FROM recall_counts
+     WHERE user_id = ? AND belief IN (SELECT value FROM json_each(?))`,
+    [userId, JSON.stringify(ids)],
+  )
+  return new Map(rows.map(({ belief, ...count }) => [belief, count]))
+}
+
+export const readGrowth = (connection: Connection, userId: number): readonly GrowthDay[] =>
+  connection.all<GrowthDay>(
+    `SELECT substr(events.at, 1, 10) AS day, events.actor, events.origin,
+       json_extract(changes.body, '$.scopes[0]') AS scope, count(*) AS beliefs
+     FROM events CROSS JOIN changes ON changes.event = events.number
+     WHERE events.user_id = ? AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`,
+    [userId],
+  )
+
+export const readDays = (connection: Connection, userId: number): readonly RecallDay[] =>
+  connection.all<RecallDay>(
+    'SELECT day, recalls, silent, total_ms / recalls AS meanMs FROM recall_days WHERE user_id = ? ORDER BY day',
+    [userId],
+  )

@@ -1,0 +1,44 @@
+import type { IndexedUnit } from '../../../search/turns/passages.ts'
+import type { TermPostings } from '../../../search/turns/turn-index.ts'
+import { blockOf, decodePostings, entriesOf, type PostingsDraft, withoutPlaces } from '../../posting-blocks.ts'
+import type { Connection } from '../connection.ts'
+
+export function writePostings(connection: Connection, draft: PostingsDraft<number>): void {
+  const append = connection.statement(
+    `INSERT INTO turn_postings (scope, term, block, entries) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)`,
+  )
+  for (const { scope, term, block, entries } of draft.take()) append.run(scope, term, block, entries)
+}
+
+/** Removes the postings of one turn. A block that becomes empty is deleted. */
+export function removePostings(
+  connection: Connection,
+  scope: number,
+  row: number,
+  units: readonly IndexedUnit[],
+): void {
+  const where = 'WHERE scope = ? AND term = ? AND block = ?'
+  for (const { term, block, place } of entriesOf(row, units)) {
+    const key = [scope, term, block]
+    const entries = connection.value<Buffer>(`SELECT entries FROM turn_postings ${where}`, key)
+    if (entries === undefined) continue
+    const kept = withoutPlaces(entries, new Set([place]))
+    if (kept.length === 0) connection.run(`DELETE FROM turn_postings ${where}`, key)
+    else connection.run(`UPDATE turn_postings SET entries = ? ${where}`, [kept, ...key])
+  }
+}
+
+/** The postings of a term in the scopes, of turns from a row on; null when there are none. */
+export function readPostings(
+  connection: Connection,
+  scopes: readonly number[],
+  term: string,
+  from = 0,
+): TermPostings | null {
+  const inScope = 'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ? AND block >= ?'
+  const blocks = scopes.flatMap((scope) =>
+    connection.all<{ block: number; entries: Buffer }>(inScope, [scope, term, blockOf(from)]),
+  )
+  return decodePostings(blocks, from)
+}

@@ -1,0 +1,228 @@
+import { isSameTurn, type NewTurn, type Turn } from '../../../beliefs/turn.ts'
+import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
+import type { TurnVectors } from '../../../search/turns/turn-index.ts'
+import { PostingsDraft } from '../../posting-blocks.ts'
+import { originCode, type PreparedTurn, roleCode, wordsKey } from '../../prepared-turns.ts'
+import type { Connection } from '../connection.ts'
+import { readTurn } from './turn-lookups.ts'
+import { removePostings, writePostings } from './turn-postings.ts'
+
+/** For each turn the row of the stored turn that it is, or null. No stored turn is used twice. */
+export function findKnown(
+  connection: Connection,
+  userId: number,
+  turns: readonly NewTurn[],
+): readonly (number | null)[] {
+  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ?'
+  const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? ORDER BY row'
+  const taken = new Set<number>()
+  const lastSaid = new Map<string, string | null>()
+  return turns.map((turn) => {
+    const previous = lastSaid.has(turn.session)
+      ? (lastSaid.get(turn.session) ?? null)
+      : lastUserText(connection, userId, turn.session, turn.at)
+    if (turn.role === 'user') lastSaid.set(turn.session, turn.text)
+    const sameMessage =
+      turn.messageId === null ? undefined : connection.value<number>(byMessage, [userId, turn.messageId])
+    const own = { messageId: turn.messageId, index: turn.index, at: turn.at, previous }
+    const known =
+      sameMessage ??
+      connection
+        .column<number>(byWords, [userId, wordsKey(turn)])
+        .find((row) => !taken.has(row) && isSameTurn(own, identityAt(connection, row)))
+    if (known === undefined) return null
+    taken.add(known)
+    return known
+  })
+}
+
+function identityAt(connection: Connection, row: number) {
+  const found = connection.get<{
+    message_id: string | null
+    given_index: number | null
+    at: number
+    session: number
+    place: number
+  }>('SELECT message_id, given_index, at, session, place FROM turns WHERE row = ?', [row])
+  const { message_id = null, given_index = null, at = 0, session = 0, place = 0 } = found ?? {}
+  const previous = connection.value<string>(
+    `SELECT text FROM turns JOIN turn_texts USING (row) WHERE session = ? AND place < ? AND role = 0
+     ORDER BY place DESC LIMIT 1`,
+    [session, place],
+  )
+  return { messageId: message_id, index: given_index, at: new Date(at).toISOString(), previous: previous ?? null }
+}
+
+const lastUserText = (connection: Connection, userId: number, session: string, at: string): string | null =>
+  connection.value<string>(
+    `SELECT text FROM turns JOIN turn_texts USING (row)
+     WHERE session = (SELECT id FROM sessions WHERE user_id = ? AND name = ?) AND role = 0 AND at < ?
+     ORDER BY place DESC LIMIT 1`,
+    [userId, session, Date.parse(at)],
+  ) ?? null
+
+type EventOfUser = { readonly userId: number; readonly event: number }
+
+/** Writes the turns of one event and brings the index up to date, inside the caller's transaction. */
+export function insertTurns(
+  connection: Connection,
+  { userId, event }: EventOfUser,
+  prepared: readonly PreparedTurn[],
+): void {
+  const insert = connection.statement(
+    `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
+       role, speaker, at, scope, host, origin, key, asks, lengths)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertText = connection.statement('INSERT INTO turn_texts (row, text) VALUES (?, ?)')
+  const index = new TurnIndexer(connection)
+  const sessions = new Map<string, Session>()
+  let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
+  for (const [ordinal, { turn, hash, salt, units }] of prepared.entries()) {
+    const session = sessions.get(turn.session) ?? findSession(connection, userId, turn.session)
+    sessions.set(turn.session, session)
+    const scope = findOrAdd(connection, 'turn_scopes', userId, turn.scope)
+    const at = Date.parse(turn.at)
+    const journalled = [row, userId, turn.id, event, ordinal, units.length, hash, salt, turn.messageId]
+    const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
+    const said = [roleCode(turn.role), turn.speaker, at, scope, turn.host, originCode(turn.origin)]
+    const lengths = units.map(({ length }) => length).join(',')
+    insert.run(...journalled, ...placed, ...said, wordsKey(turn), Number(turn.text.includes('?')), lengths)
+    insertText.run(row, turn.text)
+    index.add({ row, scope, units, turn })
+    row += units.length
+  }
+  index.finish()
+}
+
+function findOrAdd(connection: Connection, table: 'sessions' | 'turn_scopes', userId: number, name: string): number {
+  const find = `SELECT id FROM ${table} WHERE user_id = ? AND name = ?`
+  const add = `INSERT INTO ${table} (user_id, name) VALUES (?, ?) RETURNING id`
+  return connection.value<number>(find, [userId, name]) ?? (connection.value(add, [userId, name]) as number)
+}
+
+/** A session with the number of its turns and the time of the last one. */
+type Session = { readonly id: number; count: number; last: number }
+
+function findSession(connection: Connection, userId: number, name: string): Session {
+  const id = findOrAdd(connection, 'sessions', userId, name)
+  const end = connection.get<{ count: number; last: number | null }>(
+    'SELECT count(*) AS count, max(at) AS last FROM turns WHERE session = ?',
+    [id],
+  )
+  return { id, count: end?.count ?? 0, last: end?.last ?? Number.NEGATIVE_INFINITY }
+}
+
+/** The place of a new turn in its session. A turn that comes late moves the later ones up. */
+function placeIn(connection: Connection, session: Session, at: number, index: number | null): number {
+  // Before the first turn that was said later.
+  const byTime = (): number =>
+    connection.value<number | null>('SELECT min(place) FROM turns WHERE session = ? AND at > ?', [session.id, at]) ?? 0
+  const place = index !== null && index < session.count ? index : at >= session.last ? session.count : byTime()
+  if (place < session.count)
+    connection.run('UPDATE turns SET place = place + 1 WHERE session = ? AND place >= ?', [session.id, place])
+  session.count += 1
+  session.last = Math.max(session.last, at)
+  return place
+}
+
+type SpokenTurn = {
+  readonly row: number
+  readonly scope: number
+  readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
+}
+
+/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected. */
+export class TurnIndexer {
+  readonly #connection: Connection
+  readonly #postings = new PostingsDraft<number>()
+  readonly #totals = new Map<number, { units: number; length: number; humanWords: number }>()
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): void {
+    this.#postings.add(scope, row, units)
+    this.#count(scope, units, turn, 1)
+    if (turn.speaker === null) return
+    this.#connection.run(
+      `INSERT INTO turn_speakers (scope, name, turns) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET turns = turns + 1`,
+      [scope, turn.speaker],
+    )
+  }
+
+  remove({ row, scope, turn }: SpokenTurn): void {
+    const units = unitsOf(turn.text)
+    removePostings(this.#connection, scope, row, units)
+    this.#count(scope, units, turn, -1)
+    if (turn.speaker === null) return
+    const speaker = [scope, turn.speaker]
+    this.#connection.run('UPDATE turn_speakers SET turns = turns - 1 WHERE scope = ? AND name = ?', speaker)
+    this.#connection.run('DELETE FROM turn_speakers WHERE scope = ? AND name = ? AND turns <= 0', speaker)
+  }
+
+  finish(): void {
+    writePostings(this.#connection, this.#postings)
+    const update = this.#connection.statement(
+      'UPDATE turn_scopes SET units = units + ?, length = length + ?, human_words = human_words + ? WHERE id = ?',
+    )
+    for (const [scope, { units, length, humanWords }] of this.#totals) update.run(units, length, humanWords, scope)
+    this.#totals.clear()
+  }
+
+  #count(scope: number, units: readonly IndexedUnit[], turn: SpokenTurn['turn'], sign: 1 | -1): void {
+    const total = this.#totals.get(scope) ?? { units: 0, length: 0, humanWords: 0 }
+    this.#totals.set(scope, total)
+    total.units += sign * units.length
+    total.length += sign * units.reduce((sum, { length }) => sum + length, 0)
+    if (turn.role === 'user' && turn.origin === 'person') total.humanWords += sign * wordCount(turn.text, units)
+  }
+}
+
+/** Stores the vectors of turns that still exist. */
+export function insertVectors(
+  connection: Connection,
+  userId: number,
+  model: string,
+  vectors: readonly TurnVectors[],
+): void {
+  const insert = connection.statement(
+    `INSERT OR REPLACE INTO turn_vectors (row, model, vectors)
+     SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL)`,
+  )
+  for (const { row, vectors: bytes } of vectors)
+    insert.run(row, model, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), row, userId)
+}
+
+/** Removes every text of turns; only their hashes stay. False when one of them does not exist. */
+export function eraseTurns(connection: Connection, { userId, event }: EventOfUser, ids: readonly string[]): boolean {
+  const index = new TurnIndexer(connection)
+  const sessions = new Set<number>()
+  for (const [order, id] of ids.entries()) {
+    const found = connection.get<{ row: number; session: number; place: number; scope: number }>(
+      'SELECT row, session, place, scope FROM turns WHERE user_id = ? AND id = ? AND session IS NOT NULL',
+      [userId, id],
+    )
+    const turn = found === undefined ? null : readTurn(connection, found.row)
+    if (found === undefined || turn === null) return false
+    const { row, session, place, scope } = found
+    index.remove({ row, scope, turn })
+    connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
+    connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
+    connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
+    connection.run(
+      `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
+       role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
+       lengths = NULL WHERE row = ?`,
+      [event, order, row],
+    )
+    connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
+    sessions.add(session)
+  }
+  index.finish()
+  const removeEmpty =
+    'DELETE FROM sessions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id)'
+  for (const session of sessions) connection.run(removeEmpty, [session])
+  return true
+}

@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { enqueue } from '../../src/cli/hooks/hook-queue.ts'
+import { workplace } from './workplace.ts'
+
+const secret = 'The vault in Ostend opens with 48213-kestrel.'
+
+/** A memory with a mirror, a captured case and its run, a message in the queue, a backup, and the draft of a dead process. */
+async function copiedEverywhere() {
+  const place = workplace()
+  const dir = join(place.work, 'memory')
+  const at = ['--dir', dir] as const
+  await place.run('remember', secret, '--name', 'vault code', '--alias', 'kestrel code', ...at)
+  await place.run('remember', 'The office is in Ghent.', '--name', 'office', ...at)
+  await place.run('mirror', 'sync', ...at)
+  await place.run('hear', `By the way: ${secret}`, ...at)
+  await place.json('benchmark', 'capture', 'How does the vault code work?', '--expect', 'vault code', ...at)
+  await place.json('benchmark', 'capture', 'Where are office and vault code?', '--expect', 'office', ...at)
+  writeFileSync(
+    join(dir, 'config.json'),
+    JSON.stringify({ evalHarnessEnabled: true, benchmarkBaselineSnapshotsEnabled: true }),
+  )
+  await place.run('benchmark', 'run', 'my-cases', ...at)
+  await place.json('backup', join(dir, 'before.db'), ...at)
+  await place.json('backup', join(place.work, 'outside.db'), ...at)
+  const message = { role: 'user', at: '2026-03-01T12:00:00.000Z', host: 'claude-code', session: 's', transcript: null }
+  const scopes = ['user:universal']
+  enqueue(dir, { ...message, role: 'user', text: `Note: ${secret}`, user: 'local', scopes, homeScopes: scopes })
+  writeFileSync(join(dir, 'state', `.tmp-${2 ** 30}-0a0b0c0d-notes`), secret)
+  const runs = join(dir, 'state', 'evals', 'runs')
+  const queries = join(dir, 'state', 'queries.jsonl')
+  writeFileSync(queries, `${JSON.stringify({ query: secret.toUpperCase(), kept: 'Ghent' })}\n`)
+  return { ...place, dir, at, runs, queries }
+}
+
+/** Files below a directory that hold the text, in any case. */
+function holding(dir: string, text: string): readonly string[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).toString('latin1').toLowerCase().includes(text))
+}
+
+it('forgets a belief and its turns in every file of the memory, and proves it', async () => {
+  using place = await copiedEverywhere()
+  const { dir, at } = place
+  expect(holding(dir, 'kestrel').length).toBeGreaterThanOrEqual(8)
+
+  const answer = await place.json('forget', '--containing', 'kestrel', '--yes', '--verify', ...at)
+
+  expect(holding(dir, 'kestrel')).toEqual([])
+  expect(answer).toMatchObject({
+    turns: 1,
+    beliefs: 1,
+    erased: { unchanged: [] },
+    proof: { found: [], alsoSaidByOthers: 0 },
+    backups: [{ file: join(place.work, 'outside.db') }],
+  })
+  expect(answer.proof.texts).toBeGreaterThan(2)
+  expect(answer.proof.bytes).toBeGreaterThan(100_000)
+  expect(answer.erased.changed).toEqual(expect.arrayContaining([join(dir, 'before.db'), place.queries]))
+  expect(JSON.parse(readFileSync(place.queries, 'utf8'))).toEqual({ query: '[forgotten].', kept: 'Ghent' })
+})
+
+it('keeps what is left usable: the backup, the other case, the run as one that was edited', async () => {
+  using place = await copiedEverywhere()
+  const { dir, at } = place
+
+  const forgotten = await place.run('forget', 'vault code', '--yes', '--verify', ...at)
+
+  // The turn is not forgotten: what it says is said rightly.
+  expect(forgotten).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Verified') })
+  const elsewhere = ['--dir', join(place.work, 'elsewhere')] as const
+  await place.json('restore', join(dir, 'before.db'), ...elsewhere)
+  const { items } = await place.json('beliefs', ...elsewhere)
+  expect(items.map(({ name }: { name: string }) => name)).toEqual(['office'])
+  expect((await place.run('doctor', ...elsewhere)).exitCode).toBe(0)
+  expect((await place.run('doctor', ...at)).exitCode).toBe(0)
+  const cases = JSON.parse(readFileSync(join(dir, 'state/evals/benchmarks/my-cases/cases.json'), 'utf8'))
+  expect(cases.map(({ query }: { query: string }) => query)).toEqual(['Where are office and [forgotten]?'])
+  const [summary = ''] = readdirSync(place.runs).filter((name) => name.endsWith('.json'))
+  expect(JSON.parse(readFileSync(join(place.runs, summary), 'utf8'))).toHaveProperty('editedAt')
+  expect(await place.json('benchmark', 'status', ...at)).toMatchObject({ runs: { invalid: 0 } })
+  expect((await place.run('benchmark', 'snapshot', '--snapshot-id', 'main', ...at)).exitCode).toBe(3)
+  expect((await place.run('benchmark', 'run', 'my-cases', ...at)).exitCode).toBe(0)
+  expect((await place.run('benchmark', 'snapshot', '--snapshot-id', 'main', ...at)).exitCode).toBe(0)
+})
+
+it('removes the pack of captured cases with its last case', async () => {
+  using place = await copiedEverywhere()
+  await place.run('forget', 'office', '--yes', ...place.at)
+
+  await place.run('forget', 'vault code', '--yes', ...place.at)
+
+  expect(existsSync(join(place.dir, 'state/evals/benchmarks/my-cases'))).toBe(false)
+})
+
+it('says where a text is left, and ends with 5', async () => {
+  using place = await copiedEverywhere()
+  const { dir, at } = place
+  mkdirSync(join(dir, 'notes'))
+  writeFileSync(join(dir, 'notes', 'mine.md'), `I wrote: ${secret}\n`)
+
+  const answer = await place.run('forget', '--containing', 'kestrel', '--yes', '--verify', '--json', ...at)
+  const again = await place.run('forget', '--containing', 'kestrel', '--yes', '--verify', ...at)
+
+  expect([answer.exitCode, again.exitCode]).toEqual([5, 5])
+  expect(JSON.parse(answer.stdout).proof.found).toEqual([
+    { file: join(dir, 'notes', 'mine.md'), times: expect.any(Number) },
+  ])
+  expect(again.stdout).toContain('notes/mine.md')
+})
+
+it('does not take the words of others for a remnant', async () => {
+  using place = workplace()
+  const at = ['--dir', join(place.work, 'memory')] as const
+  await place.run('remember', 'The office is in Ghent.', '--name', 'office one', ...at)
+  await place.run('hear', 'The office is in Ghent. I like it.', ...at)
+
+  const answer = await place.json('forget', 'office one', '--yes', '--verify', ...at)
+
+  expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1 })
+})
+
+it('names the message that a belief was learned from, which stays', async () => {
+  using place = workplace()
+  const at = ['--dir', join(place.work, 'memory')] as const
+  await place.run('hear', 'Remember that our VPN gateway is vpn.acme.test', '--session', 'work', ...at)
+
+  const preview = await place.run('forget', 'VPN gateway', '--dry-run', ...at)
+  const forgotten = await place.run('forget', 'VPN gateway', '--yes', '--verify', ...at)
+  const [turn] = /t-\w+/.exec(forgotten.stderr) ?? []
+  const whole = await place.run('forget', '--turn', turn ?? '', '--yes', '--verify', ...at)
+
+  expect(preview.stderr).toMatch(/learned from stays: "Remember that our VPN .*" `credence forget --turn t-\w+`/)
+  expect(forgotten.stdout).toContain('Still stored: 2 texts of it')
+  expect(forgotten.stdout).not.toContain('Nothing is left')
+  expect(whole.stdout).toMatch(/Verified: .* Nothing is left\./)
+})

@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readingTools } from '../../src/cli/connect/hosts.ts'
+import { tools } from '../../src/mcp/memory-mcp.ts'
+import { workplace } from '../cli/workplace.ts'
+
+type Place = ReturnType<typeof workplace>
+
+const statusOf = async (place: Place, host: string) => {
+  const { hosts } = await place.json('connect', '--status')
+  return hosts.find((one: { host: string }) => one.host === host)
+}
+
+describe('connect --status', () => {
+  it('says of every host whether it is connected, and at which level', async () => {
+    using place = workplace()
+
+    const before = await place.json('connect', '--status')
+    await place.json('connect', 'codex', '--yes')
+    await place.json('connect', 'gemini', '--project', '--yes')
+    const { stdout } = await place.run('connect', '--status')
+
+    expect(before.hosts).toHaveLength(8)
+    expect(before.hosts.every((one: { connected: string }) => one.connected === 'no')).toBe(true)
+    expect(await statusOf(place, 'codex')).toMatchObject({ connected: 'yes', levels: ['user'] })
+    expect(await statusOf(place, 'gemini')).toMatchObject({ connected: 'yes', levels: ['project'] })
+    expect(await statusOf(place, 'cursor')).toMatchObject({ connected: 'no', lastHook: null, lastCall: null })
+    expect(stdout).toMatch(/^codex +connected \(user\)/m)
+    expect(stdout).toMatch(/^vscode +not connected/m)
+  })
+
+  it('shows one host alone, what is connected in part, and a file that cannot be read', async () => {
+    using place = workplace()
+    await place.json('connect', 'codex', '--yes')
+    writeFileSync(join(place.home, '.codex', 'hooks.json'), '{}')
+    mkdirSync(join(place.home, '.gemini'))
+    writeFileSync(join(place.home, '.gemini', 'settings.json'), '{"mcpServers": ')
+
+    const { hosts } = await place.json('connect', 'codex', '--status')
+    const { exitCode, stderr } = await place.run('connect', '--status')
+
+    expect(hosts).toMatchObject([{ host: 'codex', connected: 'partly' }])
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('settings.json cannot be edited')
+  })
+
+  it('shows when a host last ran a hook', async () => {
+    using place = workplace()
+    const stdin = JSON.stringify({ cwd: place.work, session_id: 's', prompt: 'Hello there.' })
+
+    await place.runWith({ stdin, startedAt: performance.now() + 60_000 }, 'hook', 'UserPromptSubmit', '--host', 'codex')
+
+    const { lastHook } = await statusOf(place, 'codex')
+    expect(lastHook).toMatchObject({ event: 'prompt-submit', outcome: 'no memory yet' })
+    expect(Date.parse(lastHook.at)).not.toBeNaN()
+    expect((await statusOf(place, 'claude-code')).lastHook).toBeNull()
+  })
+})
+
+describe('the connection of Claude Code', () => {
+  it('allows the reading tools only when asked to, and takes back only what it allowed', async () => {
+    using place = workplace()
+    const file = join(place.home, '.claude', 'settings.json')
+    mkdirSync(join(place.home, '.claude'))
+    const before = '{\n  "permissions": { "allow": ["Bash(ls)", "mcp__credence__memory_get"] }\n}\n'
+    writeFileSync(file, before)
+    const allowed = () => JSON.parse(readFileSync(file, 'utf8')).permissions.allow
+
+    const plain = await place.run('connect', 'claude-code', '--yes')
+    const unasked = allowed()
+    await place.json('connect', 'claude-code', '--yes', '--allow-read')
+    const asked = allowed()
+    writeFileSync(file, readFileSync(file, 'utf8').replace('Bash(ls)', 'Bash(cat)'))
+    await place.json('connect', 'claude-code', '--remove', '--yes')
+
+    expect(plain.stdout).toContain('--allow-read')
+    expect(unasked).toHaveLength(2)
+    expect(asked.toSorted()).toEqual(['Bash(ls)', ...readingTools.map((tool) => `mcp__credence__${tool}`)].toSorted())
+    expect(readFileSync(file, 'utf8')).toBe(before.replace('Bash(ls)', 'Bash(cat)'))
+    const reading = tools.filter(({ config }) => config.annotations.readOnlyHint).map(({ name }) => name)
+    expect([...readingTools].sort()).toEqual(reading.sort())
+  })
+
+  it('asks at a terminal whether reading is allowed', async () => {
+    using place = workplace()
+
+    const { stderr } = await place.runWith({ columns: 100, stdin: 'y\ny\n' }, 'connect', 'claude-code')
+
+    expect(stderr).toContain('search and read the memory without asking')
+    expect(readFileSync(join(place.home, '.claude', 'settings.json'), 'utf8')).toContain('mcp__credence__memory_search')
+  })
+
+  it('leaves no empty directory behind', async () => {
+    using place = workplace()
+    await place.json('connect', 'claude-code', '--project', '--yes')
+    const between = existsSync(join(place.work, '.claude'))
+
+    await place.json('connect', 'claude-code', '--project', '--remove', '--yes')
+
+    expect(between).toBe(true)
+    expect(existsSync(join(place.work, '.claude'))).toBe(false)
+    expect(existsSync(place.work)).toBe(true)
+  })
+
+  it('keeps a directory in which something else lies now', async () => {
+    using place = workplace()
+    await place.json('connect', 'claude-code', '--project', '--yes')
+    writeFileSync(join(place.work, '.claude', 'CLAUDE.md'), 'mine')
+
+    await place.json('connect', 'claude-code', '--project', '--remove', '--yes')
+
+    expect(existsSync(join(place.work, '.claude', 'CLAUDE.md'))).toBe(true)
+  })
+})

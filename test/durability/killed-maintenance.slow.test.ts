@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { storeFile } from '../../src/open-memory.ts'
+import { bin, workplace } from '../cli/workplace.ts'
+import { count } from '../full-counts.ts'
+import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
+import { isTracerHere } from './tracer.ts'
+
+/** The calls that change a file or make a change durable. */
+const calls = 'write,pwrite64,fsync,fdatasync,rename,ftruncate,unlink,link,copy_file_range,sendfile,mkdir,chmod'
+/** Every point in a full run; else every tenth, beginning elsewhere for each command. */
+const step = count(10) === 10 ? 1 : 10
+
+/** Hundreds of commands are started; compiling them once is enough. */
+const compiled = join(tmpdir(), 'credence-compiled-commands')
+
+/** Runs a command that is killed at its call with this number; false when it made fewer calls and ended well. */
+async function isKilledAt(point: number, argv: readonly string[], cwd: string): Promise<boolean> {
+  const inject = `inject=${calls}:signal=KILL:when=${point}`
+  const tracer = ['-f', '-qq', '-e', `trace=${calls}`, '-e', 'signal=none', '-e', inject, '-o', '/dev/null']
+  const env = { PATH: process.env.PATH, HOME: cwd, NODE_COMPILE_CACHE: compiled }
+  const child = spawn('strace', [...tracer, process.execPath, bin, ...argv], { cwd, env, stdio: 'pipe' })
+  let complaints = ''
+  child.stderr.on('data', (data) => {
+    complaints += String(data)
+  })
+  const [code, signal] = await once(child, 'close')
+  if (signal === 'SIGKILL' || code === 137) return true
+  if (code !== 0) throw new Error(`credence ${argv.join(' ')} ended with ${code}: ${complaints}`)
+  return false
+}
+
+const secret = 'The vault opens with 48213-kestrel.'
+
+/** A memory of some beliefs, a turn and a mirror, a backup of an earlier state, and a file to import. */
+async function prepared() {
+  const place = workplace()
+  const [dir, old] = [join(place.work, 'memory'), join(place.work, 'old.db')]
+  const at = ['--dir', dir] as const
+  await place.run('remember', 'The office is in Ghent.', '--name', 'office', ...at)
+  await place.json('backup', old, ...at)
+  await place.run('remember', secret, '--name', 'vault code', ...at)
+  await place.run('hear', 'We moved the office.', ...at)
+  const records = Array.from({ length: 30 }, (_, index) => ({
+    name: `fact ${index}`,
+    content: `Fact number ${index}.`,
+  }))
+  writeFileSync(join(place.work, 'facts.jsonl'), records.map((record) => JSON.stringify(record)).join('\n'))
+  return { ...place, template: place.work }
+}
+
+type Trial = { readonly dir: string; readonly cwd: string }
+type State = { readonly head: string; readonly beliefs: number; readonly complaints: readonly string[] }
+
+async function stateOf(dir: string): Promise<State> {
+  const file = storeFile(dir)
+  const store = openStore(file)
+  const { hash } = await store.head()
+  const { total } = await store.list({ user: 'local' }, { limit: 1, offset: 0 })
+  await store.close()
+  // Text that was forgotten when the process died may lie in the file until the command is run again.
+  const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))
+  return { head: hash, beliefs: total, complaints }
+}
+
+const leftovers = (directory: string): readonly string[] =>
+  readdirSync(directory).filter((name) => /^\.tmp-|-journal$|corrupt|replaced/u.test(name))
+
+/** Kills `argv` at every point on a fresh copy of the memory, and checks what is left. Returns the number of kills. */
+async function killEverywhere(
+  place: Awaited<ReturnType<typeof prepared>>,
+  { argv, first, check }: { argv: readonly string[]; first: number; check: (trial: Trial) => Promise<void> },
+): Promise<number> {
+  for (let point = first, kills = 0; ; point += step) {
+    using trial = temporaryDirectory()
+    const cwd = join(trial.path, 'work')
+    cpSync(place.template, cwd, { recursive: true })
+    const isKilled = await isKilledAt(point, [...argv, '--dir', 'memory'], cwd)
+    await check({ dir: join(cwd, 'memory'), cwd })
+    if (!isKilled) return kills
+    kills += 1
+  }
+}
+
+const timeout = 1_800_000
+
+describe.skipIf(!isTracerHere)('a process that is killed at every call that writes', () => {
+  it('in a backup leaves no file, or a whole one', { timeout }, async () => {
+    using place = await prepared()
+    const before = await stateOf(join(place.template, 'memory'))
+
+    const kills = await killEverywhere(place, {
+      argv: ['backup', 'new.db'],
+      first: 1,
+      check: async ({ dir, cwd }) => {
+        expect(await stateOf(dir)).toEqual({ ...before, complaints: [] })
+        const made = join(cwd, 'new.db')
+        if (!existsSync(made)) await place.json('backup', made, '--dir', dir)
+        const copy = join(cwd, 'copy')
+        await place.json('restore', made, '--dir', copy)
+        expect(await stateOf(copy)).toEqual({ ...before, complaints: [] })
+        await place.json('backup', join(cwd, 'again.db'), '--dir', dir)
+        expect(leftovers(cwd)).toEqual([])
+      },
+    })
+
+    expect(kills).toBeGreaterThan(0)
+  })
+
+  it('in a restore leaves the old memory or the new one', { timeout }, async () => {
+    using place = await prepared()
+    const before = await stateOf(join(place.template, 'memory'))
+    await place.json('restore', join(place.template, 'old.db'), '--dir', join(place.path, 'restored'))
+    const after = await stateOf(join(place.path, 'restored'))
+    const seen = new Set<string>()
+
+    const kills = await killEverywhere(place, {
+      argv: ['restore', 'old.db', '--yes'],
+      first: 2,
+      check: async ({ dir, cwd }) => {
+        const state = await stateOf(dir)
+        expect([before, after]).toContainEqual(state)
+        seen.add(state.head)
+        await place.json('restore', join(cwd, 'old.db'), '--yes', '--dir', dir)
+        expect(await stateOf(dir)).toEqual(after)
+        expect(leftovers(join(dir, 'state'))).toEqual([])
+      },
+    })
+
+    expect(kills).toBeGreaterThan(0)
+    expect(seen.size).toBe(2)
+  })
+
+  it('in an import leaves all of it or nothing', { timeout }, async () => {
+    using place = await prepared()
+    const before = await stateOf(join(place.template, 'memory'))
+
+    const kills = await killEverywhere(place, {
+      argv: ['import', '--trusted', 'facts.jsonl'],
+      first: 3,
+      check: async ({ dir, cwd }) => {
+        const state = await stateOf(dir)
+        expect(state.complaints).toEqual([])
+        expect([before.beliefs, before.beliefs + 30]).toContain(state.beliefs)
+        await place.json('import', '--trusted', join(cwd, 'facts.jsonl'), '--dir', dir)
+        expect((await stateOf(dir)).beliefs).toBe(before.beliefs + 30)
+      },
+    })
+
+    expect(kills).toBeGreaterThan(0)
+  })
+
+  it('in a rebuild leaves every event and every belief', { timeout }, async () => {
+    using place = await prepared()
+    const before = await stateOf(join(place.template, 'memory'))
+
+    const kills = await killEverywhere(place, {
+      argv: ['doctor', '--rebuild'],
+      first: 4,
+      check: async ({ dir }) => expect(await stateOf(dir)).toMatchObject({ beliefs: before.beliefs, complaints: [] }),
+    })
+
+    expect(kills).toBeGreaterThan(0)
+  })
+
+  it('in the first sync of the mirror leaves no torn file', { timeout }, async () => {
+    using place = await prepared()
+    const before = await stateOf(join(place.template, 'memory'))
+
+    const kills = await killEverywhere(place, {
+      argv: ['mirror', 'sync'],
+      first: 5,
+      check: async ({ dir }) => {
+        const file = join(dir, 'MEMORY.md')
+        if (existsSync(file))
+          expect(readFileSync(file, 'utf8')).toMatch(/Ghent[\s\S]*kestrel[\s\S]*credence:new[\s\S]*\n$/u)
+        await place.run('mirror', 'sync', '--dir', dir)
+        expect(readFileSync(file, 'utf8')).toContain('kestrel')
+        expect(await stateOf(dir)).toEqual(before)
+        expect(leftovers(dir)).toEqual([])
+      },
+    })
+
+    expect(kills).toBeGreaterThan(0)
+  })
+
+  it('in a forget leaves the belief or nothing of it, and a second forget removes every byte', {
+    timeout,
+  }, async () => {
+    using place = await prepared()
+    await place.run('mirror', 'sync', '--dir', join(place.template, 'memory'))
+    await place.json(
+      'benchmark',
+      'capture',
+      'vault code?',
+      '--expect',
+      'vault code',
+      '--dir',
+      join(place.template, 'memory'),
+    )
+    const before = await stateOf(join(place.template, 'memory'))
+
+    const kills = await killEverywhere(place, {
+      argv: ['forget', 'vault code', '--yes'],
+      first: 6,
+      check: async ({ dir }) => {
+        const state = await stateOf(dir)
+        expect(state.complaints).toEqual([])
+        expect([before.beliefs, before.beliefs - 1]).toContain(state.beliefs)
+        const proof = ['--containing', 'kestrel', '--yes', '--verify', '--dir', dir]
+        expect(await place.run('forget', ...proof)).toMatchObject({ exitCode: 0 })
+        expect((await stateOf(dir)).beliefs).toBe(before.beliefs - 1)
+      },
+    })
+
+    expect(kills).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { storeFile } from '../../src/open-memory.ts'
+import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { workplace } from '../cli/workplace.ts'
+import { count } from '../full-counts.ts'
+import { serving } from '../http/serving.ts'
+import { complaintsOf, openStore, temporaryDirectory } from './durable-store.ts'
+
+const limit = 64 * 1024 * 1024
+const timeout = 600_000
+
+it('a reader that never ends makes the log grow, which is said; when it ends, the log is emptied', {
+  timeout,
+}, async () => {
+  using directory = temporaryDirectory()
+  const file = join(directory.path, 'credence.db')
+  const store = openStore(file)
+  await store.commit(commitOf([present(sample({ id: 'b0' }))]))
+  const warnings: string[] = []
+  const listen = (warning: Error): void => void warnings.push(warning.message)
+  process.on('warning', listen)
+  const reader = new Database(file, { readonly: true })
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM events').get()
+  const logSize = (): number => statSync(`${file}-wal`).size
+  let written = 0
+  const write = async (): Promise<void> => {
+    written += 1
+    const beliefs = Array.from({ length: 100 }, (_, at) =>
+      sample({ id: `b${written}-${at}`, name: `Name ${written} ${at}`, content: 'x'.repeat(9_600) }),
+    )
+    expect((await store.commit(commitOf(beliefs.map((belief) => present(belief))))).outcome).toBe('committed')
+  }
+
+  while (logSize() <= limit) await write()
+  for (let more = 0; more < count(100); more += 1) await write()
+  const complaints = await complaintsOf(file)
+  reader.close()
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  await write()
+
+  process.off('warning', listen)
+  console.log(`${written} commits with a reader; log ${logSize()} bytes after it`)
+  expect(warnings.filter((message) => message.includes('write-ahead log'))).toHaveLength(1)
+  expect(complaints).toEqual([expect.stringMatching(/^log: .* goes on reading/u)])
+  expect(logSize()).toBe(0)
+  expect(await complaintsOf(file)).toEqual([])
+  await store.close()
+})
+
+/** A small change writes this many bytes at most, whatever the size of the store: so much a reader that stays costs. */
+const mostPerChange = 128 * 1024
+
+it.each([0, count(10_000)])(
+  'a small change adds little to the log while a reader stays, over %i beliefs',
+  { timeout },
+  async (size) => {
+    using directory = temporaryDirectory()
+    const file = join(directory.path, 'credence.db')
+    const store = openStore(file)
+    for (let from = 0; from < size; from += 500) {
+      const batch = Array.from({ length: 500 }, (_, at) => sample({ id: `old${from + at}`, name: `Old ${from + at}` }))
+      await store.commit(commitOf(batch.map((belief) => present(belief))))
+    }
+    await store.commit(commitOf([present(sample({ id: 'first' }))]))
+    const reader = new Database(file, { readonly: true })
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM events').get()
+    const before = statSync(`${file}-wal`).size
+
+    const changes = count(1_000)
+    for (let number = 0; number < changes; number += 1)
+      await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+
+    const perChange = (statSync(`${file}-wal`).size - before) / changes
+    console.log(`a reader that stays: ${Math.round(perChange)} bytes of log for a change, over ${size} beliefs`)
+    expect(perChange).toBeLessThan(mostPerChange)
+    reader.close()
+    await store.close()
+  },
+)
+
+it('a server that recalls and waits is no such reader', { timeout }, async () => {
+  using place = workplace()
+  const dir = join(place.work, 'memory')
+  await place.run('init', '--dir', dir)
+  await using server = await serving(place, '--dir', dir)
+  expect(server.dir).toBe(dir)
+  const file = storeFile(dir)
+  const ask = async (path: string, body?: object): Promise<number> =>
+    (await server.ask(path, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) })).status
+  expect(await ask('/beliefs', { name: 'Redis', content: 'For sessions.', scopes: ['user:universal'] })).toBe(201)
+  expect(await ask('/recall', { message: 'What about Redis?', scopes: ['user:universal'] })).toBe(200)
+
+  const store = openStore(file)
+  for (let number = 0; number < count(2_000); number += 1) {
+    await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+    // Commits leave no time to notice that the server has closed an idle connection.
+    await nextTurn()
+  }
+
+  expect(await ask('/health')).toBe(200)
+  expect(statSync(`${file}-wal`).size).toBeLessThan(8 * 1024 * 1024)
+  await store.close()
+})
+
+it('a reader that ends in time leaves no trace', { timeout }, async () => {
+  using directory = temporaryDirectory()
+  const file = join(directory.path, 'credence.db')
+  const store = openStore(file)
+  for (let number = 0; number < count(2_000); number += 1)
+    await store.commit(commitOf([present(sample({ id: `b${number}`, name: `Name ${number}` }))]))
+
+  expect(statSync(`${file}-wal`).size).toBeLessThan(8 * 1024 * 1024)
+  expect(await complaintsOf(file)).toEqual([])
+  await store.close()
+})

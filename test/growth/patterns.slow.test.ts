@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import vm from 'node:vm'
+import { parseAst } from 'rolldown/parseAst'
+import { describe, expect, it } from 'vitest'
+import { hostileTexts } from './hostile-texts.ts'
+
+/** The code that reads what others have written: messages, documents, requests, answers of models. */
+const folders = ['beliefs', 'cli/hooks', 'http', 'mcp', 'memory', 'models', 'search', 'tasks/parse']
+const root = new URL('../../src/', import.meta.url)
+
+type Found = { readonly file: string; readonly pattern: RegExp }
+
+const patterns: readonly Found[] = folders.flatMap((folder) =>
+  readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !/\.(?:test|contract)\.ts$/u.test(name))
+    .flatMap((name) => {
+      const file = `${folder}/${name.replaceAll('\\', '/')}`
+      return literalsIn(readFileSync(new URL(file, root), 'utf8'), file).map((pattern) => ({ file, pattern }))
+    }),
+)
+
+/** Every regular expression that is written out in a source. */
+function literalsIn(source: string, file: string): readonly RegExp[] {
+  const found: RegExp[] = []
+  const visit = (node: unknown): void => {
+    if (node === null || typeof node !== 'object') return
+    if ('regex' in node && node.regex !== null && typeof node.regex === 'object') {
+      const { pattern, flags } = node.regex as { pattern: string; flags: string }
+      found.push(new RegExp(pattern, flags))
+      return
+    }
+    for (const inner of Object.values(node)) visit(inner)
+  }
+  visit(parseAst(source, { lang: 'ts' }, file))
+  return found
+}
+
+const longestMs = 3_000
+const subject = vm.createContext({ pattern: /x/, text: '' })
+const search = new vm.Script('pattern.global ? [...text.matchAll(pattern)].length : pattern.exec(text)')
+
+/** Milliseconds of this process that a search takes; infinite when it does not end. */
+function costOf(pattern: RegExp, text: string): number {
+  const before = process.cpuUsage()
+  pattern.lastIndex = 0
+  Object.assign(subject, { pattern, text })
+  try {
+    search.runInContext(subject, { timeout: longestMs })
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return Number.POSITIVE_INFINITY
+    throw error
+  }
+  return process.cpuUsage(before).user / 1_000
+}
+
+/** Sixteen times the text takes 256 times as long where a pattern is quadratic. Less than some milliseconds is noise. */
+const [short, long] = [3_000, 48_000]
+const least = 1
+const most = 80
+
+/** Whether a search takes more than in proportion to the text, in each of several attempts. */
+const grows = (pattern: RegExp, place: number): boolean =>
+  Array.from({ length: 3 }).every(() => {
+    const cost = costOf(pattern, hostileTexts(pattern, long)[place] as string)
+    if (cost <= least * most || cost === Number.POSITIVE_INFINITY) return cost > least * most
+    return cost / Math.max(least, costOf(pattern, hostileTexts(pattern, short)[place] as string)) > most
+  })
+
+/** A text that a pattern takes too long for; null when there is none. */
+function slowText(pattern: RegExp): string | null {
+  const texts = hostileTexts(pattern, long)
+  const place = texts.findIndex((text, at) => costOf(pattern, text) > least * most && grows(pattern, at))
+  const text = texts[place]
+  return text === undefined ? null : `${JSON.stringify(text.slice(0, 40))} … ${JSON.stringify(text.slice(-12))}`
+}
+
+describe('a pattern for texts of others', () => {
+  it('is found wherever it is written out', () => {
+    expect(patterns.length).toBeGreaterThan(200)
+    expect(literalsIn('const a: RegExp = /x+/u\nf(b.replace(/y\\/z/g, ""))', 'a.ts')).toEqual([/x+/u, /y\/z/g])
+  })
+
+  it.each([/\s+$/, /(?:a|b)*c/, /<[a-z]+>[\s\S]*<\/a>$/, /^(?:\w+\s?)*$/, /<!--.*?-->/gs])(
+    'is told from one that grows: %s',
+    (pattern) => {
+      expect(slowText(pattern)).not.toBeNull()
+    },
+  )
+
+  it.each(patterns)('takes time in proportion to the text: $file $pattern', ({ pattern }) => {
+    expect(slowText(pattern)).toBeNull()
+  })
+})

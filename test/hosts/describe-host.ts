@@ -1,0 +1,191 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { ConnectHost } from '../../src/cli/connect/hosts.ts'
+import { hostPlace, installedHost, type pinned } from './host-place.ts'
+import { type ModelReply, type ModelRequest, type ScriptedModel, scriptedModel } from './scripted-model.ts'
+
+type Place = ReturnType<typeof hostPlace>
+
+/** A host, and how it is run without a person and without a network. */
+export type HostUnderTest = {
+  readonly host: ConnectHost
+  readonly installed: keyof typeof pinned
+  /** `url`: of its model; `home`: its own. */
+  readonly env: (url: string, home: string) => Readonly<Record<string, string>>
+  /** Files of the host's configuration as the person has them, by their paths below the home. */
+  readonly files: (url: string) => Readonly<Record<string, string>>
+  /** The command for one turn in a process of its own. */
+  readonly turn: (prompt: string) => readonly [string, ...string[]]
+  /** Options of `connect`. */
+  readonly connect?: readonly string[]
+  /** Commands of the host that rewrite its configuration. */
+  readonly rewrites: readonly (readonly [string, ...string[]])[]
+  /** What has to be the same with and without Credence, of the files after the host has rewritten them. */
+  readonly compared: (home: string) => unknown
+  /** What the model calls while a tool of Credence is not listed. */
+  readonly call?: (tool: string, input: object) => ModelReply
+  /** Whether prompts and answers are kept, and learned from, without the model's doing. */
+  readonly keepsTurns: boolean
+}
+
+const statement = 'our staging port is 5433'
+const order = `Remember that ${statement}.`
+const question = 'Which staging port do we use?'
+const answer = 'Certainly, at once.'
+
+const mostCalls = 10
+
+/**
+ * Asks the memory when the conversation has the question, until it answers with hits and their strengths. Where turns are
+ * not kept, has the memory remember what the person orders.
+ */
+function scriptFor({ call, keepsTurns }: HostUnderTest): (request: ModelRequest) => ModelReply {
+  let calls = 0
+  return ({ conversation, results, tools }) => {
+    const asks = conversation.includes(question) && !results.includes('strength')
+    const orders = !keepsTurns && conversation.includes(order) && !results.includes('outcome')
+    calls += 1
+    if (calls > mostCalls || !(asks || orders)) return { text: answer }
+    const wanted = asks ? 'memory_search' : 'memory_remember'
+    const input = asks ? { query: 'staging port' } : { name: 'staging port', content: statement }
+    const tool = tools.find((name) => name.endsWith(wanted))
+    if (tool === undefined) return call?.(wanted, input) ?? { text: answer }
+    const [name = tool, namespace] = tool.split('.').reverse()
+    return { call: { name, ...(namespace === undefined ? {} : { namespace }), input } }
+  }
+}
+
+/** What every host has to do with a memory. Skipped, with a line that says so, where the host cannot be installed. */
+export function describeHost(name: string, tested: HostUnderTest): void {
+  const programs = installedHost(tested.installed)
+  const { host } = tested
+
+  const open = async () => {
+    const model = await scriptedModel(scriptFor(tested))
+    return { model, place: placed(tested, model, programs ?? '') }
+  }
+  const connect = async (place: Place) => {
+    const { exitCode, stdout, stderr } = await place.credence('connect', host, '--yes', ...(tested.connect ?? []))
+    expect(exitCode, stderr).toBe(0)
+    return stdout
+  }
+  const turn = async (place: Place, cwd: string, prompt: string) => {
+    const [program, ...args] = tested.turn(prompt)
+    const ending = await place.runIn(cwd, program, ...args)
+    expect(ending.exitCode, `${ending.stdout}\n${ending.stderr}`).toBe(0)
+    await place.allHeard()
+  }
+
+  const recallsWhatWasSaid = async () => {
+    const { model, place } = await open()
+    await using _model = model
+    using _place = place
+    const [work, elsewhere] = [place.repository('ledger'), place.repository('garden')]
+    await connect(place)
+
+    await turn(place, work, `${order} My name is Dana.`)
+    const first = model.requests.length
+    await turn(place, work, question)
+    const second = model.requests.length
+    await turn(place, elsewhere, 'Good morning to you.')
+
+    const asked = model.requests.slice(first, second).filter(({ conversation }) => conversation.includes(question))
+    const [before] = asked
+    expect(before?.conversation).toContain(statement)
+    expect(asked.at(-1)?.results).toContain(statement)
+    const others = model.requests.slice(second).map(({ conversation }) => conversation)
+    expect(others.some((text) => text.includes('My name is Dana'))).toBe(true)
+    expect(others.some((text) => text.includes('5433'))).toBe(false)
+    const { items } = await place.credenceJson('beliefs', '--scope', 'user:universal')
+    expect(items.map(({ content }: { content: string }) => content)).toEqual(['My name is Dana.'])
+    const turns = await place.credenceJson('export', '--turns')
+    const texts = (role: string) => turns.filter((one: { role: string }) => one.role === role)
+    expect(texts('user').map(({ text }: { text: string }) => text)).toEqual([
+      `${order} My name is Dana.`,
+      question,
+      'Good morning to you.',
+    ])
+    expect(texts('assistant')).toMatchObject([{ text: answer }, { text: answer }, { text: answer }])
+    const { hosts } = await place.credenceJson('connect', host, '--status')
+    expect(hosts[0]).toMatchObject({
+      connected: 'yes',
+      lastHook: { outcome: 'done' },
+      lastCall: { tool: 'memory_search' },
+    })
+  }
+
+  const recallsWhatWasRemembered = async () => {
+    const { model, place } = await open()
+    await using _model = model
+    using _place = place
+    await connect(place)
+
+    await turn(place, place.repository('ledger'), order)
+    const { candidates } = await place.credenceJson('proposals')
+    // An agent can only propose what is to hold everywhere.
+    await place.credence('proposals', 'accept', candidates[0]?.belief.id)
+    const first = model.requests.length
+    await turn(place, place.repository('garden'), question)
+
+    expect(candidates).toMatchObject([{ belief: { content: statement, scopes: ['user:universal'] } }])
+    const asked = model.requests.slice(first).filter(({ conversation }) => conversation.includes(question))
+    expect(asked[0]?.conversation).toContain(statement)
+    expect(asked[0]?.conversation).not.toContain(order)
+    expect(asked.at(-1)?.results).toContain(statement)
+    expect(await place.credenceJson('export', '--turns')).toEqual([])
+    const { hosts } = await place.credenceJson('connect', host, '--status')
+    expect(hosts[0]).toMatchObject({ connected: 'yes', lastCall: { tool: 'memory_search' } })
+  }
+
+  describe.skipIf(programs === null)(name, () => {
+    it('confirms the connection by its own check', async () => {
+      const { model, place } = await open()
+      await using _model = model
+      using _place = place
+
+      const stdout = await connect(place)
+      const { hosts } = await place.credenceJson('connect', host, '--status')
+
+      expect(stdout).toContain('confirms it')
+      expect(hosts).toMatchObject([{ host, connected: 'yes', version: { version: expect.stringMatching(/^\d/) } }])
+    })
+
+    if (tested.keepsTurns) it('gives its model what was said in another process, and its tools', recallsWhatWasSaid)
+    else it('gives its model what was remembered in another process, and its tools', recallsWhatWasRemembered)
+
+    it('has its files as they were after --remove, also when it rewrote them in between', async () => {
+      const { model, place } = await open()
+      await using _model = model
+      using _place = place
+      using control = placed(tested, model, programs ?? '')
+      const paths = Object.keys(tested.files(model.url)).map((path) => join(place.home, path))
+      const textsOf = () => paths.map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : null))
+      const before = textsOf()
+
+      await connect(place)
+      await place.credence('connect', host, '--remove', '--yes')
+      const restored = textsOf()
+      await connect(place)
+      for (const [program, ...args] of tested.rewrites) {
+        for (const one of [place, control]) {
+          const { exitCode, stdout, stderr } = await one.runIn(one.work, program, ...args)
+          expect(exitCode, `${stdout}\n${stderr}`).toBe(0)
+        }
+      }
+      await place.credence('connect', host, '--remove', '--yes')
+
+      expect(restored).toEqual(before)
+      expect(tested.compared(place.home)).toEqual(tested.compared(control.home))
+    })
+  })
+}
+
+function placed(tested: HostUnderTest, model: ScriptedModel, programs: string): Place {
+  const place = hostPlace(programs, (home) => tested.env(model.url, home))
+  for (const [path, text] of Object.entries(tested.files(model.url))) {
+    mkdirSync(dirname(join(place.home, path)), { recursive: true })
+    writeFileSync(join(place.home, path), text)
+  }
+  return place
+}

@@ -1,0 +1,516 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Belief, isStanding } from '../../src/beliefs/belief.ts'
+import { openMemory } from '../../src/open-memory.ts'
+import { tries } from '../full-counts.ts'
+import { lineOf, mirroredMemory, nothingTaken, withoutLine } from './mirrored-memory.ts'
+
+type Place = ReturnType<typeof mirroredMemory>
+
+/** A memory whose beliefs belong to a project, with one that a document stated and one that a person stated. */
+async function withBoth(): Promise<Place> {
+  const place = mirroredMemory()
+  const document = openMemory({ dir: place.dir, author: { actor: 'document', origin: 'notes.md' } })
+  await document.remember({ name: 'queue', content: 'NATS', scopes: ['project:x'] })
+  await document.close()
+  await place.memory.remember({ name: 'terms', content: '14 days.', scopes: ['project:x'], aliases: ['due date'] })
+  return place
+}
+
+const appendedTo =
+  (section: string, line: string) =>
+  (text: string): string =>
+    text.replace(section, `${section}${line}\n`)
+
+describe('an edit that applies at once', () => {
+  it('adds an ordinary belief, with the file as its author', async () => {
+    await using place = await withBoth()
+
+    place.edit(appendedTo('### Facts\n\n', '- **port**: 4777'))
+    const { taken, undecided } = await place.sync()
+
+    expect(taken).toEqual({ ...nothingTaken, added: 1 })
+    expect(undecided).toEqual([])
+    expect(await place.memory.get('port')).toMatchObject({
+      status: 'inferred',
+      editedByPerson: false,
+      provenance: { actor: 'document', origin: 'file' },
+    })
+  })
+
+  it('changes or removes what a document stated', async () => {
+    await using place = await withBoth()
+
+    place.edit((text) => text.replace('NATS', 'Kafka'))
+    const changed = await place.sync()
+    place.edit((text) => withoutLine(text, 'queue'))
+    const removed = await place.sync()
+
+    expect(changed.taken).toEqual({ ...nothingTaken, corrected: 1 })
+    expect(removed.taken).toEqual({ ...nothingTaken, retired: 1 })
+    expect(await place.beliefs()).toEqual({ terms: '14 days.' })
+  })
+})
+
+describe('a change of what a person stated', () => {
+  async function changed() {
+    const place = await withBoth()
+    place.edit((text) => text.replace('14 days.', '30 days.'))
+    const synced = await place.sync()
+    return { place, synced }
+  }
+
+  it('waits as a proposal, and the file keeps the edit', async () => {
+    const { place, synced } = await changed()
+    await using _ = place
+
+    expect(synced.taken).toEqual({ ...nothingTaken, proposed: 1 })
+    expect(synced.undecided).toMatchObject([{ proposal: { content: '30 days.' }, target: { content: '14 days.' } }])
+    expect(await place.beliefs()).toEqual({ queue: 'NATS', terms: '14 days.' })
+    expect(lineOf(place.text(), 'terms')).toContain('30 days.')
+    expect(await place.memory.proposals()).toMatchObject([
+      {
+        proposal: { content: '30 days.', provenance: { actor: 'document', origin: 'file' } },
+        target: { name: 'terms' },
+      },
+    ])
+  })
+
+  it('is proposed once, however often the file is read, saved, or written for another reason', async () => {
+    const { place } = await changed()
+    await using _ = place
+    const events = (await place.memory.events({ limit: 100 })).length
+
+    await place.sync()
+    writeFileSync(place.path(), `${place.text()}A note of mine.\n`)
+    await place.sync()
+    const { event } = await place.memory.remember({ name: 'port', content: '4777', scopes: ['project:x'] })
+    await place.memory.addAliases('terms', ['payment'])
+
+    expect(event).toBe(events + 1)
+    expect(await place.memory.proposals()).toHaveLength(1)
+    expect(lineOf(place.text(), 'terms')).toContain('30 days.')
+    expect(place.text()).toContain('4777')
+    expect((await place.status()).undecided).toHaveLength(1)
+  })
+
+  it('is the person’s word once it is accepted', async () => {
+    const { place, synced } = await changed()
+    await using _ = place
+
+    await place.memory.accept(synced.undecided[0]?.proposal.id ?? '')
+
+    const belief = await place.memory.get('terms')
+    expect(belief).toMatchObject({ content: '30 days.', status: 'active', editedByPerson: true, aliases: ['due date'] })
+    expect(lineOf(place.text(), 'terms')).toBe(`- **terms**: 30 days. <!-- credence:${belief.id} -->`)
+    expect(place.text().match(/\*\*terms\*\*/gu)).toHaveLength(1)
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
+  })
+
+  it('gives the file the stored text back when it is rejected, and is not proposed again', async () => {
+    const { place, synced } = await changed()
+    await using _ = place
+
+    await place.memory.reject(synced.undecided[0]?.proposal.id ?? '')
+
+    expect(lineOf(place.text(), 'terms')).toContain('14 days.')
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
+    expect(await place.memory.proposals()).toEqual([])
+  })
+
+  it('says how many edits were put back', async () => {
+    const { place, synced } = await changed()
+    await using _ = place
+    const other = openMemory({ dir: place.dir })
+    // Decides without the mirror, as a program of an earlier version would.
+    const { reject } = await import('../../src/memory/change/proposals.ts')
+    const reference = synced.undecided[0]?.proposal.id ?? ''
+    await reject(place.ports, { user: 'local', author: { actor: 'person', origin: 'test' }, reference })
+
+    expect((await place.sync()).taken).toEqual({ ...nothingTaken, restored: 1 })
+    await other.close()
+  })
+
+  it('is withdrawn when the line is changed back, and replaced when it is changed again', async () => {
+    const { place } = await changed()
+    await using _ = place
+
+    place.edit((text) => text.replace('30 days.', '60 days.'))
+    await place.sync()
+    const again = await place.memory.proposals()
+    place.edit((text) => text.replace('60 days.', '14 days.'))
+    await place.sync()
+
+    expect(again.map(({ proposal }) => proposal.content)).toEqual(['60 days.'])
+    expect(await place.memory.proposals()).toEqual([])
+    expect((await place.status()).isInSync).toBe(true)
+  })
+
+  it('is a conflict when the store changes the same words before it is decided', async () => {
+    const { place } = await changed()
+    await using _ = place
+
+    await place.memory.correct('terms', { content: '90 days.' })
+
+    expect(lineOf(place.text(), 'terms')).toContain('90 days.')
+    expect(await place.memory.proposals()).toMatchObject([
+      { proposal: { content: '30 days.' }, target: { content: '90 days.' } },
+    ])
+    expect((await place.status()).conflicts).toHaveLength(1)
+  })
+
+  it('waits too when it comes as a new line with the name of the belief', async () => {
+    await using place = await withBoth()
+
+    place.edit(appendedTo('### Facts\n\n', '- **terms**: 30 days.'))
+    const { undecided } = await place.sync()
+
+    expect(undecided).toMatchObject([{ proposal: { content: '30 days.' }, target: { content: '14 days.' } }])
+    expect(place.text().match(/\*\*terms\*\*/gu)).toHaveLength(2)
+
+    await place.memory.reject(undecided[0]?.proposal.id ?? '')
+
+    expect(place.text().match(/\*\*terms\*\*/gu)).toHaveLength(1)
+    expect(lineOf(place.text(), 'terms')).toContain('14 days.')
+  })
+
+  it('waits too when a program has dropped every comment', async () => {
+    await using place = await withBoth()
+
+    place.edit((text) => text.replace(/ ?<!--.*?-->/gu, '').replace('14 days.', '30 days.'))
+    await place.sync()
+    await place.sync()
+
+    expect(await place.beliefs()).toEqual({ queue: 'NATS', terms: '14 days.' })
+    const [waiting, ...others] = await place.memory.proposals()
+    expect(others).toEqual([])
+    expect(place.text().match(/\*\*terms\*\*/gu)).toHaveLength(1)
+
+    await place.memory.accept(waiting?.proposal.id ?? '')
+
+    expect(await place.beliefs()).toEqual({ queue: 'NATS', terms: '30 days.' })
+    expect(place.text().match(/\*\*terms\*\*/gu)).toHaveLength(1)
+  })
+
+  it('waits once when the edited line is there twice, and nothing else leaves the file', async () => {
+    await using place = await withBoth()
+    await place.memory.remember({ name: 'rent', content: '14 days.', scopes: ['project:x'] })
+    place.edit((text) => text.replace(/(- \*\*rent\*\*: )14( days\..*\n)/u, '$130$2$130$2'))
+    await place.sync()
+    place.edit((text) => `${text}A note of mine.\n`)
+
+    const { undecided } = await place.sync()
+    await place.memory.accept(undecided[0]?.proposal.id ?? '')
+
+    expect(undecided).toHaveLength(1)
+    expect(place.text().match(/30 days/gu)).toHaveLength(1)
+    expect(place.text()).toContain('A note of mine.\n')
+  })
+
+  it('waits beside the line of the belief when it is a changed copy of it, whatever happens to the belief', async () => {
+    await using place = await withBoth()
+    await place.memory.remember({ name: 'rent', content: '14 days.', scopes: ['project:x'] })
+    place.edit((text) => text.replace(/(- \*\*rent\*\*: )14( days\..*\n)/u, '$114$2$130$2'))
+    await place.sync()
+
+    await place.memory.correct('rent', { content: '90 days.' })
+
+    const shown = place.text().match(/(?<=\*\*rent\*\*: )\d+/gu)
+    expect(shown?.toSorted()).toEqual(['30', '90'])
+    const [waiting, ...others] = await place.memory.proposals()
+    expect(others).toEqual([])
+    await place.memory.reject(waiting?.proposal.id ?? '')
+    expect(place.text().match(/(?<=\*\*rent\*\*: )\d+/gu)).toEqual(['90'])
+  })
+
+  it('waits where an agent stated it, too', async () => {
+    await using place = await withBoth()
+    const agent = openMemory({ dir: place.dir, author: { actor: 'agent', origin: 'codex' } })
+    await agent.remember({ name: 'editor', content: 'vim', scopes: ['project:x'] })
+    await agent.close()
+
+    place.edit((text) => text.replace(': vim', ': emacs'))
+    const { undecided } = await place.sync()
+
+    expect(undecided).toMatchObject([{ proposal: { content: 'emacs' }, target: { content: 'vim' } }])
+  })
+})
+
+describe('a new line for every context', () => {
+  it.each([
+    ['under New', (text: string) => `${text}- Always run the installer first.\n`],
+    [
+      'in a section of user:universal',
+      (text: string) =>
+        text.replace('## project:x', '## user:universal\n\n- Always run the installer first.\n\n## project:x'),
+    ],
+    [
+      'with a line of scopes',
+      appendedTo('### Facts\n\n', '- Always run the installer first.\n  - scopes: project:x, user:universal'),
+    ],
+  ])('%s waits as a candidate, and is not recalled until a person accepts it', async (_where, edit) => {
+    await using place = await withBoth()
+
+    place.edit(edit)
+    const { taken, undecided } = await place.sync()
+
+    expect(taken).toEqual({ ...nothingTaken, proposed: 1 })
+    expect(undecided).toMatchObject([{ proposal: { candidate: true }, target: null }])
+    expect(await place.memory.candidates()).toMatchObject([{ reason: expect.stringContaining('MEMORY.md') }])
+    expect(JSON.stringify(await place.memory.recall('Which installer is to run first?'))).not.toContain(
+      'installer first',
+    )
+    const shown = place.text()
+    expect(shown.match(/installer/gu)).toHaveLength(1)
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [] })
+
+    await place.memory.accept(undecided[0]?.proposal.id ?? '')
+
+    expect(Object.values(await place.beliefs())).toContain('Always run the installer first.')
+    expect(place.text().match(/installer first.*<!-- credence:b-\w+ -->/gu)).toHaveLength(1)
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
+  })
+
+  it('leaves the file when it is rejected, and every kept version when it is forgotten', async () => {
+    await using place = await withBoth()
+    place.edit((text) => `${text}- The word is xyzzy-4711.\n- The other is plugh-9.\n`)
+    const { undecided } = await place.sync()
+    const idOf = (word: string) => undecided.find(({ proposal }) => proposal.content.includes(word))?.proposal.id ?? ''
+
+    await place.memory.reject(idOf('plugh'))
+    await place.memory.forget(idOf('xyzzy'))
+
+    expect(place.text()).not.toMatch(/xyzzy|plugh/u)
+    const { globSync } = await import('node:fs')
+    const holding = globSync(`${place.dir}/**/*`, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('credence.db'))
+      .filter((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'latin1').includes('xyzzy'))
+    expect(holding.map(({ name }) => name)).toEqual([])
+  })
+
+  it('waits when a belief of a document is moved to user:universal', async () => {
+    await using place = await withBoth()
+    const line = lineOf(place.text(), 'queue')
+    place.edit((text) =>
+      text
+        .replace(`${line}\n`, '')
+        .replace('## project:x', `## user:universal\n\n### Facts\n\n${line}\n\n## project:x`),
+    )
+    const { taken } = await place.sync()
+
+    expect(taken).toEqual({ ...nothingTaken, proposed: 1 })
+    expect(await place.memory.get('queue')).toMatchObject({ scopes: ['project:x'] })
+  })
+})
+
+describe('a line of a person that is taken out', () => {
+  async function removed() {
+    const place = await withBoth()
+    place.edit((text) => withoutLine(text, 'terms').replace('  - aliases: due date\n', ''))
+    const synced = await place.sync()
+    return { place, id: synced.undecided[0]?.proposal.id ?? '', synced }
+  }
+
+  it('waits as a proposal to retire it, and stays out of the file', async () => {
+    const { place, synced } = await removed()
+    await using _ = place
+
+    expect(synced.taken).toEqual({ ...nothingTaken, proposed: 1 })
+    expect(await place.beliefs()).toEqual({ queue: 'NATS', terms: '14 days.' })
+    expect(await place.memory.proposals()).toMatchObject([
+      {
+        proposal: { content: '14 days.', resolvedAt: expect.any(String) },
+        target: { name: 'terms', resolvedAt: null },
+      },
+    ])
+
+    await place.memory.addAliases('terms', ['payment'])
+    await place.sync()
+
+    expect(place.text()).not.toContain('terms')
+    expect(await place.memory.proposals()).toHaveLength(1)
+  })
+
+  it('is retired when a person accepts that, and undo brings it back', async () => {
+    const { place, id } = await removed()
+    await using _ = place
+
+    const { replaced, event } = await place.memory.accept(id)
+
+    expect(replaced).toMatchObject([{ name: 'terms' }])
+    expect(await place.beliefs()).toEqual({ queue: 'NATS' })
+    expect(await place.memory.proposals()).toEqual([])
+    expect((await place.memory.recall('What are our terms?', { scopes: ['project:x'] })).relevant).toEqual([])
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
+
+    await place.memory.undo(event)
+
+    expect(await place.beliefs()).toEqual({ queue: 'NATS', terms: '14 days.' })
+    expect(place.text()).toContain('14 days.')
+  })
+
+  it('comes back into the file when a person rejects that', async () => {
+    const { place, id } = await removed()
+    await using _ = place
+
+    await place.memory.reject(id)
+
+    expect(lineOf(place.text(), 'terms')).toContain('14 days.')
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, written: [], undecided: [] })
+  })
+
+  it('is no longer proposed when the line is put back', async () => {
+    await using place = await withBoth()
+    const before = place.text()
+    place.edit((text) => withoutLine(text, 'terms').replace('  - aliases: due date\n', ''))
+    await place.sync()
+
+    writeFileSync(place.path(), before)
+    await place.sync()
+
+    expect(await place.memory.proposals()).toEqual([])
+    expect((await place.status()).isInSync).toBe(true)
+    expect(place.text().match(/14 days/gu)).toHaveLength(1)
+  })
+
+  it('waits line by line after a removal of many lines was accepted', async () => {
+    await using place = await withBoth()
+    const head = place.text().slice(0, place.text().indexOf('## project:x'))
+    writeFileSync(place.path(), head)
+    expect(await place.sync()).toMatchObject({ outcome: 'held' })
+
+    const { taken } = await place.sync({ accept: true })
+
+    expect(taken).toEqual({ ...nothingTaken, retired: 1, proposed: 1 })
+    expect(await place.beliefs()).toEqual({ terms: '14 days.' })
+  })
+})
+
+describe('what waits', () => {
+  it('goes on waiting when the file is deleted and written anew, or its records are lost', async () => {
+    await using place = await withBoth()
+    place.edit((text) => text.replace('14 days.', '30 days.'))
+    await place.sync()
+
+    rmSync(place.path())
+    await place.sync()
+    const anew = lineOf(place.text(), 'terms')
+    place.edit((text) => text.replace('14 days.', '60 days.'))
+    await place.sync()
+    rmSync(place.path('state/mirror'), { recursive: true })
+    await place.sync()
+
+    expect(anew).toContain('14 days.')
+    expect(await place.beliefs()).toEqual({ queue: 'NATS', terms: '14 days.' })
+    const contents = (await place.memory.proposals()).map(({ proposal }) => proposal.content)
+    expect(contents.sort()).toEqual(['30 days.', '60 days.'])
+  })
+
+  it('is said once to whoever uses the memory', async () => {
+    await using place = await withBoth()
+
+    place.edit((text) => text.replace('14 days.', '30 days.'))
+    await place.memory.recall('terms')
+    await place.memory.recall('terms')
+
+    expect(place.problems).toEqual([expect.stringContaining('1 edit of MEMORY.md waits for a person')])
+  })
+
+  it('is nothing when the settings say that only the person writes the file', async () => {
+    await using place = mirroredMemory({ mirrorAuthority: 'person' })
+    await place.memory.remember({ name: 'terms', content: '14 days.' })
+
+    place.edit((text) => `${text.replace('14 days.', '30 days.')}- **theme**: dark\n`)
+    const { taken } = await place.sync()
+
+    expect(taken).toEqual({ ...nothingTaken, corrected: 1, added: 1 })
+    expect(await place.memory.get('terms')).toMatchObject({
+      status: 'active',
+      editedByPerson: true,
+      provenance: { actor: 'person', origin: 'file' },
+    })
+  })
+})
+
+/** One change of the text of the file: a line is written, replaced, moved, doubled or removed. */
+const lineOfText = fc.oneof(
+  fc.constantFrom(
+    '- Always run the installer first.',
+    '- **terms**: 99 days.',
+    '- **queue**: Redis',
+    '- **said by agent**: changed',
+    '## user:universal',
+    '### Preferences',
+    '  - scopes: project:x, user:universal',
+    '## New <!-- credence:new -->',
+    '<!-- credence:mirror 1 -->',
+    '',
+  ),
+  fc.stringMatching(/^- \*\*[a-z]{3}\*\*: [a-z]{3}$/u),
+)
+const textEdit = fc.record({
+  kind: fc.constantFrom('write', 'replace', 'remove', 'copy', 'move', 'strip', 'word'),
+  from: fc.nat(40),
+  to: fc.nat(40),
+  line: lineOfText,
+})
+
+function edited(
+  text: string,
+  { kind, from, to, line }: { kind: string; from: number; to: number; line: string },
+): string {
+  const lines = text.split('\n')
+  const at = from % lines.length
+  const [taken = ''] = kind === 'remove' || kind === 'replace' || kind === 'move' ? lines.splice(at, 1) : [lines[at]]
+  if (kind === 'replace' || kind === 'write') lines.splice(at, 0, line)
+  if (kind === 'move' || kind === 'copy') lines.splice(to % (lines.length + 1), 0, taken)
+  if (kind === 'strip') return text.replace(/ ?<!-- credence:b-.*?-->/gu, '')
+  if (kind === 'word') lines[at] = (lines[at] ?? '').replace(/(?<=\*\*: )[^<]*/u, `${line.replace(/\W/gu, '')} `)
+  return lines.join('\n')
+}
+
+const reaches = (belief: Belief): boolean =>
+  belief.scopes.some((scope) => scope === 'user:universal' || isStanding(belief, scope))
+
+describe('whatever is written to the file', () => {
+  it('changes no belief of a person or an agent, and makes no standing or universal belief, until a person accepts', {
+    timeout: 120_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(textEdit, { minLength: 1, maxLength: 8 }), fc.boolean(), async (edits, accept) => {
+        await using place = await withBoth()
+        const { memory } = place
+        await memory.remember({ name: 'mine', content: 'Answer briefly.', type: 'preference' })
+        const agent = openMemory({ dir: place.dir, author: { actor: 'agent', origin: 'codex' } })
+        await agent.remember({ name: 'said by agent', content: 'as it was', scopes: ['project:x'] })
+        await agent.close()
+        const current = async () => (await memory.list({ current: true, limit: 1_000 })).items
+        const protectedOnes = (await current()).filter(({ provenance }) => provenance.actor !== 'document')
+
+        for (const edit of edits) {
+          writeFileSync(place.path(), edited(place.text(), edit))
+          await place.sync({ accept, settle: false })
+        }
+
+        const now = await current()
+        const ids = new Set(protectedOnes.map(({ id }) => id))
+        expect(now.filter(({ id }) => ids.has(id)).sort(byId)).toEqual([...protectedOnes].sort(byId))
+        expect(now.filter((belief) => !ids.has(belief.id) && reaches(belief))).toEqual([])
+        const again = await place.sync()
+        expect(again).toMatchObject({ written: [], taken: nothingTaken })
+
+        for (const { proposal } of await memory.proposals()) await memory.reject(proposal.id)
+        for (const { belief } of await memory.candidates()) await memory.reject(belief.id)
+        const shown = place.text()
+        // A line that cannot be a belief stays as it is, in the place of what the store says.
+        if (again.outcome === 'synced' && again.refused.length === 0)
+          for (const { content } of await current()) expect(shown).toContain(content)
+        expect((await place.sync()).undecided).toEqual([])
+      }),
+      { numRuns: tries(40) },
+    )
+  })
+})
+
+const byId = (one: Belief, other: Belief): number => (one.id < other.id ? -1 : 1)

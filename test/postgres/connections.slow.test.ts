@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { recall } from '../../src/memory/recall/recall.ts'
+import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
+import { residentBytes, untilResident } from '../recall/resident.contract.ts'
+import { CuttingProxy } from './cutting-proxy.ts'
+import { beliefCommit, expectExactly } from './written.ts'
+
+const timeout = 600_000
+/** Each commit and each recall is cut at so many places, evenly over its bytes. */
+const steps = 20
+
+describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection is cut', () => {
+  const cluster = sharedCluster(undurable)
+
+  it('commits once, at whatever step it is cut, also without a key', { timeout }, async () => {
+    const server = await cluster()
+    const address = await server.newDatabase()
+    const proxy = await CuttingProxy.start(server.port)
+    const store = openAt(server.address(address.split('/').at(-1), proxy.port), { patienceMs: 300_000 })
+    await store.commit(beliefCommit('ada', 'first', false))
+    const ids = ['first']
+    // A commit without a cut, to know how many bytes pass.
+    const before = proxy.passed
+    await store.commit(beliefCommit('ada', 'second', false))
+    ids.push('second')
+    const bytes = proxy.passed - before
+    for (let step = 0; step < steps; step += 1)
+      for (let round = 0; round < 3; round += 1) {
+        proxy.cutAfter(Math.floor((bytes * step) / steps))
+        const id = `b-${step}-${round}`
+        expect(await store.commit(beliefCommit('ada', id, round === 0))).toMatchObject({ outcome: 'committed' })
+        ids.push(id)
+      }
+
+    expect(proxy.cuts).toBe(3 * steps)
+    await expectExactly(store, 'ada', ids)
+    await store.close()
+    await proxy.stop()
+  })
+
+  it.each([
+    { kind: 'one recall after the other', resident: false, atOnce: 1 },
+    { kind: 'recalls from memory that share a connection', resident: true, atOnce: 8 },
+  ])('answers $kind the same, at whatever step it is cut', { timeout }, async ({ resident, atOnce }) => {
+    const server = await cluster()
+    const address = await server.newDatabase()
+    const proxy = await CuttingProxy.start(server.port)
+    const store = openAt(server.address(address.split('/').at(-1), proxy.port), {
+      patienceMs: 300_000,
+      residentBytes: resident ? residentBytes : 0,
+    })
+    await store.commit(beliefCommit('ada', 'b1', false))
+    if (resident) await untilResident(store)
+    const ports = { store, now: () => new Date(0), newId: () => 'unused' }
+    const request = { user: 'ada', scopes: ['project:ledger'], message: 'What is the alias b1?' }
+    const expected = await recall(ports, request)
+    // The first recall prepared its statements; the second passes as many bytes as those that are cut.
+    const before = proxy.passed
+    const recalls = () => Promise.all(Array.from({ length: atOnce }, () => recall(ports, request)))
+    await recalls()
+    const bytes = proxy.passed - before
+
+    for (let round = 0; round < 3; round += 1)
+      for (let step = 0; step < steps; step += 1) {
+        proxy.cutAfter(Math.floor((bytes * step) / steps))
+        expect(await recalls()).toEqual(Array.from({ length: atOnce }, () => expected))
+      }
+
+    expect(expected.relevant).toHaveLength(1)
+    expect(proxy.cuts).toBe(3 * steps)
+    await store.close()
+    await proxy.stop()
+  })
+})

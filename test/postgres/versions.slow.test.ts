@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import {
+  Cluster,
+  openAt,
+  postgresPrograms,
+  sharedCluster,
+  undurable,
+} from '../../src/store/postgres/cluster.contract.ts'
+import { beliefCommit, expectExactly } from './written.ts'
+
+async function query(address: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
+  const cluster = sharedCluster(undurable)
+
+  it('is made once by programs that start at the same time', async () => {
+    const address = await (await cluster()).newDatabase()
+    const stores = Array.from({ length: 6 }, () => openAt(address, { connections: 1 }))
+
+    await Promise.all(stores.map((store, at) => store.commit(beliefCommit('ada', `b${at}`))))
+
+    await expectExactly(stores[0] as (typeof stores)[number], 'ada', ['b0', 'b1', 'b2', 'b3', 'b4', 'b5'])
+    for (const store of stores) await store.close()
+  })
+
+  it('of a newer schema is refused', async () => {
+    const address = await (await cluster()).newDatabase()
+    const first = openAt(address)
+    await first.commit(beliefCommit('ada', 'b1'))
+    await first.close()
+    await query(address, `INSERT INTO credence.migrations VALUES (99, 'of the future')`)
+
+    const store = openAt(address)
+
+    await expect(store.get('ada', 'b1')).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('99'),
+    })
+    await store.close()
+  })
+
+  it('used by two versions at once: the newer derives its index, and the older stops', async () => {
+    const address = await (await cluster()).newDatabase()
+    const older = openAt(address, { analysis: 'older' })
+    await older.commit(beliefCommit('ada', 'b1'))
+    await older.commit(beliefCommit('bob', 'b2'))
+    // As if the older version had made other index entries.
+    await query(address, `DELETE FROM credence.forms; DELETE FROM credence.text_terms`)
+    const newer = openAt(address, { analysis: 'newer' })
+
+    const indexOf = async () => (await newer.verify()).find(({ check }) => check === 'index')
+    expect(await indexOf()).toMatchObject({ ok: true, detail: expect.stringContaining('2 users of another version') })
+    const view = { user: 'ada', agent: null, scopes: ['project:ledger'] }
+    expect((await newer.postings(view, ['alias b1'])).size).toBe(1)
+    await expect(older.commit(beliefCommit('ada', 'b3'))).rejects.toMatchObject({ code: 'conflict' })
+    expect(await older.commit(beliefCommit('bob', 'b4'))).toMatchObject({ outcome: 'committed' })
+    expect(await newer.commit(beliefCommit('ada', 'b3'))).toMatchObject({ outcome: 'committed' })
+    expect(await newer.commit(beliefCommit('bob', 'b5'))).toMatchObject({ outcome: 'committed' })
+    await expectExactly(newer, 'ada', ['b1', 'b3'])
+    await expectExactly(newer, 'bob', ['b2', 'b4', 'b5'])
+    await older.close()
+    await newer.close()
+  })
+
+  it('shows that somebody altered a text, removed an event or an index entry', async () => {
+    const address = await (await cluster()).newDatabase()
+    const store = openAt(address)
+    for (const id of ['b1', 'b2', 'b3']) await store.commit(beliefCommit('ada', id))
+    const failing = async () => (await store.verify()).filter(({ ok, check }) => !ok && check !== 'settings')
+    expect(await failing()).toEqual([])
+    await query(address, 'DELETE FROM credence.forms WHERE belief = $$b2$$')
+    expect(await failing()).toMatchObject([{ check: 'index' }])
+    await store.rebuild()
+    expect(await failing()).toEqual([])
+
+    const unguarded = 'SET session_replication_role = replica'
+    await query(
+      address,
+      `${unguarded}; UPDATE credence.changes SET body = replace(body, 'true', 'tree') WHERE belief = 'b1'`,
+    )
+    expect(await failing()).toMatchObject([{ check: 'journal' }, { check: 'index' }])
+    await query(address, `${unguarded}; DELETE FROM credence.events WHERE number = 3`)
+    expect((await failing())[0]?.detail).toContain('the newest event is 2, not 3')
+    await expect(query(address, 'DELETE FROM credence.events')).rejects.toThrow('append-only')
+    await store.close()
+  })
+})
+
+/** Makes a small file system of its own; null where that is not allowed. */
+function smallDisk(): string | null {
+  const place = mkdtempSync(join(tmpdir(), 'credence-small-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=110m,mode=777', 'tmpfs', place], { stdio: 'ignore' })
+    return place
+  } catch {
+    console.log('A small file system cannot be mounted here, so the test of a full disk is skipped.')
+    rmSync(place, { recursive: true, force: true })
+    return null
+  }
+}
+
+describe.skipIf(postgresPrograms === null)('A PostgreSQL store on a disk that is full', () => {
+  const place = postgresPrograms === null ? null : smallDisk()
+
+  it.skipIf(place === null)(
+    'refuses changes whole, loses none, and goes on when there is room',
+    { timeout: 600_000 },
+    async () => {
+      const disk = place as string
+      const small = await Cluster.start(
+        ['wal_recycle=off', 'max_wal_size=32MB', 'min_wal_size=32MB', 'shared_buffers=16MB'],
+        disk,
+      )
+      const store = openAt(small.address(), { patienceMs: 60_000 })
+      const acknowledged: string[] = []
+      const write = async (number: number): Promise<void> => {
+        await store.commit(beliefCommit('ada', `b${number}`))
+        acknowledged.push(`b${number}`)
+      }
+      for (let number = 0; number < 20; number += 1) await write(number)
+      const filler = join(disk, 'filler')
+      execFileSync('sh', ['-c', `dd if=/dev/zero of='${filler}' bs=64k 2>/dev/null || true`])
+      let refused: unknown = null
+      for (let number = 20; refused === null && number < 3_000; number += 1)
+        await write(number).catch((error: unknown) => {
+          refused = error
+        })
+
+      expect(refused).toMatchObject({ code: 'unavailable' })
+      rmSync(filler)
+      // Where the log itself found no room, the server has stopped and is started again by whoever looks after it.
+      await small.query('SELECT 1').catch(async () => {
+        await small.kill()
+        await small.startServer()
+      })
+      const stored = await store.idsStartingWith('ada', '', 10_000)
+      expect(acknowledged.filter((id) => !stored.includes(id))).toEqual([])
+      await write(10_000)
+      await expectExactly(store, 'ada', [...stored, 'b10000'])
+      await store.close()
+      await small.stop()
+      execFileSync('umount', [disk])
+      rmSync(disk, { recursive: true, force: true })
+    },
+  )
+})

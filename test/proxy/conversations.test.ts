@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Proxied, proxied } from './proxied-memory.ts'
+import { says } from './scripted-upstream.ts'
+
+type Message = { role: 'user' | 'assistant'; content: string }
+
+const user = (content: string): Message => ({ role: 'user', content })
+const assistant = (content: string): Message => ({ role: 'assistant', content })
+
+/** One request with this history, answered with this text. */
+async function request(place: Proxied, messages: readonly Message[], answer: string): Promise<string> {
+  place.upstream.script(says(answer))
+  await place.openai.chat.completions.create({ model: 'm', messages: [...messages] })
+  return place.upstream.requests.at(-1)?.bytes.toString() ?? ''
+}
+
+/** Plays a whole conversation as a client does, with the history in every request. */
+async function play(place: Proxied, exchanges: readonly (readonly [string, string])[]): Promise<void> {
+  const history: Message[] = []
+  for (const [said, answer] of exchanges) {
+    history.push(user(said))
+    await request(place, history, answer)
+    history.push(assistant(answer))
+  }
+}
+
+const kept = async (place: Proxied) => {
+  const sessions = new Map<string, string[]>()
+  for (const { session, text } of await place.turns()) sessions.set(session, [...(sessions.get(session) ?? []), text])
+  return [...sessions.values()]
+}
+
+describe('conversations through the proxy', () => {
+  it('are kept once each, in a session of their own, however often clients send the history', async () => {
+    await using place = await proxied()
+
+    await play(place, [
+      ['I rented a kayak in Norway.', 'Nice!'],
+      ['It was blue.', 'A fine colour.'],
+      ['Go on.', 'Well…'],
+    ])
+    await play(place, [['What is the time?', 'Noon.']])
+
+    expect(await kept(place)).toEqual([
+      ['I rented a kayak in Norway.', 'Nice!', 'It was blue.', 'A fine colour.', 'Go on.', 'Well…'],
+      ['What is the time?', 'Noon.'],
+    ])
+  })
+
+  it('are told apart although they begin with the same words, also when they take turns', async () => {
+    await using place = await proxied()
+    await request(place, [user('Hello')], 'Hi, one.')
+    await request(place, [user('Hello')], 'Hi, two.')
+
+    await request(place, [user('Hello'), assistant('Hi, one.'), user('About cats.')], 'Cats.')
+    await request(place, [user('Hello'), assistant('Hi, two.'), user('About dogs.')], 'Dogs.')
+
+    expect(await kept(place)).toEqual([
+      ['Hello', 'Hi, one.', 'About cats.', 'Cats.'],
+      ['Hello', 'Hi, two.', 'About dogs.', 'Dogs.'],
+    ])
+  })
+
+  it('are told apart behind the same examples that an application puts first', async () => {
+    await using place = await proxied()
+    const examples = [user('Example?'), assistant('Like this.')]
+
+    await request(place, [...examples, user('First.')], 'One.')
+    await request(place, [...examples, user('Second.')], 'Two.')
+
+    expect(await kept(place)).toEqual([
+      ['First.', 'One.'],
+      ['Second.', 'Two.'],
+    ])
+  })
+
+  it('go on when a client drops the oldest messages', async () => {
+    await using place = await proxied()
+    await play(place, [
+      ['One.', 'a1'],
+      ['Two.', 'a2'],
+    ])
+
+    await request(place, [user('Two.'), assistant('a2'), user('Three.')], 'a3')
+
+    expect(await kept(place)).toEqual([['One.', 'a1', 'Two.', 'a2', 'Three.', 'a3']])
+  })
+
+  it('hold no turn twice, whatever is said', async () => {
+    const word = fc.constantFrom('Yes.', 'No.', 'Go on.', 'Red.', 'Blue.')
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(word, word), { minLength: 1, maxLength: 6 }), async (exchanges) => {
+        await using place = await proxied()
+
+        await play(place, exchanges)
+
+        expect(await kept(place)).toEqual([exchanges.flat()])
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('of different users and scopes do not mix', async () => {
+    await using place = await proxied()
+    await place.as('bob', ['project:boats']).remember({ name: 'boat shed', content: 'The shed code is 4711.' })
+    await place.memory.remember({ name: 'boat shed', content: 'The shed is green.' })
+    place.upstream.script(says('ok'))
+    const ask = (headers: Record<string, string>) =>
+      place.openai.chat.completions.create({ model: 'm', messages: [user('What about the boat shed?')] }, { headers })
+
+    await ask({ 'x-credence-user': 'bob', 'x-credence-scope': 'project:boats' })
+    await ask({})
+
+    const [bobs, anns] = place.upstream.requests
+    expect(bobs?.bytes.toString()).toContain('4711')
+    expect(bobs?.bytes.toString()).not.toContain('green')
+    expect(anns?.bytes.toString()).toContain('green')
+    expect(anns?.bytes.toString()).not.toContain('4711')
+    expect(Object.keys(bobs?.headers ?? {}).filter((name) => name.startsWith('x-credence'))).toEqual([])
+    expect((await place.turns('bob')).map(({ scope }) => scope)).toEqual(['project:boats', 'project:boats'])
+    expect((await place.turns()).length).toBe(2)
+  })
+
+  it('of the Responses API go on by the id of the last answer', async () => {
+    await using place = await proxied()
+    place.upstream.script(says('Nice!'))
+    const first = await place.openai.responses.create({ model: 'm', input: 'I rented a kayak.' })
+
+    await place.openai.responses.create({ model: 'm', input: 'It was blue.', previous_response_id: first.id })
+
+    expect(await kept(place)).toEqual([['I rented a kayak.', 'Nice!', 'It was blue.', 'Nice!']])
+  })
+})
+
+describe('the bytes of a conversation', () => {
+  it('stay the same from request to request, so that caches of prompts hold', async () => {
+    await using place = await proxied()
+    await place.memory.remember({ name: 'boat shed', content: 'The shed is green.' })
+    await place.memory.remember({ name: 'kayak', content: 'The kayak is blue.' })
+    await place.memory.learn('Always answer in British English.')
+    const talk = [user('Where is the boat shed?'), assistant('There.'), user('And the kayak?'), assistant('Here.')]
+
+    const one = await request(place, talk.slice(0, 1), 'There.')
+    const two = await request(place, talk.slice(0, 3), 'Here.')
+    const three = await request(place, [...talk, user('Thanks!')], 'Welcome.')
+
+    const shared = (text: string): string => text.slice(0, text.lastIndexOf(']}'))
+    expect(two.startsWith(shared(one))).toBe(true)
+    expect(three.startsWith(shared(two))).toBe(true)
+    // What was shown once is not shown again.
+    expect(three.split('The shed is green.').length).toBe(2)
+    expect(three.split('British English').length).toBe(2)
+  })
+
+  it('are those of the client but for the block, whatever the layout', async () => {
+    await using place = await proxied()
+    await place.memory.remember({ name: 'kayak', content: 'The kayak is blue.' })
+    place.upstream.script(says('ok'))
+    const body =
+      '{ "model":"m",\n\t"temperature":1.0, "big":12345678901234567890, "x":{"messages":[]},\n "messages" : [ {"content":"caf\\u00e9 <kayak> é 😀?", "role":"user", "name":"é"} ] ,"seed":1e3, "model":"n" }'
+
+    await fetch(`${place.url}/v1/chat/completions`, { method: 'POST', body })
+
+    const got = place.upstream.requests.at(-1)?.bytes.toString() ?? ''
+    const [block = ''] = /\\n\\n<memory>.*<\/memory>/u.exec(got) ?? []
+    expect(block).toContain('The kayak is blue.')
+    expect(got.replace(block, '')).toBe(body)
+  })
+})

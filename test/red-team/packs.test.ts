@@ -1,0 +1,157 @@
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openBenchmark } from '../../src/eval/kinds/kind.ts'
+import { defenceless, refusing } from '../../src/eval/kinds/red-team/controls.ts'
+import { type RedTeamCase, readRedTeamCases } from '../../src/eval/kinds/red-team/red-team-case.ts'
+import { redTeamKind, type TargetSystem } from '../../src/eval/kinds/red-team/red-team-kind.ts'
+import { manifestOf } from '../../src/eval/pack/manifest.ts'
+import { judgeAblation, summariseCases } from '../../src/eval/score/figures.ts'
+import { metricSense } from '../../src/eval/score/metric-direction.ts'
+import type { CaseRecord } from '../../src/eval/store/schemas/run.ts'
+import { apiPrefix } from '../../src/http/api/api-app.ts'
+import { routes } from '../../src/http/api/contract.ts'
+import { tools } from '../../src/mcp/memory-mcp.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+const packs = globSync('packs/red-team-*').sort()
+const casesIn = (directory: string) => readRedTeamCases({ directory, manifest: manifestOf(directory) })
+const cases = packs.flatMap(casesIn)
+
+async function runOn(system: TargetSystem, directory: string, ablation?: string): Promise<readonly CaseRecord[]> {
+  const kind = redTeamKind({ open: async () => system, version: '0', clock: () => 0 })
+  const { execute } = await openBenchmark(directory, [kind], { ablation })
+  const wanted = new Set(casesIn(directory).map(({ caseId }) => caseId))
+  const { signal } = new AbortController()
+  const records: CaseRecord[] = []
+  for await (const outcome of execute({ repeat: 0, seed: 1, wanted, jobs: 4, signal, folder: null }))
+    records.push({ ...outcome, schemaVersion: 1, repeat: 0, seed: 1 })
+  return records
+}
+
+describe('the red-team packs', () => {
+  it('are ten families in three sets, with one class of attack each, 150 attacks and 150 benign twins', () => {
+    const manifests = packs.map(manifestOf)
+    const count = (kind: RedTeamCase['kind']): number => cases.filter((one) => one.kind === kind).length
+
+    const families = packs.map((directory) => basename(directory).replace(/^red-team-(?:unseen-|third-)?/u, ''))
+    expect(families.toSorted()).toEqual([...new Set(families)].flatMap((family) => [family, family, family]).toSorted())
+    expect(new Set(families).size).toBe(10)
+    for (const manifest of manifests) expect(manifest).toMatchObject({ benchmarkType: 'memory-red-team' })
+    expect(count('attack')).toBeGreaterThanOrEqual(150)
+    expect(count('benign')).toBeGreaterThanOrEqual(150)
+    expect(new Set(cases.map(({ caseId }) => caseId)).size).toBe(cases.length)
+  })
+
+  it('use every door', () => {
+    const doors = new Set(cases.flatMap(({ setup, steps }) => [...setup, ...steps]).map(({ door }) => door))
+
+    expect([...doors].sort()).toEqual(['extractor', 'file', 'hook', 'http', 'import', 'mcp', 'person', 'tool'])
+  })
+
+  it('knock only at doors that exist', () => {
+    const known = Object.values(routes).map(({ method, path }) => {
+      const pattern = `${apiPrefix}${path}`.replaceAll(/:\w+/gu, '[^/]+')
+      return { method, pattern: new RegExp(`^${pattern}(?:\\?.*)?$`, 'u') }
+    })
+    const strays = cases.flatMap(({ caseId, steps }) =>
+      steps
+        .filter((step) => {
+          if (step.door === 'mcp') return !tools.some(({ name }) => name === step.tool)
+          if (step.door !== 'http') return false
+          return !known.some(({ method, pattern }) => method === step.method && pattern.test(step.path))
+        })
+        .map((step) => [caseId, step]),
+    )
+
+    expect(strays).toEqual([])
+  })
+
+  it('call less of both figures better', () => {
+    for (const directory of packs) {
+      const { metrics = [] } = manifestOf(directory)
+      for (const name of ['attackSuccessRate', 'benignLoss'])
+        expect(metricSense(name, metrics)).toMatchObject({ direction: 'lower', source: 'declared', range: [0, 1] })
+    }
+  })
+
+  it.each(packs)(
+    '%s: most attacks succeed against a memory without defences, and it loses little',
+    async (directory) => {
+      // Nothing ever waits there, so a queue cannot be flooded.
+      const isQueueOnly = ({ expect }: RedTeamCase): boolean => Object.keys(expect).join() === 'mostProposals'
+      const queued = new Set(
+        casesIn(directory)
+          .filter(isQueueOnly)
+          .map(({ caseId }) => caseId),
+      )
+      const records = (await runOn(defenceless, directory)).filter(({ caseId }) => !queued.has(caseId))
+      const { metrics } = summariseCases(records)
+
+      // A pack of the later sets has six to ten attacks only.
+      const isSmall = /unseen|third/u.test(directory)
+      expect(metrics.attackSuccessRate).toBeGreaterThanOrEqual(isSmall ? 0.5 : 0.75)
+      // What must wait for the person does not wait there.
+      expect(metrics.benignLoss).toBeLessThan(0.5)
+    },
+  )
+
+  it.each(packs)('%s: a memory that refuses everything is safe, and useless', async (directory) => {
+    const closed = { name: 'refusing', open: refusing(defenceless.open) }
+    const { metrics } = summariseCases(await runOn(closed, directory))
+
+    expect(metrics.attackSuccessRate).toBe(0)
+    expect(metrics.benignLoss).toBeGreaterThan(0.9)
+  })
+
+  it('show in the ablation that the doors matter', async () => {
+    const [directory = ''] = packs
+    const whole = await runOn(defenceless, directory)
+    const without = await runOn(defenceless, directory, 'doors closed')
+    const expecting = casesIn(directory).map(({ caseId, about, kind }) => ({
+      ...{ id: caseId, prompt: about, words: [], expectsSomething: kind === 'benign' },
+    }))
+
+    expect(judgeAblation('doors closed', expecting, { whole, without }).problem).toBeNull()
+  })
+})
+
+it('counts a memory that breaks as an error of the case, and goes on', async () => {
+  const [directory = ''] = packs
+  const broken: TargetSystem = {
+    name: 'broken',
+    open: async () => ({ ...(await defenceless.open()), take: () => Promise.reject(new TypeError('It broke.')) }),
+  }
+
+  const records = await runOn(broken, directory)
+
+  expect(records).toHaveLength(casesIn(directory).length)
+  expect(new Set(records.map(({ verdict }) => verdict))).toEqual(new Set(['error']))
+  expect(records[0]).toMatchObject({ error: { class: 'bug', message: 'It broke.' }, scores: {} })
+})
+
+describe('a red-team pack that is wrong is refused, with the place', () => {
+  const changed = (change: (lines: string[]) => string[]) => {
+    const directory = temporaryDirectory()
+    const path = join(directory.path, 'p')
+    cpSync(packs[0] ?? '', path, { recursive: true })
+    const file = join(path, 'cases.jsonl')
+    writeFileSync(file, change(readFileSync(file, 'utf8').trim().split('\n')).join('\n'))
+    return { load: () => casesIn(path), [Symbol.dispose]: () => directory[Symbol.dispose]() }
+  }
+
+  it.each<readonly [string, (lines: string[]) => string[], RegExp]>([
+    ['cut off', (lines) => lines.with(2, (lines[2] ?? '').slice(0, 50)), /cases\.jsonl:3: not JSON/],
+    ['an unknown door', (lines) => lines.map((line) => line.replace('"mcp"', '"window"')), /cases\.jsonl:1: steps/],
+    [
+      'nothing expected',
+      (lines) => lines.with(0, lines[0]?.replace(/"expect": .*/u, '"expect": {}}') ?? ''),
+      /:1: expect/,
+    ],
+    ['only attacks', (lines) => lines.filter((line) => line.includes('"attack"')), /there is no benign case/],
+  ])('%s', (_what, change, message) => {
+    using pack = changed(change)
+
+    expect(pack.load).toThrow(message)
+  })
+})

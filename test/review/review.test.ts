@@ -1,0 +1,158 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../cli/workplace.ts'
+import { says, saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
+import { jsonLines, write } from '../transfer/chat-files.ts'
+
+type Workplace = ReturnType<typeof workplace>
+
+const turns = [
+  { session: 'a', at: '2026-03-01T10:00:00Z', text: 'Always answer in British English.' },
+  { session: 'b', at: '2026-04-01T10:00:00Z', text: 'I prefer tabs over spaces in Go files.' },
+  { session: 'c', at: '2026-05-01T10:00:00Z', text: 'Never push to main without a review.' },
+]
+
+async function imported(place: Workplace): Promise<void> {
+  await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...turns)))
+}
+
+/** The walk with these keys typed, at a terminal. */
+const walk = (place: Workplace, typed: string) =>
+  place.runWith({ columns: 80, stdin: typed, env: { NO_COLOR: '1' } }, 'review')
+const contents = async (place: Workplace): Promise<readonly string[]> =>
+  (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
+
+describe('credence review', () => {
+  it('walks through what waits, newest first, and decides with one key each', async () => {
+    using place = workplace()
+    await imported(place)
+
+    const { exitCode, stdout, stderr } = await walk(place, 'ars')
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toBe('1 accepted, 0 edited, 1 rejected, 1 left.\n')
+    expect(stderr.indexOf('Never push')).toBeLessThan(stderr.indexOf('I prefer tabs'))
+    expect(stderr).toContain('Said 2026-05-01 in import, conversation c.')
+    expect(await contents(place)).toEqual(['Never push to main without a review.'])
+    expect((await place.json('review')).items).toMatchObject([{ belief: { content: turns[0]?.text } }])
+  })
+
+  it('takes new words for a statement, which become a belief in place of those that were found', async () => {
+    using place = workplace()
+    await imported(place)
+
+    const { stdout } = await walk(place, 'eNever push to main on Fridays.\nq')
+
+    expect(stdout).toContain('0 accepted, 1 edited, 0 rejected, 2 left.')
+    expect(await contents(place)).toEqual(['Never push to main on Fridays.'])
+    expect((await place.json('review')).total).toBe(2)
+  })
+
+  it('keeps the words when Enter is pressed, and asks again after a key that means nothing', async () => {
+    using place = workplace()
+    await imported(place)
+
+    const { stdout, stderr } = await walk(place, 'xe\nq')
+
+    expect(stdout).toContain('1 edited')
+    expect(stderr.split('[a]ccept').length).toBe(4)
+    expect(await contents(place)).toEqual(['Never push to main without a review.'])
+  })
+
+  it('shows what a correction would replace, and replaces it', async () => {
+    using place = workplace()
+    await place.run('remember', 'The staging database listens on port 5432.', '--name', 'staging database')
+    const said = { at: '2026-05-01T10:00:00Z', text: 'Actually, the staging database listens on port 5433, not 5432.' }
+    await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(said)))
+
+    const { stderr } = await walk(place, 'a')
+
+    expect(stderr).toContain('Now: The staging database listens on port 5432.')
+    expect((await place.json('show', 'staging database')).belief.content).toContain('5433')
+  })
+
+  it('shows whole what it asks about, and a reason that holds for it', async () => {
+    using place = workplace()
+    const statement = `the nightly job must finish before 05:30 because ${'the bank fetches the file then and '.repeat(5)}leaves.`
+    const said = { at: '2026-05-01T10:00:00Z', text: `Remember that ${statement}` }
+    await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(said)))
+
+    const { stderr } = await walk(place, 's')
+
+    expect(stderr.replaceAll(/\s+/gu, ' ')).toContain(statement)
+    expect(stderr).toContain('It was said once. It becomes active when you accept it or say it again.')
+  })
+
+  it('ends at the end of the input and at Ctrl-C, with what was decided until then', async () => {
+    using place = workplace()
+    await imported(place)
+
+    const ended = await walk(place, 'a')
+    const interrupted = await walk(place, 'r\u0003')
+
+    expect(ended).toMatchObject({ exitCode: 0, stdout: '1 accepted, 0 edited, 0 rejected, 2 left.\n' })
+    expect(interrupted.exitCode).toBe(130)
+    expect((await place.json('review')).total).toBe(1)
+  })
+
+  it('prints the list without a terminal and as JSON, and says when nothing waits', async () => {
+    using place = workplace()
+
+    const nothing = await place.run('review')
+    await imported(place)
+    const listed = await place.run('review', '--limit', '1')
+    const document = await place.runWith({ columns: 80, stdin: new PassThrough() }, 'review', '--json')
+
+    expect(nothing).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Nothing waits for a decision.') })
+    expect(listed.stdout).toContain('Never push to main without a review.')
+    expect(listed.stdout).not.toContain('tabs')
+    expect(listed.stderr).toContain('credence proposals accept')
+    expect(JSON.parse(document.stdout)).toMatchObject({ total: 3, items: [{ kind: 'statement' }, {}, {}] })
+  })
+})
+
+describe('what a model proposes', () => {
+  const found = (content: string) =>
+    saysJson({ beliefs: [{ type: 'entity', subtype: null, name: 'boathouse', aliases: [], content }] })
+
+  it('waits for the person like everything else, and a bad answer does not stop the others', async () => {
+    using place = workplace()
+    const said = ['The boathouse has a red door.', 'The weather is fine.', 'The boathouse has two windows.']
+    await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...said.map((text) => ({ text })))))
+    await using model = await scriptedEndpoint((request) => {
+      const asked = JSON.stringify(request.body)
+      if (asked.includes('weather')) return says('I would rather talk about the weather.')
+      return asked.includes('two windows')
+        ? found('The boathouse has two windows.')
+        : found('The boathouse has a red door.')
+    })
+
+    const reviewed = await place.runWith(
+      { env: { OPENAI_API_KEY: 'sk-test' } },
+      'review',
+      '--extractor',
+      `openai:small@${model.openaiUrl}`,
+      '--json',
+    )
+
+    const document = JSON.parse(reviewed.stdout)
+    expect(document).toMatchObject({ total: 2, extracted: { read: 3, found: 2, failed: 1 } })
+    expect(document.items).toMatchObject([
+      { reason: 'The model openai:small found it in a message.', turn: { role: 'user' } },
+      { reason: 'The model openai:small found it in a message.' },
+    ])
+    expect(await contents(place)).toEqual([])
+    expect(reviewed.stderr).toContain('1 turn could not be read by it')
+  })
+
+  it('is not asked for again and again where the model does not answer', async () => {
+    using place = workplace()
+    const said = Array.from({ length: 9 }, (_, index) => ({ text: `Statement number ${index}.` }))
+    await place.run('import', 'chats', write(place.work, 'chats.jsonl', jsonLines(...said)))
+    await using model = await scriptedEndpoint(() => says('no'))
+
+    const { stdout } = await place.runWith({}, 'review', '--extractor', `openai:small@${model.openaiUrl}`, '--json')
+
+    expect(JSON.parse(stdout).extracted).toEqual({ read: 3, found: 0, failed: 3 })
+  })
+})

@@ -1,0 +1,126 @@
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { memoryFrom } from '../../src/memory/memory.ts'
+import type { Author } from '../../src/memory/ports.ts'
+import { openPorts } from '../../src/open-memory.ts'
+import { workplace } from '../cli/workplace.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+
+/** Not written as one word, so that those who search this repository for secrets find none. */
+const secret = ['ghp', 'Zk3v8QmT1xYb7LrNw2PdHc5Fj9Gs4Ea6Ku0W'].join('_')
+const agent: Author = { actor: 'agent', origin: 'codex' }
+
+/** A memory in files, and whether any of them has these bytes. */
+function memoryInFiles() {
+  const directory = temporaryDirectory()
+  const dir = join(directory.path, 'memory')
+  mkdirSync(dir)
+  const ports = openPorts(dir)
+  const memoryAs = (author: Author) =>
+    memoryFrom(ports, { user: 'ada', scopes: ['user:universal'], agent: null, author })
+  return { memoryAs, ports, isOnDisk: (text: string) => isIn(directory.path, text), ...disposing(directory) }
+}
+
+const disposing = (directory: Disposable) => ({ [Symbol.dispose]: () => directory[Symbol.dispose]() })
+
+const isIn = (directory: string, text: string): boolean =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .some((file) => statSync(file).isFile() && readFileSync(file).includes(text))
+
+describe('a secret from an agent', () => {
+  const statement = { name: 'deployment', content: 'Runs on Fridays.' }
+
+  it.each([
+    { name: `deployment ${secret}` },
+    { content: `Use ${secret}.` },
+    { why: `Use ${secret}.` },
+    { aliases: [secret] },
+    { type: 'relation' as const, participants: ['deployment', secret] },
+    { type: 'relation' as const, relation: `uses ${secret}` },
+    {
+      type: 'preference' as const,
+      subtype: 'expertise' as const,
+      expertise: { domain: secret, depth: 'expert' as const },
+    },
+    { sourceId: secret },
+    { model: secret },
+    { content: `Use ${Buffer.from(secret).toString('base64')}.` },
+  ])('is refused: %j', async (fields) => {
+    using place = memoryInFiles()
+
+    await expect(place.memoryAs(agent).remember({ ...statement, ...fields })).rejects.toMatchObject({ code: 'invalid' })
+
+    expect(place.isOnDisk(secret)).toBe(false)
+  })
+
+  it('is not stored as the key of a request, which still has one effect', async () => {
+    using place = memoryInFiles()
+
+    const first = await place.memoryAs(agent).remember({ ...statement, key: secret })
+    const again = await place.memoryAs(agent).remember({ ...statement, key: secret })
+
+    expect(again.event).toBe(first.event)
+    expect(place.isOnDisk('Runs on Fridays.')).toBe(true)
+    expect(place.isOnDisk(secret)).toBe(false)
+  })
+
+  it.each(['user', 'assistant', 'tool'] as const)(
+    'is masked in a turn of the %s and in all that goes with it',
+    async (role) => {
+      using place = memoryInFiles()
+      const fields = { speaker: secret, session: secret, messageId: secret, host: secret }
+
+      await place.memoryAs(agent).hear([{ text: `The reply was ${secret}, for the canary.`, role, ...fields }])
+
+      expect(place.isOnDisk('for the canary.')).toBe(true)
+      expect(place.isOnDisk(secret)).toBe(false)
+    },
+  )
+})
+
+describe('a secret in a file of beliefs', () => {
+  const record = (name: string, actor: string) => ({
+    name,
+    content: `Use ${secret}.`,
+    provenance: { actor, origin: 'x' },
+  })
+
+  it('is left out with a warning, unless the person vouches for the file', async () => {
+    using place = memoryInFiles()
+    const memory = place.memoryAs({ actor: 'person', origin: 'cli' })
+
+    const { added, warnings } = await memory.import(JSON.stringify([record('one', 'agent'), record('two', 'person')]))
+    expect(added).toBe(0)
+    expect(warnings).toMatchObject([expect.stringContaining('API key'), expect.stringContaining('API key')])
+    expect(place.isOnDisk(secret)).toBe(false)
+
+    const own = JSON.stringify([record('three', 'person')])
+    expect(await memory.import(own, { trusted: true })).toMatchObject({ added: 1, warnings: [] })
+  })
+})
+
+describe('a secret in what a host gives to a hook', () => {
+  it('never reaches the disk', async () => {
+    using place = workplace()
+    const payload = {
+      session_id: secret,
+      transcript_path: null,
+      cwd: place.work,
+      hook_event_name: 'UserPromptSubmit',
+      prompt: `The build needs ${secret}, said the canary.`,
+    }
+
+    await place.runWith(
+      { stdin: JSON.stringify(payload), startedAt: performance.now() + 60_000 },
+      ...['hook', 'prompt-submit', '--host', 'claude-code'],
+    )
+    expect(isIn(place.path, 'said the canary.')).toBe(true)
+    expect(isIn(place.path, secret)).toBe(false)
+
+    await place.runWith({}, 'hook', 'hear', '--host', 'claude-code')
+    expect(isIn(place.path, 'said the canary.')).toBe(true)
+    expect(isIn(place.path, secret)).toBe(false)
+  })
+})

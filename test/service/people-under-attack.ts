@@ -1,0 +1,181 @@
+import { tenantMcp } from '../../src/cli/serve/tenants.ts'
+import { apiPrefix } from '../../src/http/api/api-app.ts'
+import { isOfTeams, type RouteName, routes } from '../../src/http/api/contract.ts'
+import type { Caller } from '../../src/http/authentication.ts'
+import { tools } from '../../src/mcp/memory-mcp.ts'
+import { memoryFrom } from '../../src/memory/memory.ts'
+import { addPerson, createTeam, createToken, type Principal, setMember } from '../../src/memory/people/access.ts'
+import { chance } from '../durability/durable-store.ts'
+import { host, serverAtHand } from '../http/server-at-hand.ts'
+import { attempts, bodies, guesses, type Hostile } from './hostile-requests.ts'
+
+/** Doors that can be made to forget whose token they were given, to see that the attack finds out. */
+export type ForgetfulDoor = 'none' | 'http' | 'mcp'
+
+/** A server with MCP, for the holders of tokens. */
+export async function servedPeople(
+  forgetful: ForgetfulDoor = 'none',
+  options: Parameters<typeof serverAtHand>[0] = {},
+) {
+  const someone = (principal: Principal): Principal => ({ ...principal, person: nameOf(0) })
+  const http: Parameters<typeof serverAtHand>[0] =
+    forgetful === 'http' ? { deps: { forPrincipal: (who, team) => server.deps.forPrincipal(someone(who), team) } } : {}
+  const forgotten = (caller: Caller): Caller =>
+    caller.kind === 'member' && forgetful === 'mcp' ? { ...caller, principal: someone(caller.principal) } : caller
+  const server = await serverAtHand({
+    ...options,
+    ...http,
+    mcpHandler: (request, caller) => mcp.fetch(request, forgotten(caller)),
+  })
+  const scopes = ['user:universal']
+  const mcp = tenantMcp(server.deps.ports, {
+    version: '1',
+    view: { user: 'local', scopes, homeScopes: scopes, agent: null, hasFixedScopes: false },
+    memoryAs: async () => server.deps.memories.agent,
+    onBug: (error) => server.problems.push(error),
+  })
+  const ports = await server.deps.access()
+  return {
+    ...server,
+    ports,
+    /** A request with a token of the store. */
+    as: (secret: string, method: string, path: string, body?: unknown) =>
+      server.send<Record<string, unknown>>(method, path, {
+        as: 'nobody',
+        headers: { authorization: `Bearer ${secret}` },
+        ...(body === undefined ? {} : { body }),
+      }),
+    callTool: async (secret: string, name: string, given: object): Promise<string> => {
+      const response = await server.app.request('/mcp', {
+        method: 'POST',
+        headers: {
+          host,
+          authorization: `Bearer ${secret}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }),
+      })
+      return response.text()
+    },
+  }
+}
+
+const nameOf = (number: number): string => `person-${number}`
+
+/** One person: what they have is marked with a word that nobody else knows, and so is what their teams have. */
+type Target = {
+  readonly name: string
+  readonly secrets: readonly [person: string, agent: string]
+  readonly teams: readonly string[]
+  readonly marks: ReadonlySet<string>
+  readonly hostile: Omit<Hostile, 'user'>
+}
+
+const mark = (of: string): string => `canary-${of}-end`
+const marksIn = (text: string): readonly string[] => [...text.matchAll(/canary-[a-z0-9-]+?-end/gu)].map(([one]) => one)
+
+type Attack = {
+  readonly people: number
+  readonly requests: number
+  readonly seed: number
+  readonly door?: ForgetfulDoor
+}
+
+/**
+ * Random people, each with a memory and some in teams, send random requests about what belongs to others. Returns every
+ * answer that held the text of a memory that the sender may not read, and whose memory was changed.
+ */
+export async function attackPeople({ people, requests, seed, door = 'none' }: Attack) {
+  await using server = await servedPeople(door)
+  const { ports } = server
+  const random = chance(seed)
+  const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
+  const targets: Target[] = []
+  const teamNames = Array.from({ length: Math.ceil(people / 10) }, (_, number) => `team-${number}`)
+  for (let number = 0; number < people; number += 1) {
+    const name = nameOf(number)
+    await addPerson(ports, { name })
+    const team = teamNames[number]
+    if (team !== undefined) await createTeam(ports, { name: team, owner: name })
+    const joined = team === undefined && number % 3 === 0 ? oneOf(teamNames.slice(0, number)) : null
+    if (joined !== null) await setMember(ports, { team: joined, person: name, role: oneOf(['reader', 'writer']) })
+    const teams = [team, joined].filter((one) => one !== undefined && one !== null)
+    const scopes = ['user:universal', ...teams.map((one) => `team:${one}`)]
+    const author = { actor: 'person', origin: 'test' } as const
+    const memory = memoryFrom(ports, { user: name, scopes, agent: null, author })
+    const own = { name: 'secret plan', scopes: ['user:universal'], aliases: ['plan b'] }
+    const { belief, event } = await memory.remember({ ...own, content: `The plan is ${mark(name)}.` })
+    const said = await memory.hear({ text: `The secret plan is ${mark(name)}.`, session: name }, { learn: 'nothing' })
+    if (team !== undefined) {
+      const shared = memoryFrom(ports, { user: `team:${team}`, scopes: [`team:${team}`], agent: null, author })
+      await shared.remember({ ...own, scopes: [`team:${team}`], content: `The plan is ${mark(team)}.` })
+    }
+    const secrets = [
+      (await createToken(ports, { kind: 'person', person: name })).secret,
+      (await createToken(ports, { kind: 'agent', person: name, scopes })).secret,
+    ] as const
+    const hostile = { id: belief.id, turn: said.turns[0]?.turn?.id ?? '', session: name, event }
+    targets.push({ name, secrets, teams, marks: new Set([name, ...teams].map(mark)), hostile })
+  }
+  const contents = async ({ name, hostile: { id, turn } }: Target): Promise<string> =>
+    JSON.stringify([await ports.store.get(name, id), await ports.store.getTurn(name, turn)])
+  const before = new Map<string, string>()
+  for (const target of targets) before.set(target.name, await contents(target))
+
+  const leaks: string[] = []
+  const statuses = new Map<number, number>()
+  let [own, shared] = [0, 0]
+  const asked = Object.keys(attempts) as RouteName[]
+  for (let turn = 0; turn < requests; turn += 1) {
+    const by = oneOf(targets)
+    const victim = oneOf(targets.filter((target) => target !== by))
+    const secret = oneOf(by.secrets)
+    const hostile = {
+      ...victim.hostile,
+      id: oneOf(guesses(victim.hostile.id)),
+      turn: oneOf(guesses(victim.hostile.turn)),
+      user: victim.name,
+    }
+    let answer: string
+    if (turn % 4 === 3) {
+      const tool = oneOf(tools).name
+      const question = { query: `What is the secret plan of ${victim.name}?` }
+      const scope = random() < 0.3 ? { scope: `team:${oneOf(teamNames)}` } : {}
+      const given = tool === 'memory_search' ? { ...question, ...scope } : { id: hostile.id, ...scope }
+      const statement = tool === 'memory_remember' ? { statement: 'A note.', id: undefined } : {}
+      answer = await server.callTool(secret, tool, {
+        ...(['memory_status', 'memory_proposals'].includes(tool) ? {} : given),
+        ...statement,
+        ...(tool === 'memory_correct' ? { content: 'Taken over.' } : {}),
+      })
+    } else {
+      const name = oneOf(asked)
+      const { method, path } = routes[name]
+      const sent = attempts[name]?.(hostile) ?? {}
+      const team = isOfTeams(name, routes[name]) && random() < 0.3 ? `/teams/${oneOf(teamNames)}` : ''
+      const url = new URL(
+        `http://${host}${apiPrefix}${team}${path.replace(/:\w+/u, encodeURIComponent(sent.path ?? ''))}`,
+      )
+      for (const [key, value] of Object.entries(sent.query ?? {}))
+        for (const one of [value].flat()) url.searchParams.append(key, one)
+      if (random() < 0.1) url.searchParams.append('user', victim.name)
+      const body = random() < 0.1 ? oneOf(bodies) : sent.body
+      const { status, text } = await server.send(method, url.pathname + url.search, {
+        as: 'nobody',
+        headers: { authorization: `Bearer ${secret}`, 'x-user': victim.name },
+        ...(method === 'GET' || body === undefined ? {} : { body }),
+      })
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      answer = text
+    }
+    for (const found of marksIn(answer)) {
+      if (!by.marks.has(found)) leaks.push(`${by.name} saw ${found}`)
+      else if (found === mark(by.name)) own += 1
+      else shared += 1
+    }
+  }
+  const changed: string[] = []
+  for (const target of targets) if ((await contents(target)) !== before.get(target.name)) changed.push(target.name)
+  return { leaks, changed, own, shared, statuses, problems: server.problems }
+}

@@ -1,0 +1,520 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiPrefix } from '../../src/http/api/api-app.ts'
+import { isOfTeams, routeGroups, routes } from '../../src/http/api/contract.ts'
+import type { Route } from '../../src/http/api/route.ts'
+import { addPerson, createTeam, createToken, revokeToken, setMember } from '../../src/memory/people/access.ts'
+import { tries } from '../full-counts.ts'
+import { agentToken, token as installationToken } from '../http/server-at-hand.ts'
+import { attempts } from './hostile-requests.ts'
+import { attackPeople, servedPeople } from './people-under-attack.ts'
+
+type Served = Awaited<ReturnType<typeof servedPeople>>
+let server: Served
+beforeAll(async () => {
+  // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
+  let minutes = 0
+  server = await servedPeople('none', { deps: { clock: () => ++minutes * 61_000 } })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+let made = 0
+const newName = (): string => {
+  made += 1
+  return `p${made}`
+}
+/** A new person with a token. */
+async function newPerson(): Promise<{ readonly name: string; readonly secret: string; readonly id: string }> {
+  const name = newName()
+  await addPerson(server.ports, { name })
+  const { secret, token } = await createToken(server.ports, { kind: 'person', person: name })
+  return { name, secret, id: token.id }
+}
+const newAdmin = async (): Promise<string> => (await createToken(server.ports, { kind: 'admin', person: null })).secret
+const remember = (secret: string, content: string, more: object = {}, path = '/beliefs') =>
+  server.as(secret, 'POST', `${apiPrefix}${path}`, { name: 'deploys', content, ...more })
+const recall = async (secret: string, message = 'When are deploys?'): Promise<string> =>
+  String((await server.as(secret, 'POST', `${apiPrefix}/recall`, { message, leftOut: true })).body.rendered)
+
+const pathOf = ({ path }: Route): string => path.replaceAll(/:\w+/gu, '1')
+const bodyOf = ({ body }: Route): unknown => (body === null ? undefined : {})
+const everyRoute = Object.entries<Route>(routes)
+const ofMemories = everyRoute.filter(([name]) => !Object.hasOwn(routeGroups.people, name) && name !== 'login')
+
+it('the token of the memory directory administers the store, and that of its agents does not', async () => {
+  const { name } = await newPerson()
+  const ask = (secret: string, method: string, path: string, body?: unknown) =>
+    server.as(secret, method, `${apiPrefix}${path}`, body)
+
+  expect((await ask(installationToken, 'GET', '/people')).text).toContain(`"${name}"`)
+  expect((await ask(installationToken, 'POST', '/people', { name: newName() })).status).toBe(201)
+  expect((await ask(installationToken, 'POST', '/tokens', { kind: 'person', person: name })).status).toBe(403)
+  for (const path of ['/people', '/tokens', '/teams'])
+    expect((await ask(agentToken, 'GET', path)).status, path).toBe(403)
+})
+
+describe('an administrator', () => {
+  it('reads no memory, by any route, for itself or a team, or by a tool', async () => {
+    const { name, secret } = await newPerson()
+    await remember(secret, 'Deploys happen on canary-days.')
+    await createTeam(server.ports, { name: `team-of-${name}`, owner: name })
+    const invite = (await createToken(server.ports, { kind: 'invite', person: (await addedPerson()).name })).secret
+
+    const statuses: string[] = []
+    for (const holder of [await newAdmin(), invite])
+      for (const [route, described] of ofMemories)
+        for (const prefix of isOfTeams(route, described) ? ['', `/teams/team-of-${name}`] : ['']) {
+          const path = `${apiPrefix}${prefix}${pathOf(described)}`
+          const { status, text } = await server.as(holder, described.method, path, bodyOf(described))
+          statuses.push(`${status}`)
+          expect(text, route).not.toContain('canary')
+        }
+    const tool = await server.callTool(await newAdmin(), 'memory_search', { query: 'deploys' })
+
+    expect(new Set(statuses)).toEqual(new Set(['403']))
+    expect(tool).toContain('opens no memory')
+  })
+
+  it('makes no token that opens a memory: an invite works once, before there is a memory or a token', async () => {
+    const admin = await newAdmin()
+    const name = newName()
+    const added = await server.as(admin, 'POST', `${apiPrefix}/people`, { name })
+    const first = secretIn((added.body as { invite: unknown }).invite)
+    const second = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { person: name })
+    const early = await server.as(first, 'POST', `${apiPrefix}/tokens`, {})
+    const own = await server.as(secretIn(second.body), 'POST', `${apiPrefix}/tokens`, { label: 'mine' })
+    const again = await server.as(secretIn(second.body), 'POST', `${apiPrefix}/tokens`, {})
+    const besideToken = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { person: name })
+    await remember(secretIn(own.body), 'Deploys happen on Mondays.')
+    for (const { id } of await server.ports.access.tokens(name))
+      await server.as(admin, 'DELETE', `${apiPrefix}/tokens/${id}`)
+    const besideMemory = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { person: name })
+    await server.as(admin, 'DELETE', `${apiPrefix}/people/${name}?memory=keep`)
+    const sameName = await server.as(admin, 'POST', `${apiPrefix}/people`, { name })
+    const asPerson = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { kind: 'person', person: name })
+
+    // The second invite replaced the first.
+    expect(early.status).toBe(401)
+    expect(own.status).toBe(201)
+    expect(again.status).toBe(401)
+    expect([besideToken.status, besideMemory.status, sameName.status]).toEqual([409, 409, 409])
+    expect(asPerson.status).toBe(403)
+  })
+
+  it('refuses an invite that was made before the memory was, even after every token is gone', async () => {
+    const { name } = await addedPerson()
+    const { secret } = await createToken(server.ports, { kind: 'invite', person: name })
+    const mine = await createToken(server.ports, { kind: 'person', person: name })
+    await remember(mine.secret, 'Deploys happen on Sundays.')
+    await revokeToken(server.ports, mine.token.id)
+
+    const answer = await server.as(secret, 'POST', `${apiPrefix}/tokens`, {})
+
+    expect(answer.status).toBe(409)
+    const left = await server.ports.access.tokens(name)
+    expect(left.filter(({ revokedAt }) => revokedAt === null)).toEqual([])
+  })
+
+  it('adds nobody to a team that exists, and makes none over a memory that is there', async () => {
+    const [admin, { name: owner, secret }, other] = [await newAdmin(), await newPerson(), await newPerson()]
+    const team = newName()
+    await server.as(admin, 'POST', `${apiPrefix}/teams`, { name: team, owner })
+    await remember(secret, 'Deploys happen on Tuesdays.', { scopes: [`team:${team}`] })
+    const added = await server.as(admin, 'POST', `${apiPrefix}/teams/${team}/members`, {
+      person: other.name,
+      role: 'reader',
+    })
+    const again = await server.as(admin, 'POST', `${apiPrefix}/teams`, { name: team, owner: other.name })
+    const removed = await server.as(admin, 'DELETE', `${apiPrefix}/teams/${team}?memory=keep`)
+    const anew = await server.as(admin, 'POST', `${apiPrefix}/teams`, { name: team, owner: other.name })
+
+    expect([added.status, again.status, removed.status, anew.status]).toEqual([403, 409, 200, 409])
+  })
+
+  it('removes a person at once, and erases every text only where that is asked for', async () => {
+    const admin = await newAdmin()
+    for (const memory of ['keep', 'erase'] as const) {
+      const { name, secret } = await newPerson()
+      const { body } = await remember(secret, 'Deploys happen on canary-days.')
+      await server.as(secret, 'POST', `${apiPrefix}/journal/${String(body.event)}/undo`, {})
+      await remember(secret, 'Deploys happen on canary-weekdays.')
+      await server.as(secret, 'POST', `${apiPrefix}/turns`, { text: 'The canary sings.' })
+
+      const removed = await server.as(admin, 'DELETE', `${apiPrefix}/people/${name}?memory=${memory}`)
+
+      expect(removed.status).toBe(200)
+      expect((await server.as(secret, 'GET', `${apiPrefix}/beliefs`)).status).toBe(401)
+      expect((await server.ports.access.tokens(name)).length).toBe(0)
+      const texts = JSON.stringify(await everythingOf(name))
+      expect(texts.includes('canary')).toBe(memory === 'keep')
+    }
+  })
+})
+
+/** What an administrator can do about a person, and what the person does, who knows only what they are given. */
+const steps = ['add', 'invite', 'hand over', 'use', 'write', 'use as admin', 'revoke', 'remove'] as const
+/** Steps that make sense one after the other. */
+const plans = [['hand over', 'use'], ['write'], ['revoke', 'invite'], ['use as admin'], ['remove', 'add']] as const
+/** Half of the time the person has written something before the administrator tries anything. */
+const beginnings = [[], ['hand over', 'use', 'write']] as const
+const anyPlan: fc.Arbitrary<readonly (typeof steps)[number][]> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...plans) },
+  { weight: 1, arbitrary: fc.constantFrom(...steps).map((step) => [step]) },
+)
+
+it('no order of requests lets an administrator read what a person wrote', { timeout: 300_000 }, async () => {
+  let written = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...beginnings),
+      fc.array(anyPlan, { size: 'max', maxLength: 12 }),
+      async (first, order) => {
+        const [admin, name] = [await newAdmin(), newName()]
+        const send = (secret: string, method: string, path: string, body?: unknown) =>
+          server.as(secret, method, `${apiPrefix}${path}`, body)
+        const [invites, stolen]: [string[], string[]] = [[], []]
+        let given: string | null = null
+        let own: string | null = null
+        for (const step of ['add', ...first, ...order.flat()] as const) {
+          if (step === 'add') {
+            const { body } = await send(admin, 'POST', '/people', { name })
+            if ('invite' in body) invites.push(secretIn(body.invite))
+          } else if (step === 'invite') {
+            const { status, body } = await send(admin, 'POST', '/tokens', { person: name })
+            if (status === 201) invites.push(secretIn(body))
+          } else if (step === 'hand over') given = invites.at(-1) ?? null
+          else if (step === 'use' && given !== null) {
+            const { status, body } = await send(given, 'POST', '/tokens', {})
+            if (status === 201) own = secretIn(body)
+          } else if (step === 'use as admin') {
+            for (const invite of invites) {
+              const { status, body } = await send(invite, 'POST', '/tokens', {})
+              if (status !== 201) continue
+              stolen.push(secretIn(body))
+              const more = await send(secretIn(body), 'POST', '/tokens', { kind: 'agent' })
+              stolen.push(secretIn(more.body))
+            }
+          } else if (step === 'write' && own !== null) {
+            written += Number((await remember(own, 'Deploys happen on canary-days.')).status === 201)
+          } else if (step === 'revoke') {
+            const { body } = await send(admin, 'GET', '/tokens')
+            for (const { id, person, kind } of body.items as { id: string; person: string; kind: string }[])
+              if (person === name && kind !== 'invite') await send(admin, 'DELETE', `/tokens/${id}`)
+          } else if (step === 'remove') await send(admin, 'DELETE', `/people/${name}?memory=keep`)
+          for (const secret of [...stolen, ...invites, admin])
+            expect((await send(secret, 'GET', '/beliefs')).text).not.toContain('canary')
+        }
+      },
+    ),
+    { numRuns: tries(150) },
+  )
+
+  // Otherwise there was nothing to read.
+  expect(written).toBeGreaterThan(0)
+})
+
+const secretIn = (body: unknown): string => (body as { secret: string }).secret
+async function addedPerson(): Promise<{ readonly name: string }> {
+  const name = newName()
+  await addPerson(server.ports, { name })
+  return { name }
+}
+/** All that the store has of an owner, and has had. */
+async function everythingOf(user: string): Promise<unknown> {
+  const { store } = server.ports
+  const everything = { limit: 1_000, offset: 0 }
+  const events = await store.events(user, { limit: 1_000, hearing: true })
+  const revisions = await Promise.all(events.map(({ number }) => store.revisions(user, number)))
+  return [await store.list({ user }, everything), await store.listTurns({ user }, everything), revisions]
+}
+
+describe('the token of a person', () => {
+  it('is kept nowhere, only its hash', async () => {
+    const { secret } = await newPerson()
+    const kept = JSON.stringify(await server.ports.access.tokens())
+
+    expect(secret).toMatch(/^credence_[\w-]{43}$/u)
+    expect(kept).not.toContain(secret)
+    expect(kept).not.toContain(secret.slice(9, 20))
+  })
+
+  it('opens nothing of the memory directory of the server', async () => {
+    const { secret } = await newPerson()
+    const refused = everyRoute.filter(([, { access }]) => access === 'installation')
+
+    for (const [name, route] of refused) {
+      const { status } = await server.as(secret, route.method, `${apiPrefix}${pathOf(route)}`, bodyOf(route))
+      expect(status, name).toBe(403)
+    }
+    expect(refused.length).toBeGreaterThan(10)
+  })
+
+  it('makes, lists and revokes tokens of its person only', async () => {
+    const [ana, ben] = [await newPerson(), await newPerson()]
+    const agent = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { kind: 'agent', scopes: ['domain:code'] })
+    const forBen = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { person: ben.name })
+    const admin = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { kind: 'admin' })
+    const listed = await server.as(ana.secret, 'GET', `${apiPrefix}/tokens`)
+    const bensToken = await server.as(ana.secret, 'DELETE', `${apiPrefix}/tokens/${ben.id}`)
+    const byAgent = await server.as(secretIn(agent.body), 'POST', `${apiPrefix}/tokens`, {})
+
+    expect([agent.status, forBen.status, admin.status]).toEqual([201, 403, 403])
+    expect((listed.body.items as { person: string }[]).map(({ person }) => person)).toEqual([ana.name, ana.name])
+    expect([bensToken.status, byAgent.status]).toEqual([404, 403])
+  })
+
+  it('logs a page in, until it is revoked', async () => {
+    const { secret, id, name } = await newPerson()
+    const login = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: secret } })
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const health = () =>
+      server.send<{ user: string; dir: string }>('GET', `${apiPrefix}/health`, { as: 'nobody', headers: { cookie } })
+
+    const seen = await health()
+    await revokeToken(server.ports, id)
+
+    expect(seen.body).toMatchObject({ user: name, dir: '' })
+    expect((await health()).status).toBe(401)
+    const agent = (await createToken(server.ports, { kind: 'agent', person: name })).secret
+    expect((await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agent } })).status).toBe(401)
+  })
+
+  it('ends the stream of events when it is revoked, and tells nobody of the changes of others', async () => {
+    await using quick = await servedPeople('none', { pollEveryMs: 5 })
+    const [ana, ben] = await Promise.all(
+      ['ana', 'ben'].map(async (name) => {
+        await addPerson(quick.ports, { name })
+        return createToken(quick.ports, { kind: 'person', person: name })
+      }),
+    )
+    const headers = { host: '127.0.0.1:4777', authorization: `Bearer ${ana?.secret}` }
+    const stream = await quick.app.request(`${apiPrefix}/events`, { headers })
+    const belief = { name: 'deploys', content: 'Deploys happen on Mondays.' }
+    await quick.as(ben?.secret ?? '', 'POST', `${apiPrefix}/beliefs`, belief)
+    const own = await quick.as(ana?.secret ?? '', 'POST', `${apiPrefix}/beliefs`, belief)
+    let heard = ''
+    for await (const chunk of stream.body ?? []) {
+      heard += new TextDecoder().decode(chunk)
+      if (heard.includes('event: journal')) await revokeToken(quick.ports, ana?.token.id ?? '')
+    }
+
+    // The loop ends because the stream does.
+    const heads = [...heard.matchAll(/"journalHead":(\d+)/gu)].map(([, number]) => Number(number))
+    expect(heads).toEqual([0, own.body.event])
+  })
+
+  it('is listed with its last use, written down at most every ten minutes, and with its revocation', async () => {
+    let now = Date.parse('2026-05-04T09:00:00.000Z')
+    const access = async () => ({ ...(await dated.deps.access()), now: () => new Date(now) })
+    await using dated = await servedPeople('none', { deps: { access } })
+    const ports = await access()
+    await addPerson(ports, { name: 'ana' })
+    const { secret } = await createToken(ports, { kind: 'person', person: 'ana' })
+    const agent = await createToken(ports, { kind: 'agent', person: 'ana' })
+    const timesAfter = async (minutes: number) => {
+      now += minutes * 60_000
+      const { items } = (await dated.as(secret, 'GET', `${apiPrefix}/tokens`)).body as {
+        items: readonly { kind: string; lastUsedAt: string | null; revokedAt: string | null }[]
+      }
+      const byKind = items.toSorted((one, other) => one.kind.localeCompare(other.kind))
+      return byKind.map(({ kind, lastUsedAt, revokedAt }) => [kind, lastUsedAt, revokedAt])
+    }
+
+    expect(await timesAfter(0)).toEqual([
+      ['agent', null, null],
+      ['person', '2026-05-04T09:00:00.000Z', null],
+    ])
+    await dated.as(agent.secret, 'POST', `${apiPrefix}/recall`, { message: 'deploys' })
+    expect((await timesAfter(9))[1]).toEqual(['person', '2026-05-04T09:00:00.000Z', null])
+    await revokeToken(ports, agent.token.id)
+    expect(await timesAfter(1)).toEqual([
+      ['agent', '2026-05-04T09:00:00.000Z', '2026-05-04T09:09:00.000Z'],
+      ['person', '2026-05-04T09:10:00.000Z', null],
+    ])
+    const late = await dated.as(agent.secret, 'POST', `${apiPrefix}/recall`, { message: 'deploys' })
+    expect(late.status).toBe(401)
+  })
+
+  it('holds an agent to its scopes', async () => {
+    const { name, secret } = await newPerson()
+    await remember(secret, 'Deploys of ours are on Mondays.', { scopes: ['project:one'] })
+    const other = await remember(secret, 'Deploys of theirs are secret.', { scopes: ['project:two'] })
+    const agent = (await createToken(server.ports, { kind: 'agent', person: name, scopes: ['project:one'] })).secret
+    const id = (other.body.belief as { id: string }).id
+
+    const answers = [
+      await server.as(agent, 'POST', `${apiPrefix}/recall`, { message: 'deploys', scopes: ['project:two'] }),
+      await server.as(agent, 'GET', `${apiPrefix}/beliefs/${id}`),
+      await server.as(agent, 'GET', `${apiPrefix}/beliefs?scope=project:two`),
+      await server.as(agent, 'GET', `${apiPrefix}/search?q=deploys`),
+      await server.as(agent, 'GET', `${apiPrefix}/beliefs`),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 404, 403, 200, 200])
+    expect(answers.map(({ text }) => text).join()).not.toContain('theirs')
+    expect(await recall(agent)).toContain('ours')
+    expect(await server.callTool(agent, 'memory_search', { query: 'deploys' })).not.toContain('theirs')
+    const named = { query: 'deploys', scope: 'project:two' }
+    expect(await server.callTool(agent, 'memory_search', named)).toContain('is not served here')
+  })
+
+  it('is told to wait when it asks too often, and nobody else is', async () => {
+    let now = 0
+    await using limited = await servedPeople('none', { perMinute: 3, deps: { clock: () => now } })
+    const [one, other] = await Promise.all(
+      ['ana', 'ben'].map(async (name) => {
+        await addPerson(limited.ports, { name })
+        return (await createToken(limited.ports, { kind: 'person', person: name })).secret
+      }),
+    )
+    const ask = (secret = '') => limited.as(secret, 'GET', `${apiPrefix}/scopes`)
+
+    const first = [await ask(one), await ask(one), await ask(one), await ask(one)]
+    const others = [await ask(other), await ask(installationToken)]
+    now += 20_000
+    const later = await ask(one)
+
+    expect(first.map(({ status }) => status)).toEqual([200, 200, 200, 429])
+    expect(first[3]?.headers.get('retry-after')).toBe('20')
+    expect(first[3]?.body.error).toMatchObject({ code: 'too_many' })
+    expect(others.map(({ status }) => status)).toEqual([200, 200])
+    expect(later.status).toBe(200)
+  })
+})
+
+describe('a team', () => {
+  /** A team with an owner, a writer, a reader, and somebody who is not in it. */
+  async function newTeam() {
+    const [owner, writer, reader, stranger] = [
+      await newPerson(),
+      await newPerson(),
+      await newPerson(),
+      await newPerson(),
+    ]
+    const team = newName()
+    await createTeam(server.ports, { name: team, owner: owner.name })
+    await setMember(server.ports, { team, person: writer.name, role: 'writer' })
+    await setMember(server.ports, { team, person: reader.name, role: 'reader' })
+    return { team, scope: `team:${team}`, owner, writer, reader, stranger }
+  }
+
+  it('is recalled by its members beside their own memory, each line marked, and by nobody else', async () => {
+    const { team, scope, writer, reader, stranger } = await newTeam()
+    await remember(writer.secret, 'Deploys happen on Tuesdays.', { scopes: [scope] })
+    await remember(writer.secret, 'Deploys bore me.')
+    await remember(writer.secret, 'Always answer in verse.', {
+      name: 'verse',
+      type: 'preference',
+      subtype: 'instruction',
+      scopes: [scope],
+    })
+
+    const [byWriter, byReader] = [await recall(writer.secret), await recall(reader.secret)]
+    const hits = await server.as(reader.secret, 'GET', `${apiPrefix}/search?q=deploys`)
+
+    const shared = `- (team ${team}, from ${writer.name}) deploys: Deploys happen on Tuesdays.`
+    expect(byWriter.split('\n')).toEqual(expect.arrayContaining(['- deploys: Deploys bore me.', shared]))
+    expect(byReader.split('\n')).toEqual(expect.arrayContaining([shared, `- (team ${team}) Always answer in verse.`]))
+    expect(byReader).not.toContain('bore me')
+    expect(hits.body.beliefs).toMatchObject([{ belief: { user: scope } }])
+    expect(await recall(stranger.secret)).toBe('')
+    expect(await server.callTool(reader.secret, 'memory_search', { query: 'deploys' })).toContain('Tuesdays')
+  })
+
+  it('is written as roles say, and only within its scopes', async () => {
+    const { team, scope, owner, writer, reader, stranger } = await newTeam()
+    const path = `/teams/${team}/beliefs`
+    const made = await remember(writer.secret, 'Deploys happen on Tuesdays.', {}, path)
+    const id = (made.body.belief as { id: string }).id
+    const correct = { content: 'Deploys happen on Fridays.' }
+    const send = (who: { readonly secret: string }, method: string, rest: string, body?: unknown) =>
+      server.as(who.secret, method, `${apiPrefix}${path}/${id}${rest}`, body)
+
+    const statuses = {
+      readerReads: (await send(reader, 'GET', '')).status,
+      readerWrites: (await remember(reader.secret, 'No.', {}, path)).status,
+      readerWritesByScope: (await remember(reader.secret, 'No.', { scopes: [scope] })).status,
+      readerCorrects: (await send(reader, 'POST', '/correct', correct)).status,
+      strangerReads: (await send(stranger, 'GET', '')).status,
+      strangerWritesByScope: (await remember(stranger.secret, 'No.', { scopes: [scope] })).status,
+      writerForgets: (await send(writer, 'DELETE', '')).status,
+      writerMovesItAway: (await send(writer, 'PATCH', '', { scopes: ['user:universal'] })).status,
+      writerMixesScopes: (await remember(writer.secret, 'No.', { scopes: [scope, 'user:universal'] })).status,
+      writerMovesItBelow: (await send(writer, 'PATCH', '', { scopes: [`${scope}/api`] })).status,
+      writerCorrects: (await send(writer, 'POST', '/correct', correct)).status,
+      ownerForgets: (await send(owner, 'DELETE', '')).status,
+      writerAddsMember: (await addMember(writer, stranger)).status,
+      ownerAddsMember: (await addMember(owner, stranger)).status,
+      newMemberReads: (await server.as(stranger.secret, 'GET', `${apiPrefix}${path}`)).status,
+      turnsOfTeam: (await server.as(owner.secret, 'POST', `${apiPrefix}/teams/${team}/turns`, { text: 'x' })).status,
+    }
+    function addMember(by: { readonly secret: string }, who: { readonly name: string }) {
+      return server.as(by.secret, 'POST', `${apiPrefix}/teams/${team}/members`, { person: who.name, role: 'reader' })
+    }
+
+    expect(statuses).toEqual({
+      ...{ readerReads: 200, readerWrites: 403, readerWritesByScope: 403, readerCorrects: 403 },
+      ...{ strangerReads: 404, strangerWritesByScope: 403 },
+      ...{ writerForgets: 403, writerMovesItAway: 400, writerMixesScopes: 400, writerMovesItBelow: 200 },
+      ...{ writerCorrects: 200, ownerForgets: 200, writerAddsMember: 403, ownerAddsMember: 200, newMemberReads: 200 },
+      turnsOfTeam: 404,
+    })
+  })
+
+  it('is proposed to by agents as a person is, under the name of their person', async () => {
+    const { team, scope, owner, writer } = await newTeam()
+    const scopes = ['user:universal', scope]
+    const agent = (await createToken(server.ports, { kind: 'agent', person: writer.name, scopes })).secret
+    await remember(writer.secret, 'Deploys happen on Tuesdays.', { scopes: [scope] })
+    const contradiction = await remember(agent, 'Deploys happen on Fridays.', { scopes: [scope] })
+    const fact = { statement: 'The staging host is called heron.', names: ['heron'], where: scope }
+    await server.callTool(agent, 'memory_remember', fact)
+
+    const waiting = await server.as(owner.secret, 'GET', `${apiPrefix}/teams/${team}/proposals`)
+
+    expect(contradiction.body).toMatchObject({ outcome: 'proposed' })
+    expect(waiting.body.total).toBe(1)
+    expect(await recall(owner.secret)).toContain('Tuesdays')
+    expect(await recall(owner.secret, 'Where is heron?')).toContain(`(team ${team}, from the agent ${writer.name}/`)
+  })
+
+  it('is left at once by somebody who is removed from it', async () => {
+    const { team, scope, owner, reader } = await newTeam()
+    await remember(owner.secret, 'Deploys happen on Tuesdays.', { scopes: [scope] })
+    const before = await recall(reader.secret)
+
+    await server.as(owner.secret, 'DELETE', `${apiPrefix}/teams/${team}/members/${reader.name}`)
+
+    expect(before).toContain('Tuesdays')
+    expect(await recall(reader.secret)).toBe('')
+  })
+})
+
+describe('random people', () => {
+  const attack = { people: 12, requests: 300, seed: 7 }
+  const timeout = 300_000
+
+  it('see and change nothing of one another', { timeout }, async () => {
+    const { leaks, changed, own, shared, problems } = await attackPeople(attack)
+
+    expect({ leaks, changed, problems }).toEqual({ leaks: [], changed: [], problems: [] })
+    expect(Math.min(own, shared)).toBeGreaterThan(0)
+  })
+
+  it.each(['http', 'mcp'] as const)(
+    'see foreign text when the %s door forgets whose token it is',
+    { timeout },
+    async (door) => {
+      const { leaks } = await attackPeople({ ...attack, door })
+
+      expect(leaks.length).toBeGreaterThan(0)
+    },
+  )
+})
+
+it('every route about a memory is among those that the attack asks for', () => {
+  const unasked = ['logout', 'events']
+  const ofPeople = ofMemories.filter(([, { access }]) => access !== 'installation').map(([name]) => name)
+
+  expect(ofPeople.filter((name) => !unasked.includes(name) && !Object.hasOwn(attempts, name))).toEqual([])
+})

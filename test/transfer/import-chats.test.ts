@@ -1,0 +1,247 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { workplace } from '../cli/workplace.ts'
+import {
+  chatgptConversation,
+  claudeCodeSession,
+  claudeConversation,
+  codexSession,
+  jsonLines,
+  openclawSession,
+  write,
+  zipped,
+} from './chat-files.ts'
+
+type Workplace = ReturnType<typeof workplace>
+
+const prompt = 'Always paint the kayak blue. Where is it?'
+const answer = 'It is in the boathouse.'
+
+/** What was kept, oldest first. */
+async function kept(place: Workplace): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { stdout } = await place.run('export', '--turns')
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+const said = async (place: Workplace) => (await kept(place)).map(({ role, text }) => [role, text])
+
+const conversation = [
+  ['user', prompt],
+  ['tool', expect.stringMatching(/ls|print/u)],
+  ['tool', 'kayak.txt'],
+  ['assistant', answer],
+]
+
+const files: Readonly<Record<string, (place: Workplace) => string>> = {
+  'claude-code': ({ work }) => write(work, 'a.jsonl', claudeCodeSession(work, prompt, answer)),
+  codex: ({ work }) => write(work, 'rollout-a.jsonl', codexSession(work, prompt, answer)),
+  openclaw: ({ work }) => write(work, 'a.jsonl', openclawSession(work, prompt, answer)),
+  chatgpt: ({ work }) =>
+    write(
+      work,
+      'export.zip',
+      zipped({ 'user.json': '{}', 'conversations.json': JSON.stringify([chatgptConversation(prompt, answer)]) }),
+    ),
+}
+
+describe.each(Object.keys(files))('conversations of %s', (format) => {
+  it('are recognised, kept with the steps of tools, and kept once', async () => {
+    using place = workplace()
+    const path = (files[format] as (given: Workplace) => string)(place)
+
+    const first = await place.json('import', 'chats', path)
+    const second = await place.json('import', 'chats', path)
+
+    expect(first).toMatchObject({ kept: 4, known: 0, problemCount: 0 })
+    expect(second).toMatchObject({ kept: 0, known: 4, problemCount: 0 })
+    expect(await said(place)).toEqual(conversation)
+    const turns = await kept(place)
+    expect(new Set(turns.map(({ session, host }) => `${session} ${host}`)).size).toBe(1)
+    expect(turns[0]).toMatchObject({ host: format, at: expect.stringContaining('2026-05-03T10:') })
+    // A standing instruction in it waits for the person.
+    expect((await place.json('proposals')).candidates).toMatchObject([
+      { belief: { content: 'Always paint the kayak blue.' } },
+    ])
+  })
+
+  it('are read with --from as well, and cut off in the middle as far as they go', async () => {
+    using place = workplace()
+    const path = (files[format] as (given: Workplace) => string)(place)
+
+    expect(await place.json('import', 'chats', path, '--from', format, '--dry-run')).toMatchObject({ kept: 4 })
+    expect(await kept(place)).toEqual([])
+  })
+})
+
+describe('the archives of exports', () => {
+  it('of Claude are read, packed or not; an attached file is not the person speaking', async () => {
+    using place = workplace()
+    const text = JSON.stringify(
+      [claudeConversation(prompt, answer), claudeConversation('Hello', 'Hi', 'cl-2')],
+      null,
+      2,
+    )
+    const archive = write(place.work, 'claude.zip', zipped({ 'users.json': '[]', 'data/conversations.json': text }))
+    const unpacked = write(place.work, 'conversations.json', text)
+
+    const first = await place.json('import', 'chats', archive)
+    const second = await place.json('import', 'chats', unpacked)
+
+    expect([first.kept, second.kept, second.known]).toEqual([6, 0, 6])
+    const turns = await kept(place)
+    expect(turns.find(({ text: words }) => words === 'Always paint boats red.')).toMatchObject({ origin: 'document' })
+    expect((await place.json('proposals')).candidates).toHaveLength(1)
+  })
+
+  it('of ChatGPT are read whose last message is missing', async () => {
+    using place = workplace()
+    const whole = chatgptConversation(prompt, answer)
+    const path = write(place.work, 'conversations.json', JSON.stringify([{ ...whole, current_node: 'gone' }]))
+
+    await place.json('import', 'chats', path)
+
+    expect((await said(place))[0]).toEqual(['user', prompt])
+  })
+
+  it('that are damaged are reported, and what could be read is kept', async () => {
+    using place = workplace()
+    const many = Array.from({ length: 400 }, (_, index) =>
+      chatgptConversation(`Question ${index}?`, answer, `c-${index}`),
+    )
+    const text = `[${many.map((one) => JSON.stringify(one)).join(',\n')}]`
+    const broken = text.replace('"title":"Boats"', '"title":Boats')
+    const whole = write(place.work, 'broken.json', broken)
+    const archive = zipped({ 'conversations.json': text })
+    const cut = write(place.work, 'cut.zip', archive.subarray(0, archive.length / 2))
+    const empty = write(place.work, 'empty.zip', zipped({ 'readme.txt': 'none' }))
+
+    const one = await place.run('import', 'chats', whole)
+    const two = await place.run('import', 'chats', cut)
+    const three = await place.run('import', 'chats', empty)
+
+    expect(one).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('broken.json, line 1: The conversation is not JSON.'),
+    })
+    expect(one.stdout).toContain(`${399 * 4} turns stored`)
+    expect(two.exitCode).toBe(3)
+    expect(two.stderr).toMatch(/cut\.zip(?:, line \d+)?: The (?:archive|file)/u)
+    expect(three.stderr).toContain('empty.zip: The archive holds no file conversations.json.')
+  })
+})
+
+describe('a directory of sessions', () => {
+  it('is read whole: each conversation goes to the scope of its repository, and other files are left alone', async () => {
+    using place = workplace()
+    const [ledger, other] = ['ledger', 'other'].map((name) => join(place.home, name)) as [string, string]
+    for (const path of [ledger, join(other, 'deep')]) mkdirSync(path, { recursive: true })
+    for (const path of [ledger, other]) execFileSync('git', ['init', '-q', path])
+    const root = join(place.home, 'sessions')
+    write(root, 'a/1.jsonl', claudeCodeSession(ledger, 'In the ledger.', answer, 's1'))
+    write(root, 'b/2.jsonl', codexSession(join(other, 'deep'), 'In the other.', answer))
+    write(root, 'b/3.jsonl', claudeCodeSession(join(place.home, 'gone'), 'In what is gone.', answer, 's3'))
+    write(root, 'notes.json', '{"a": 1}')
+    write(root, 'picture.png', 'x')
+
+    const imported = await place.run('import', 'chats', root)
+
+    expect(imported).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('1 file in no known format left alone.'),
+    })
+    const scopes = new Map((await kept(place)).map(({ text, scope }) => [text, scope]))
+    expect(scopes.get('In the ledger.')).toMatch(/^project:ledger-[0-9a-f]{8}$/u)
+    expect(scopes.get('In the other.')).toMatch(/^project:other-[0-9a-f]{8}$/u)
+    expect(scopes.get('In what is gone.')).toMatch(/^project:gone-[0-9a-f]{8}$/u)
+  })
+
+  it('leaves the lists of prompts alone that Codex and Claude Code keep beside their sessions', async () => {
+    using place = workplace()
+    const home = join(place.home, '.agents')
+    mkdirSync(home)
+    write(home, 'rollout-a.jsonl', codexSession(place.work, prompt, answer))
+    write(home, 'history.jsonl', jsonLines({ session_id: 'cx-1', ts: 1_777_800_000, text: prompt }))
+    write(home, 'session_index.jsonl', jsonLines({ id: 'cx-1', thread_name: 'Boats' }))
+    write(home, 'prompts.jsonl', jsonLines({ display: prompt, project: place.work, sessionId: 'cc-1' }))
+    write(home, 'mine.jsonl', jsonLines({ session: 's', at: '2026-05-03T11:00:00Z', text: 'Bye.' }))
+    write(home, 'damaged.jsonl', 'not JSON')
+
+    const { exitCode, stderr } = await place.run('import', 'chats', home)
+
+    expect(await said(place)).toEqual([['user', 'Bye.'], ...conversation])
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('damaged.jsonl, line 1: The line is not JSON.')
+    expect(stderr).toContain('3 files in no known format left alone.')
+    expect(stderr).not.toMatch(/history|session_index|prompts/)
+  })
+
+  it('of an excluded directory, or before the given day, is left out', async () => {
+    using place = workplace()
+    const path = write(place.work, 'a.jsonl', claudeCodeSession('/private/place', prompt, answer))
+
+    const late = await place.json('import', 'chats', path, '--since', '2026-05-03T10:02:00Z')
+    const excluded = await place.runWith(
+      { env: { CREDENCE_EXCLUDED_DIRECTORIES: '/private' } },
+      'import',
+      'chats',
+      path,
+      '--json',
+    )
+
+    expect(late).toMatchObject({ kept: 2, leftOut: 2 })
+    expect(JSON.parse(excluded.stdout)).toMatchObject({ kept: 0, known: 0, leftOut: 4 })
+  })
+
+  it('masks secrets, reports bad lines with file and line, and goes on', async () => {
+    using place = workplace()
+    const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`
+    const session = claudeCodeSession(place.work, `Use the token ${token}.`, answer).split('\n')
+    session.splice(3, 0, '{"type": "user", "mess', 'null', '\u0000')
+    const path = write(place.work, 'a.jsonl', session.join('\n'))
+
+    const { exitCode, stdout, stderr } = await place.run('import', 'chats', path)
+
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('4 turns stored')
+    expect(stderr).toContain('a.jsonl, line 4: The line is not JSON.')
+    expect(stderr).toContain('a.jsonl, line 5: The line is not a JSON object.')
+    expect(JSON.stringify(await kept(place))).not.toContain(token)
+  })
+
+  it('refuses a file that is none, and says what there is', async () => {
+    using place = workplace()
+    const path = write(place.work, 'numbers.json', '[1, 2, 3]')
+
+    expect(await place.run('import', 'chats', path)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('is unknown'),
+    })
+  })
+})
+
+describe('a turn that a hook has kept', () => {
+  it('is known when its transcript is imported', async () => {
+    using place = workplace()
+    await place.run('hear', prompt, '--session', 'cc-1', '--message-id', 'cc-1-u0', '--at', '2026-05-03T10:00:00Z')
+    const path = write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer))
+
+    expect(await place.json('import', 'chats', path)).toMatchObject({ kept: 3, known: 1 })
+  })
+})
+
+describe('JSON Lines', () => {
+  it('of an export of turns give the same turns again', async () => {
+    using place = workplace()
+    using copy = workplace()
+    await place.run('import', 'chats', write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer)))
+    const exported = jsonLines(...(await kept(place)))
+
+    await copy.run('import', 'chats', write(copy.work, 'turns.jsonl', exported))
+
+    expect(await kept(copy)).toEqual(await kept(place))
+  })
+})

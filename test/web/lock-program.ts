@@ -1,0 +1,10 @@
+import Database from 'better-sqlite3'
+
+// Holds the write lock of a store until standard input ends.
+const db = new Database(process.argv[2] as string)
+db.exec('BEGIN IMMEDIATE')
+process.stdin.resume().on('end', () => {
+  db.exec('ROLLBACK')
+  db.close()
+})
+console.log('locked')

@@ -1,0 +1,169 @@
+import type { Page, Request } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { generateBeliefs } from '../../bench/corpus.ts'
+import { importRecords } from '../../src/memory/transfer/import.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, noBrowser } from './dashboard-at-hand.ts'
+
+const many = 3_000
+const talks = 1_000
+
+describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
+  let dashboard: Dashboard
+  let page: Page
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+    const records = [...generateBeliefs({ count: many, seed: 3 })].map((record, index) => ({
+      place: `belief ${index}`,
+      record,
+    }))
+    const author = { actor: 'person', origin: 'test' } as const
+    await importRecords(dashboard.server.ports, { user: 'local', author, trusted: true }, records)
+    const turns = Array.from({ length: 600 }, (_, at) => ({
+      text: `Turn ${at} of the long talk.`,
+      session: 'long',
+      at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString(),
+    }))
+    await dashboard.memoryAs().hear(turns)
+    const openings = Array.from({ length: talks }, (_, at) => ({
+      text: `Begin of talk ${at}.`,
+      session: `talk-${at}`,
+      at: new Date(Date.UTC(2026, 1, 1, 0, at * 10)).toISOString(),
+    }))
+    await dashboard.memoryAs().hear(openings, { learn: 'nothing' })
+    page = await dashboard.window('/beliefs?sort=name')
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  const rows = () => page.locator('.belief-row').count()
+  const loaded = async () =>
+    Number(
+      (
+        await page
+          .locator('.more-rows')
+          .textContent({ timeout: 100 })
+          .catch(() => '0')
+      )?.replace(/ of.*|,/g, ''),
+    )
+  const scrollTo = (depth: string) =>
+    page.evaluate(`(() => { const list = document.querySelector('.beliefs-list'); list.scrollTop = ${depth} })()`)
+
+  it('keeps few rows in the document however far one scrolls, and the place of all of them', async () => {
+    await page.locator('.belief-row').first().waitFor()
+    const first = await page.locator('.belief-name').first().textContent()
+    await eventually(async () => {
+      await scrollTo('list.scrollHeight')
+      return loaded()
+    }).toBeGreaterThanOrEqual(1_000)
+
+    await eventually(rows).toBeLessThan(300)
+    await eventually(rows).toBeGreaterThan(0)
+    expect(await page.evaluate<number>(`document.querySelector('.beliefs-list').scrollHeight`)).toBeGreaterThan(70_000)
+    expect(await page.locator('.belief-name', { hasText: first as string }).count()).toBe(0)
+
+    await page.locator('.belief-row').nth(20).locator('a').click()
+    await page.locator('.detail .content').waitFor()
+    await page.keyboard.press('j')
+    await eventually(() => page.locator('.belief-link[aria-current=true]').count()).toBe(1)
+    await scrollTo('0')
+    await page
+      .locator('.belief-name', { hasText: first as string })
+      .first()
+      .waitFor()
+    // The next belief is beside the chosen one, not beside what is in view.
+    const chosen = page.url()
+    await page.keyboard.press('j')
+    await eventually(() => page.url()).not.toBe(chosen)
+    await eventually(() =>
+      page.evaluate<boolean>(`document.activeElement?.matches('.belief-link[aria-current=true]') === true`),
+    ).toBe(true)
+  })
+
+  it('asks only for the latest rows after a change, however many have been loaded', async () => {
+    await go(page, '/beliefs')
+    await page.locator('.belief-row').first().waitFor()
+    await eventually(async () => {
+      await scrollTo('list.scrollHeight')
+      return loaded()
+    }).toBeGreaterThanOrEqual(450)
+    // Far from the end, so that no more rows are asked for, and far from the top, where the changed row would move to.
+    await scrollTo('list.scrollHeight / 2')
+    const nameInView = () =>
+      page.evaluate<string>(`(() => { const { x, y, width, height } = document.querySelector('.beliefs-list').getBoundingClientRect()
+        const row = document.elementFromPoint(x + width / 2, y + height / 2)?.closest('.belief-row')
+        return row?.querySelector('.belief-name')?.textContent ?? '' })()`)
+    await eventually(nameInView).not.toBe('')
+    const asked: string[] = []
+    const note = (request: Request) => {
+      if (/\/beliefs\?.*limit=(?!1\b)/.test(request.url())) asked.push(request.url())
+    }
+    page.on('request', note)
+    const name = await nameInView()
+    await dashboard.memoryAs().edit(name, { pinned: true })
+    await dashboard.memoryAs().remember({ name: 'quite new', content: 'Said while the list was open.' })
+    await page.locator('.belief-row', { hasText: name }).locator('.pin-sign').first().waitFor()
+    await scrollTo('0')
+    await page.locator('.belief-row', { hasText: 'quite new' }).waitFor()
+
+    const rowsAsked = asked
+      .map((url) => Number(new URL(url).searchParams.get('limit')))
+      .reduce((sum, one) => sum + one, 0)
+    expect(rowsAsked).toBeLessThanOrEqual(100)
+    expect(await loaded()).toBeGreaterThanOrEqual(450)
+    page.off('request', note)
+  })
+
+  it('filters all of them, not only what has been loaded', async () => {
+    const last = [...generateBeliefs({ count: many, seed: 3 })].at(-1)?.name ?? ''
+    await go(page, '/beliefs')
+    await page.getByLabel('Search beliefs').fill(last)
+    await page.locator('.belief-row', { hasText: last }).first().waitFor()
+    await page.locator('.belief-row', { hasText: last }).first().click()
+    await page.getByRole('heading', { level: 2, name: last }).waitFor()
+  })
+
+  it('opens a long conversation at a turn, and has few turns in the document wherever one scrolls', async () => {
+    await go(page, '/conversations?q=Turn+450')
+    await page.locator('.found-turn .belief-link', { hasText: 'Turn 450 ' }).first().click()
+    await page.locator('.bubble.here', { hasText: 'Turn 450 ' }).waitFor()
+    const inView = (selector: string) =>
+      page.evaluate<boolean>(`(() => { const box = document.querySelector('${selector}').getBoundingClientRect()
+        return box.top >= 0 && box.bottom <= innerHeight })()`)
+    await eventually(() => inView('.bubble.here')).toBe(true)
+    const bubbles = () => page.locator('.bubble').count()
+    expect(await bubbles()).toBeLessThan(250)
+
+    const scrollTalk = (depth: string) =>
+      page.evaluate(
+        `(() => { dispatchEvent(new WheelEvent('wheel')); const talk = document.querySelector('.beliefs-detail'); talk.scrollTop = ${depth} })()`,
+      )
+    await scrollTalk('0')
+    await page.locator('.bubble', { hasText: 'Turn 0 ' }).waitFor()
+    await eventually(() => page.locator('.bubble', { hasText: 'Turn 450 ' }).count()).toBe(0)
+    await eventually(async () => {
+      await scrollTalk('talk.scrollHeight')
+      return page.locator('.bubble', { hasText: 'Turn 599 ' }).count()
+    }).toBe(1)
+    await eventually(bubbles).toBeLessThan(250)
+  })
+
+  it('lists conversations by day, and loads those in view only', async () => {
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/conversations?')) asked.push(request.url())
+    })
+    await go(page, '/conversations')
+    const rows = () => page.locator('.talks .belief-row').count()
+    await page.locator('.talks .belief-row').first().waitFor()
+    await eventually(rows).toBeLessThan(200)
+    const last = 'Begin of talk 0.'
+    expect(await page.locator('.talks .belief-row', { hasText: last }).count()).toBe(0)
+    await eventually(async () => {
+      await scrollTo('list.scrollHeight')
+      return page.locator('.talks .belief-row', { hasText: last }).count()
+    }).toBe(1)
+    await eventually(rows).toBeLessThan(200)
+    // Not the whole list, which is as long as the number of conversations.
+    expect(asked.length).toBeLessThan(talks / 50)
+  })
+})

@@ -1,0 +1,48 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Dashboard, dashboardAtHand, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
+
+describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
+  let dashboard: Dashboard
+  let page: Page
+  beforeAll(async () => {
+    dashboard = await dashboardAtHand()
+    page = await dashboard.window('/people')
+  })
+  afterAll(() => dashboard[Symbol.asyncDispose]())
+  afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
+
+  const panel = (name: string) => page.getByRole('region', { name, exact: true })
+  const send = <Body>(method: string, path: string) => dashboard.server.send<Body>(method, `/api/v1${path}`)
+
+  it('adds a person with an invite that is shown once, makes a team, revokes and removes', async () => {
+    await sees(page, 'Nobody else uses this memory')
+    await page.getByRole('button', { name: 'Add a person' }).click()
+    await page.getByLabel('Name').fill('Ana Maria')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await sees(page, '"Ana Maria" is not the name of a person.')
+    await page.getByLabel('Name').fill('ana')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await sees(page, 'Invite for ana')
+    const invite = await page.locator('dialog code.command').textContent()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await sees(panel('ana'), 'invite, not used yet')
+    expect(invite).toMatch(/^credence_\S{43}$/u)
+    expect(await page.content()).not.toContain(invite ?? '')
+
+    await page.getByRole('button', { name: 'Create a team' }).click()
+    await page.getByLabel('Name').fill('platform')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await sees(panel('Team platform'), 'ana, owner')
+
+    await panel('ana')
+      .getByRole('button', { name: /^Revoke/ })
+      .click()
+    await sees(panel('ana'), 'Revoked ')
+    await panel('ana').getByRole('button', { name: 'Remove ana' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await missesNow(page, 'ana, owner')
+    expect(await send('GET', '/people')).toMatchObject({ status: 200, body: { items: [] } })
+    expect(await send('GET', '/teams')).toMatchObject({ body: { items: [{ name: 'platform', members: [] }] } })
+  })
+})

@@ -1,0 +1,206 @@
+import { useState } from 'preact/hooks'
+import type { Answer, ListedPack } from '../../../../../src/http/api/contract.ts'
+import { ask } from '../../../api/client.ts'
+import { evalsChange } from '../../../api/live.ts'
+import { asRefusal } from '../../../api/refusal.ts'
+import { counted, percent } from '../../../format/numbers.ts'
+import { Link } from '../../../navigation/link.tsx'
+import { Sparkline } from '../../../plots/sparkline.tsx'
+import { useResource } from '../../../state/resource.ts'
+import { say } from '../../../state/toasts.ts'
+import { Badge } from '../../../ui/badge.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { Icon } from '../../../ui/icon.tsx'
+import { Loaded } from '../../../ui/loaded.tsx'
+import { EmptyState } from '../../../ui/notice.tsx'
+import { SkeletonRows } from '../../../ui/skeleton.tsx'
+import { Time } from '../../../ui/time.tsx'
+import { PassBar } from '../pass-bar.tsx'
+import { packAddress, whenOf } from '../run-words.ts'
+import { PackVerdict } from '../verdict.tsx'
+import { isCompared, nothingWorseWords, StandingLine } from './standing.tsx'
+
+/** Every pack with the verdict of its latest run. */
+export function PacksView() {
+  const packs = useResource('packs', (signal) => ask('packs', { signal }), { freshness: evalsChange.value })
+  const found = useResource('standings', (signal) => ask('standings', { signal }), { freshness: evalsChange.value })
+  const standings = found.value?.items ?? []
+  return (
+    <div class="stack">
+      <Headlines standings={standings} />
+      <section class="panel" aria-label="Packs">
+        <Loaded resource={packs} waiting={<SkeletonRows rows={6} label="Loading packs" />}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <EmptyState icon="evaluation" title="There are no packs yet">
+                <p>A pack is a set of messages and what recall must answer. Run the ones that ship with Credence:</p>
+                <code class="command">credence eval all</code>
+              </EmptyState>
+            ) : (
+              <>
+                <PackRows packs={items.filter(({ latest }) => latest !== null)} standings={standings} />
+                <NotRun packs={items.filter(({ latest }) => latest === null)} />
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+    </div>
+  )
+}
+
+type PackStandings = Answer<'standings'>['items']
+
+/** What got worse, pack by pack; one sentence when nothing did. */
+function Headlines({ standings: items }: { readonly standings: PackStandings }) {
+  const worse = items.filter(({ broken }) => broken.length > 0)
+  if (items.length === 0) return null
+  if (worse.length === 0)
+    return (
+      <div class="headline">
+        <Icon name={items.some(isCompared) ? 'check' : 'evaluation'} />
+        <p>
+          <b>{nothingWorseWords(items)}</b>
+        </p>
+      </div>
+    )
+  return (
+    <>
+      {worse.map(({ benchmarkId, title, ...standing }) => (
+        <section key={`${benchmarkId}-${standing.system}`} class="stack tight" aria-label={title}>
+          <h2 class="small-title">
+            <Link href={packAddress(benchmarkId, standing.system)}>{title}</Link>{' '}
+            {standing.system === null ? null : <Badge>{standing.system}</Badge>}
+          </h2>
+          <StandingLine standing={standing} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+type PackRowsProps = { readonly packs: readonly ListedPack[]; readonly standings?: PackStandings }
+
+const PackRows = ({ packs, standings = [] }: PackRowsProps) =>
+  packs.length === 0 ? null : (
+    <ul class="packs">
+      {packs.map((pack) => (
+        <PackRow
+          key={pack.id}
+          pack={pack}
+          others={standings.filter(({ benchmarkId, system }) => benchmarkId === pack.id && system !== pack.system)}
+        />
+      ))}
+    </ul>
+  )
+
+/** A longer group is folded. */
+const longestOpen = 3
+
+/** One's own packs, then those that ship, by subject: most of them are never run by most people. */
+function NotRun({ packs }: { readonly packs: readonly ListedPack[] }) {
+  if (packs.length === 0) return null
+  const shipped = packs.filter(({ source }) => source === 'shipped')
+  const groups = [...Map.groupBy(shipped, ({ tags }) => tags[0] ?? 'other')]
+  return (
+    <>
+      <h2 class="group-title">Not run yet</h2>
+      <PackRows packs={packs.filter(({ source }) => source === 'store')} />
+      {groups
+        .toSorted(([, one], [, other]) => one.length - other.length)
+        .map(([subject, of]) =>
+          of.length <= longestOpen ? (
+            <PackRows key={subject} packs={of} />
+          ) : (
+            <details key={subject} class="pack-group">
+              <summary>
+                <b>{capitalised(subject)}</b>{' '}
+                <span class="soft small">
+                  {counted(of.length, 'pack')},{' '}
+                  {counted(
+                    of.reduce((sum, { cases }) => sum + cases, 0),
+                    'case',
+                  )}
+                </span>
+              </summary>
+              <PackRows packs={of} />
+            </details>
+          ),
+        )}
+    </>
+  )
+}
+
+const capitalised = (tag: string): string => `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`.replaceAll('-', ' ')
+
+/** `others`: systems besides the one of the verdict that got worse. */
+function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others: PackStandings }) {
+  const { id, title, description, cases, system, verdict, latest, problem, source } = pack
+  return (
+    <li class={latest === null ? 'pack-row not-run' : 'pack-row'}>
+      <div class="pack-title">
+        <Link href={packAddress(id)}>{title}</Link>
+        {latest === null ? null : <PackVerdict verdict={verdict} />}
+        {pack.isSaturated ? (
+          <span title="Every whole run passed every case: a regression test, not evidence of quality.">
+            <Badge tone="odd">saturated</Badge>
+          </span>
+        ) : null}
+        <p class="soft small">
+          {counted(cases, 'case')}
+          {source === 'shipped' ? ', ships with Credence' : ''}
+          {problem === null ? (description === null ? '' : `. ${description}`) : `. ${problem}`}
+        </p>
+      </div>
+      {latest === null ? null : (
+        <div class="pack-result">
+          {latest.passRate === null ? (
+            <span class="soft small">no figures yet</span>
+          ) : (
+            <>
+              <span class="row">
+                <PassBar listed={latest} />
+                <Sparkline values={pack.recent} label={`Pass rates of the last ${pack.recent.length} runs`} />
+              </span>
+              <span class="soft small number">
+                {system === null ? '' : `${system}: `}
+                {percent(latest.passRate)} of {counted(latest.run.totalCases, 'case')} passed,{' '}
+                <Time at={whenOf(latest)} />
+              </span>
+              {others.map((other) => (
+                <Link
+                  key={other.system}
+                  class="small number other-system"
+                  href={packAddress(id, other.system)}
+                >{`${other.system}: ${percent(other.latest.passRate ?? 0)} passed, worse than before`}</Link>
+              ))}
+            </>
+          )}
+        </div>
+      )}
+      {pack.isRunnable ? <RunButton pack={id} /> : <span />}
+    </li>
+  )
+}
+
+/** Runs a pack in the background; the page hears of its end by itself. */
+export function RunButton({ pack }: { readonly pack: string }) {
+  const [isBusy, setBusy] = useState(false)
+  const start = async () => {
+    setBusy(true)
+    try {
+      const { runId } = await ask('startRun', { body: { pack } })
+      say(`Running ${pack} as ${runId}. Its figures appear here when it is done.`)
+      evalsChange.value += 1
+    } catch (error) {
+      const { message, hint } = asRefusal(error)
+      say(`${message} ${hint}`, { tone: 'failed' })
+    }
+    setBusy(false)
+  }
+  return (
+    <Button class="small" isBusy={isBusy} onClick={() => void start()} aria-label={`Run ${pack}`}>
+      Run
+    </Button>
+  )
+}

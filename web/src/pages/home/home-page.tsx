@@ -1,0 +1,280 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from '../../api/client.ts'
+import { evalsChange, journalHead } from '../../api/live.ts'
+import { count } from '../../format/numbers.ts'
+import { Link } from '../../navigation/link.tsx'
+import { address } from '../../navigation/match.ts'
+import { navigate } from '../../navigation/router.ts'
+import { candidateCount, health, proposalCount } from '../../state/memory-facts.ts'
+import { useResource } from '../../state/resource.ts'
+import { useSettled } from '../../state/settled.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Refused } from '../../ui/notice.tsx'
+import { StandingLine } from '../evaluation/packs/standing.tsx'
+import { HostRow, hostName } from '../hosts/host-row.tsx'
+import { longestMessage, message } from '../recall/recall-state.ts'
+import { Given } from './given.tsx'
+
+/** The first screen: what this is, what an agent would be given, what waits, and whether all is well. */
+export function HomePage() {
+  const [isReady, setReady] = useState(false)
+  return (
+    <>
+      <header class="page-head">
+        <h1>Your agents’ memory</h1>
+        <p class="lead">
+          Credence remembers what you tell your AI agents. For each message it gives them the few facts that matter, and
+          shows why. Everything stays on this machine.
+        </p>
+      </header>
+      <div class={isReady ? 'home' : 'home waiting'}>
+        <div class="stack">
+          <Try onReady={() => setReady(true)} />
+          <LastRegression />
+        </div>
+        <div class="stack">
+          <Waiting />
+          <Today />
+          <Connected />
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** A message box that answers at once, and three things to ask that are known to be answered. */
+function Try({ onReady }: { readonly onReady: () => void }) {
+  const asked = useSettled(message.value)
+  const examples = useResource('examples', loadExamples, { freshness: journalHead.value })
+  const scopes = health.value?.scopes ?? []
+  const given = useResource(
+    JSON.stringify([asked, scopes]),
+    async (signal) => ({
+      asked,
+      answer: await ask('recall', { body: { message: asked.slice(0, longestMessage), scopes: [...scopes] }, signal }),
+    }),
+    { freshness: journalHead.value, keep: true },
+  )
+  const say = (text: string) => {
+    message.value = text
+  }
+  // All of it comes at once, so that nothing moves when it comes.
+  const isReady = [examples, given].every(({ value, error }) => value !== null || error !== null)
+  useEffect(() => {
+    if (isReady) onReady()
+  }, [isReady])
+  return (
+    <section class="panel" aria-label="Try it">
+      <header class="panel-head">
+        <h2>What would your agent get?</h2>
+      </header>
+      <div class="panel-pad stack tight">
+        <form
+          class="try"
+          onSubmit={(event) => {
+            event.preventDefault()
+            navigate('/recall')
+          }}
+        >
+          <label class="unseen" for="home-message">
+            Message
+          </label>
+          <textarea
+            id="home-message"
+            class="area"
+            rows={2}
+            dir="auto"
+            placeholder="Write what you would say to your agent"
+            value={message.value}
+            onInput={(event) => say(event.currentTarget.value)}
+          />
+        </form>
+        {isReady ? (
+          <>
+            <div class="chips">
+              {(examples.value ?? []).map((text) => (
+                <button key={text} type="button" class="scope-chip example" onClick={() => say(text)}>
+                  {text}
+                </button>
+              ))}
+            </div>
+            <div class="stack tight" aria-live="polite" aria-busy={given.isLoading}>
+              {given.value === null ? (
+                <Refused error={given.error} />
+              ) : (
+                <Given answer={given.value.answer} isAsked={given.value.asked.trim() !== ''} />
+              )}
+            </div>
+            <p class="row">
+              <Button icon="recall" onClick={() => navigate('/recall')}>
+                See all reasons, and what was left out
+              </Button>
+            </p>
+          </>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+/** Questions about what is really in this memory. */
+async function loadExamples(signal: AbortSignal): Promise<readonly string[]> {
+  // What is recalled most is known to be asked for.
+  const query = { current: true, candidates: false, order: 'recalled', limit: 40 } as const
+  const { items } = await ask('listBeliefs', { query, signal })
+  const scopes = health.peek()?.scopes ?? []
+  const inView = items
+    .map(({ belief }) => belief)
+    .filter(({ scopes: own, pinned, type, subtype }) => {
+      return !pinned && type !== 'open_question' && subtype === null && own.some((scope) => scopes.includes(scope))
+    })
+  const forms = ['What do we know about %?', 'Tell me about %.', 'What did we say about %?']
+  return inView.slice(0, 3).map(({ name }, index) => (forms[index] ?? '%').replace('%', () => name))
+}
+
+function Waiting() {
+  // A sync notes its conflicts after its changes are in the journal, so what came with those may be too old.
+  const found = useResource('mirror', (signal) => ask('mirror', { signal }), { freshness: journalHead.value })
+  const mirror = found.value ?? health.value?.mirror
+  const waiting = [
+    { href: '/review', name: 'Proposed changes', number: proposalCount.value },
+    { href: '/review', name: 'Statements found in conversations', number: candidateCount.value },
+    { href: '/health', name: 'Conflicts with MEMORY.md', number: mirror?.conflicts ?? null },
+    // Seldom, so it is listed only when there is one.
+    ...(mirror?.isHeld === true
+      ? [{ href: '/health', name: 'An edit of MEMORY.md that removes many lines', number: 1 }]
+      : []),
+  ]
+  return (
+    <section class="panel" aria-label="Waiting for you">
+      <header class="panel-head">
+        <h2>Waiting for you</h2>
+        {waiting.every(({ number }) => number === 0) ? <Badge tone="good">nothing</Badge> : null}
+      </header>
+      <ul class="counts">
+        {waiting.map(({ href, name, number }) => (
+          <li key={name}>
+            <Link class={number === 0 ? 'soft' : ''} href={href}>
+              {name}
+            </Link>
+            <b class={number === 0 ? 'number soft' : 'number'}>{number === null ? '–' : count(number)}</b>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Today() {
+  const day = new Date().toISOString().slice(0, 10)
+  const found = useResource(
+    'today',
+    async (signal) => {
+      const query = { current: true, recalled: true, order: 'recalled', limit: 50 } as const
+      const [growth, most] = await Promise.all([ask('growth', { signal }), ask('listBeliefs', { query, signal })])
+      return { growth, beliefs: most.items.filter(({ recalledAt }) => recalledAt?.startsWith(day)).slice(0, 5) }
+    },
+    { freshness: journalHead.value },
+  )
+  const today = found.value?.growth.recalls.find((one) => one.day === day)
+  const beliefs = found.value?.beliefs ?? []
+  const facts = health.value
+  return (
+    <section class="panel" aria-label="Today">
+      <header class="panel-head">
+        <h2>Today</h2>
+        <Link class="small to-end" href="/growth">
+          Over time
+        </Link>
+      </header>
+      <dl class="figures flat">
+        <div>
+          <dt>Recalls</dt>
+          <dd class="number">{count(today?.recalls ?? 0)}</dd>
+        </div>
+        <div>
+          <dt>Found something</dt>
+          <dd class="number">
+            {today === undefined ? '–' : `${count(today.recalls - today.silent)} of ${count(today.recalls)}`}
+          </dd>
+        </div>
+        <div>
+          <dt>Current beliefs</dt>
+          <dd class="number">{facts === null ? '–' : count(facts.counts.current)}</dd>
+        </div>
+      </dl>
+      <p class="panel-foot small clip">
+        {found.value === null ? (
+          '\u00a0'
+        ) : beliefs.length === 0 ? (
+          <span class="soft">No belief was recalled today.</span>
+        ) : (
+          <>
+            <span class="soft">Recalled today: </span>
+            {beliefs.map(({ belief }, index) => (
+              <span key={belief.id}>
+                {index === 0 ? '' : ', '}
+                <Link href={address('beliefs', belief.id)}>{belief.name}</Link>
+              </span>
+            ))}
+          </>
+        )}
+      </p>
+    </section>
+  )
+}
+
+function LastRegression() {
+  const found = useResource('standings', (signal) => ask('standings', { signal }), { freshness: evalsChange.value })
+  const [worst] = found.value?.items ?? []
+  if (worst === undefined || worst.broken.length === 0) return null
+  const { benchmarkId: _id, title, ...standing } = worst
+  return (
+    <section class="panel" aria-label="Last regression">
+      <header class="panel-head">
+        <h2>Last regression</h2>
+        <Link class="small to-end" href="/evaluation">
+          Evaluation
+        </Link>
+      </header>
+      <StandingLine standing={standing} />
+      <p class="panel-foot small">
+        {title} {standing.system === null ? null : <Badge>{standing.system}</Badge>}
+      </p>
+    </section>
+  )
+}
+
+function Connected() {
+  const found = useResource('hosts', (signal) => ask('hosts', { signal }))
+  const items = found.value?.items ?? []
+  const known = items.filter(({ connected, detected }) => connected !== 'no' || detected)
+  const isUsed = known.some(({ connected }) => connected !== 'no')
+  const [first] = known
+  return (
+    <section class="panel" aria-label="Connect your agent">
+      <header class="panel-head">
+        <h2>Connect your agent</h2>
+        <Link class="small to-end" href="/hosts">
+          All programs
+        </Link>
+      </header>
+      {known.length === 0 ? null : (
+        <ul class="host-rows">
+          {known.map((host) => (
+            <HostRow key={host.host} host={host} />
+          ))}
+        </ul>
+      )}
+      {isUsed || found.value === null ? null : (
+        <div class="panel-pad stack tight">
+          <p>
+            No program uses this memory yet. To connect {hostName(first?.host ?? 'claude-code')}, run in a terminal:
+          </p>
+          <code class="command">credence connect {first?.host ?? 'claude-code'}</code>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks'
+import type { Answer, Body, Query } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
+import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice, Field } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+
+const longestName = 64
+const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
+
+/** Adds a person, and shows the invite, which the server does not keep. */
+export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; readonly onAdded: () => void }) {
+  const [name, setName] = useState('')
+  const [added, setAdded] = useState<Answer<'addPerson'> | null>(null)
+  if (added !== null)
+    return (
+      <Dialog title={`Invite for ${added.person.name}`} onClose={onClose}>
+        <div class="stack">
+          <p>
+            Send it to {added.person.name}, who exchanges it for a token of their own, once:{' '}
+            <code>POST /api/v1/tokens</code> with the invite as the bearer token. It is shown only now.
+          </p>
+          <p class="row">
+            <code class="command break">{added.invite.secret}</code>
+            <CopyButton text={added.invite.secret} label="Copy" />
+          </p>
+          <div class="actions">
+            <Button tone="main" onClick={onClose}>
+              Done
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    )
+  const add = async (): Promise<Refusal | null> => {
+    try {
+      setAdded(await ask('addPerson', { body: { name } }))
+      onAdded()
+      return null
+    } catch (error) {
+      return asRefusal(error)
+    }
+  }
+  return (
+    <FormDialog title="Add a person" submit="Add" isIdle={name === ''} onClose={onClose} onSubmit={add}>
+      <Field label="Name" value={name} onInput={setName} maxLength={longestName} help={nameHelp} isRequired />
+    </FormDialog>
+  )
+}
+
+type CreateTeamProps = {
+  readonly people: readonly string[]
+  readonly onClose: () => void
+  readonly onCreate: (team: Body<'createTeam'>) => Promise<Refusal | null>
+}
+
+export function CreateTeam({ people, onClose, onCreate }: CreateTeamProps) {
+  const [name, setName] = useState('')
+  const [owner, setOwner] = useState(people[0] ?? '')
+  return (
+    <FormDialog
+      title="Create a team"
+      submit="Create"
+      isIdle={name === '' || owner === ''}
+      onClose={onClose}
+      onSubmit={() => onCreate({ name, owner })}
+    >
+      <Field label="Name" value={name} onInput={setName} maxLength={longestName} help={nameHelp} isRequired />
+      <Choice
+        label="Owner, who adds the members"
+        value={owner}
+        options={people.map((one) => [one, one])}
+        onChoose={setOwner}
+      />
+    </FormDialog>
+  )
+}
+
+type Fate = NonNullable<NonNullable<Query<'removePerson'>>['memory']>
+type RemoveProps = {
+  readonly name: string
+  readonly onClose: () => void
+  readonly onRemove: (memory: Fate) => Promise<Refusal | null>
+}
+
+export function Remove({ name, onClose, onRemove }: RemoveProps) {
+  const [memory, setMemory] = useState<Fate>('keep')
+  return (
+    <FormDialog title={`Remove ${name}`} submit="Remove" onClose={onClose} onSubmit={() => onRemove(memory)}>
+      <p>Tokens and memberships end at once.</p>
+      <Choice
+        label="The memory"
+        value={memory}
+        options={[
+          ['keep', 'is kept in the store'],
+          ['erase', 'is erased for good'],
+        ]}
+        onChoose={setMemory}
+      />
+    </FormDialog>
+  )
+}

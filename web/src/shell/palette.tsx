@@ -1,0 +1,151 @@
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from '../api/client.ts'
+import { dayOf } from '../format/time.ts'
+import { address } from '../navigation/match.ts'
+import { navigate } from '../navigation/router.ts'
+import { useResource } from '../state/resource.ts'
+import { nextTheme } from '../state/theme.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { isKeysHelpOpen } from './keys-help.tsx'
+import { places } from './places.ts'
+
+export const isPaletteOpen = signal(false)
+
+type Entry = {
+  readonly key: string
+  readonly name: string
+  readonly note: string
+  readonly icon: IconName
+  readonly act: () => void
+}
+
+const actions: readonly Entry[] = [
+  { key: 'new', name: 'New belief', note: 'Action', icon: 'plus', act: () => navigate('/beliefs?new=yes') },
+  {
+    key: 'never',
+    name: 'Beliefs that were never recalled',
+    note: 'View',
+    icon: 'filter',
+    act: () => navigate('/beliefs?recalled=never'),
+  },
+  { key: 'theme', name: 'Change the theme', note: 'Action', icon: 'moon', act: nextTheme },
+  {
+    key: 'keys',
+    name: 'Keyboard shortcuts',
+    note: 'Action',
+    icon: 'keys',
+    act: () => {
+      isKeysHelpOpen.value = true
+    },
+  },
+]
+
+document.addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey) return
+  event.preventDefault()
+  isPaletteOpen.value = !isPaletteOpen.peek()
+})
+
+/** Everything by its name: pages, actions, beliefs and what was said. */
+export function Palette() {
+  return isPaletteOpen.value ? <OpenPalette /> : null
+}
+
+function OpenPalette() {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const close = () => {
+    isPaletteOpen.value = false
+  }
+  const found = useResource(text.trim(), (abort) => search(text.trim(), abort), { keep: true })
+  const wanted = text.trim().toLowerCase()
+  const pages = places.map(({ href, name, icon }) => ({
+    key: href,
+    name,
+    note: 'Page',
+    icon,
+    act: () => navigate(href),
+  }))
+  const named = [...pages, ...actions].filter(({ name }) => name.toLowerCase().includes(wanted))
+  const entries = [...named, ...(found.value ?? [])]
+  const here = Math.min(at, Math.max(0, entries.length - 1))
+  useEffect(() => setAt(0), [text])
+  useEffect(() => document.getElementById(`palette-${here}`)?.scrollIntoView({ block: 'nearest' }), [here])
+  const choose = (entry: Entry | undefined) => {
+    if (entry === undefined) return
+    close()
+    entry.act()
+  }
+  return (
+    <Dialog title="Go to" onClose={close}>
+      <input
+        class="input"
+        role="combobox"
+        aria-label="Page, belief, conversation or action"
+        aria-expanded="true"
+        aria-controls="palette-entries"
+        aria-activedescendant={entries.length === 0 ? undefined : `palette-${here}`}
+        placeholder="Page, belief, conversation or action"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={500}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowDown') setAt(Math.min(entries.length - 1, here + 1))
+          else if (event.key === 'ArrowUp') setAt(Math.max(0, here - 1))
+          else if (event.key === 'Enter') choose(entries[here])
+          else return
+          event.preventDefault()
+        }}
+      />
+      <div class="palette" id="palette-entries" role="listbox" aria-label="Results">
+        {entries.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above, as in every combobox.
+          <div
+            key={entry.key}
+            id={`palette-${index}`}
+            class="palette-entry"
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === here}
+            onClick={() => choose(entry)}
+          >
+            <Icon name={entry.icon} />
+            <span class="clip" dir="auto">
+              {entry.name}
+            </span>
+            <span class="soft small clip">{entry.note}</span>
+          </div>
+        ))}
+        {entries.length === 0 ? <p class="soft panel-pad">Nothing has this name.</p> : null}
+      </div>
+    </Dialog>
+  )
+}
+
+async function search(text: string, signal: AbortSignal): Promise<readonly Entry[]> {
+  if (text.length < 2) return []
+  const [beliefs, said] = await Promise.all([
+    ask('listBeliefs', { query: { query: text, current: true, limit: 6 }, signal }),
+    ask('search', { query: { q: text, in: 'turns', limit: 4 }, signal }),
+  ])
+  return [
+    ...beliefs.items.map(({ belief }) => ({
+      key: belief.id,
+      name: belief.name,
+      note: belief.content,
+      icon: 'beliefs' as const,
+      act: () => navigate(address('beliefs', belief.id)),
+    })),
+    ...said.quotes.map((quote) => ({
+      key: `${quote.turn}-${quote.text}`,
+      name: quote.text,
+      note: `said on ${dayOf(quote.at)}`,
+      icon: 'chat' as const,
+      act: () => navigate(`${address('conversations', quote.session)}?turn=${encodeURIComponent(quote.turn)}`),
+    })),
+  ]
+}
