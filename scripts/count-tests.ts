@@ -1,8 +1,10 @@
 // Prints which tests failed and why, and how many passed, failed and were skipped, from the JSON reports of the test
 // runner. A test file that could not be loaded has no tests to count, so it counts as one failure: otherwise it would
-// look like success.
-import { readFileSync } from 'node:fs'
+// look like success. Where NAME.again.json is beside NAME.json, the failed tests were run a second time: those that
+// passed then are listed as unsteady. With --failed-files, prints only the files with failed tests.
+import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { z } from 'zod'
 
 const Report = z.object({
@@ -25,28 +27,50 @@ const Report = z.object({
 /** Enough of a failure to know what it is; the whole of it stands further up. */
 const linesPerFailure = 12
 
-const paths = process.argv.slice(2)
-if (paths.length === 0) throw new Error('Usage: count-tests.ts REPORT…')
-// A report that is missing means that its tests never ended, so reading it must fail.
-const testResults = paths.flatMap((path) => Report.parse(JSON.parse(readFileSync(path, 'utf8'))).testResults)
+const { values, positionals: paths } = parseArgs({
+  allowPositionals: true,
+  options: { 'failed-files': { type: 'boolean', default: false } },
+})
+if (paths.length === 0) throw new Error('Usage: count-tests.ts [--failed-files] REPORT…')
 
-const tests = testResults.flatMap((file) => {
-  const found = file.assertionResults.map((test) => ({
-    status: test.status,
-    name: `${relative('.', file.name)}: ${test.fullName}`,
-    failure: test.failureMessages?.join('\n') ?? '',
-  }))
-  const unloaded = file.status === 'failed' && found.every((test) => test.status !== 'failed')
-  return unloaded
-    ? [...found, { status: 'failed' as const, name: relative('.', file.name), failure: file.message ?? '' }]
-    : found
+// A report that is missing means that its tests never ended, so reading it must fail.
+const testsOf = (path: string) =>
+  Report.parse(JSON.parse(readFileSync(path, 'utf8'))).testResults.flatMap((result) => {
+    const file = relative('.', result.name)
+    const found = result.assertionResults.map((test) => ({
+      file,
+      status: test.status,
+      name: `${file}: ${test.fullName}`,
+      failure: test.failureMessages?.join('\n') ?? '',
+    }))
+    const unloaded = result.status === 'failed' && found.every((test) => test.status !== 'failed')
+    return unloaded ? [...found, { file, status: 'failed' as const, name: file, failure: result.message ?? '' }] : found
+  })
+
+const tests = paths.flatMap((path) => {
+  const again = path.replace(/\.json$/u, '.again.json')
+  const second = existsSync(again) ? testsOf(again) : []
+  const passedAgain = new Set(second.filter((test) => test.status === 'passed').map((test) => test.name))
+  const failedAgain = new Set(second.filter((test) => test.status === 'failed').map((test) => test.file))
+  return testsOf(path).map((test) => {
+    // A file that could not be loaded is steady again when all of its tests pass.
+    const passes =
+      test.name === test.file ? second.length > 0 && !failedAgain.has(test.file) : passedAgain.has(test.name)
+    return test.status === 'failed' && passes ? { ...test, status: 'unsteady' as const } : test
+  })
 })
 const failures = tests.filter((test) => test.status === 'failed')
-const passed = tests.filter((test) => test.status === 'passed').length
 
-for (const { name, failure } of failures) {
-  console.log(`FAILED TEST: ${name}`)
-  for (const line of failure.split('\n').slice(0, linesPerFailure)) console.log(`  ${line}`)
+if (values['failed-files']) {
+  for (const file of new Set(failures.map((test) => test.file))) console.log(file)
+} else {
+  const unsteady = tests.filter((test) => test.status === 'unsteady')
+  const passed = tests.filter((test) => test.status === 'passed').length + unsteady.length
+  for (const { status, name, failure } of [...unsteady, ...failures]) {
+    console.log(`${status === 'failed' ? 'FAILED TEST' : 'UNSTEADY TEST, passed when run again'}: ${name}`)
+    for (const line of failure.split('\n').slice(0, linesPerFailure)) console.log(`  ${line}`)
+  }
+  if (unsteady.length > 0) console.log(`Of the passed tests, ${unsteady.length} failed at first.`)
+  console.log(`${passed} passed, ${failures.length} failed, ${tests.length - passed - failures.length} skipped`)
+  if (failures.length > 0 || passed === 0) process.exitCode = 1
 }
-console.log(`${passed} passed, ${failures.length} failed, ${tests.length - passed - failures.length} skipped`)
-if (failures.length > 0 || passed === 0) process.exitCode = 1

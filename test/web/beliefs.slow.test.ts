@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, missesNow, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
   let dashboard: Dashboard

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { build } from 'vite'
 import { expect } from 'vitest'
 import { listen } from '../../src/http/listen.ts'
@@ -9,15 +8,7 @@ import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Author } from '../../src/memory/ports.ts'
 import { serverAtHand, token } from '../http/server-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-
-const executablePath = process.env.CREDENCE_CHROMIUM || '/usr/bin/chromium'
-
-/** Why the pages cannot be tested here; null when they can. */
-export const noBrowser = existsSync(executablePath)
-  ? null
-  : `there is no browser at ${executablePath}; CREDENCE_CHROMIUM names another`
-
-if (noBrowser !== null) console.warn(`The dashboard was not tested: ${noBrowser}.`)
+import { launchBrowser } from './browser.ts'
 
 /**
  * How long a state is waited for. Only what never comes takes so long: a machine with other work to do is slow, not wrong.
@@ -25,17 +16,6 @@ if (noBrowser !== null) console.warn(`The dashboard was not tested: ${noBrowser}
 const patienceMs = 30_000
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
 /** What a browser says of an answer that is a refusal; that one was meant is for the test to know. */
 const refusal = /^Failed to load resource: the server responded with a status of 4/
 
@@ -52,7 +32,7 @@ export async function dashboardAtHand() {
   const serve = (port: number) => listen((request) => server.app.fetch(request), { host: '127.0.0.1', port })
   let listening = await serve(0)
   const { url, port } = listening
-  const browser = await chromium.launch({ executablePath, args: flags })
+  const browser = await launchBrowser()
   const problems: string[] = []
 
   return {

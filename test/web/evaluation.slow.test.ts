@@ -3,7 +3,8 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   let dashboard: Dashboard

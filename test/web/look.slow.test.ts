@@ -4,7 +4,8 @@ import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
-import { type Dashboard, dashboardAtHand, go, noBrowser } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, go } from './dashboard-at-hand.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 

@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, missesNow, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
   let dashboard: Dashboard

@@ -2,7 +2,8 @@ import type { Page, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { generateBeliefs } from '../../bench/corpus.ts'
 import { importRecords } from '../../src/memory/transfer/import.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, noBrowser } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, eventually, go } from './dashboard-at-hand.ts'
 
 const many = 3_000
 const talks = 1_000

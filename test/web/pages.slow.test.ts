@@ -9,7 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer } from '../../src/http/api/contract.ts'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
 import { storeFile } from '../../src/open-memory.ts'
-import { type Dashboard, dashboardAtHand, eventually, go, noBrowser, sees } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the palette', () => {
   let dashboard: Dashboard

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Dashboard, dashboardAtHand, missesNow, noBrowser, sees } from './dashboard-at-hand.ts'
+import { noBrowser } from './browser.ts'
+import { type Dashboard, dashboardAtHand, missesNow, sees } from './dashboard-at-hand.ts'
 
 describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
   let dashboard: Dashboard
