@@ -59,23 +59,26 @@ async function faultEverywhere(
   const step = count(10) === 10 ? 1 : 3
   for (let index = 0; index < aims.length; index += step) {
     const { call, number, error, about } = aims[index] as (typeof aims)[number]
-    using trial = temporaryDirectory()
-    const cwd = join(trial.path, 'work')
-    cpSync(template, cwd, { recursive: true })
+    // Another thread has its own call of that number, and may meet the fault instead, or as well; how often depends on the
+    // machine's other work. So a fault that missed is tried again.
+    for (let tries = 0; tries < 4; tries += 1) {
+      using trial = temporaryDirectory()
+      const cwd = join(trial.path, 'work')
+      cpSync(template, cwd, { recursive: true })
 
-    const ending = await traced(argv, cwd, `${call}:error=${error}:when=${number}`)
+      const ending = await traced(argv, cwd, `${call}:error=${error}:when=${number}`)
 
-    const hits = ending.record.filter((line) => line.includes('INJECTED'))
-    // Another thread has its own call of that number, and may have met the fault instead, or as well. A call that only reads
-    // may have that number too; no disk is too full to be read.
-    const isMeant = hits.length === 1 && isIn(cwd, hits[0] ?? '') && isWrite(call, hits[0] ?? '')
-    if (!isMeant) sums.missed += 1
-    else {
-      sums[await check(cwd, ending, `${error} of ${call} ${number}: ${about.slice(0, 200)}`)] += 1
-      sums.injected += 1
+      const hits = ending.record.filter((line) => line.includes('INJECTED'))
+      // A call that only reads may have that number too; no disk is too full to be read.
+      if (hits.length === 1 && isIn(cwd, hits[0] ?? '') && isWrite(call, hits[0] ?? '')) {
+        sums[await check(cwd, ending, `${error} of ${call} ${number}: ${about.slice(0, 200)}`)] += 1
+        sums.injected += 1
+        break
+      }
+      sums.missed += 1
     }
   }
-  expect(sums.injected).toBeGreaterThan(sums.missed)
+  expect(sums.injected).toBeGreaterThan(aims.length / step / 2)
   expect(sums.failed).toBeGreaterThan(0)
   return JSON.stringify(sums)
 }
