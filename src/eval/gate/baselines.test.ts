@@ -135,9 +135,14 @@ describe('replacing a snapshot', () => {
     ['a lower metric', { metrics: { actionOutcomeScore: 0.9 } }, 'ama-memory actionOutcomeScore goes from 0.9 to 0.81'],
     ['a lost metric', { metrics: { gone: 0.9 } }, 'ama-memory loses gone'],
     ['a lost benchmark', { benchmarkId: 'gone' }, 'gone loses passRate'],
+    ['fewer cases', { totalCases: 13 }, 'ama-memory totalCases goes from 13 to 12'],
+    ['cases that end in an error', { errorCases: 0 }, 'ama-memory errorCases goes from 0 to 1'],
   ])('refuses %s without a reason, and keeps the reason', async (_name, figures, message) => {
     using store = temporaryDirectory()
-    plant(store.path, { 'runs/run-001.json': aRun(), 'baselines/main.json': anEarlier(figures) })
+    plant(store.path, {
+      'runs/run-001.json': aRun({ errorCases: 1, failedCases: 2 }),
+      'baselines/main.json': anEarlier(figures),
+    })
 
     await expect(createSnapshot(store.path, { ...request, force: true })).rejects.toMatchObject({
       code: 'conflict',

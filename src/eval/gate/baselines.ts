@@ -153,8 +153,17 @@ const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmar
 function fallsOf(before: BaselineBenchmark, after: BaselineBenchmark | undefined) {
   const { benchmarkId, passRate, metrics = {}, metricDeclarations = [], system } = before
   const about = { benchmarkId, ...(system && { system: system.name }) }
+  // Cases that were taken out, or that end in an error instead of a failure, leave the pass rate as it is.
+  const counts =
+    after === undefined
+      ? []
+      : [
+          ['totalCases', before.totalCases ?? 0, after.totalCases ?? 0] as const,
+          ['errorCases', before.errorCases ?? 0, after.errorCases ?? 0] as const,
+        ]
   const figures: readonly (readonly [string, number, number | null])[] = [
     ['passRate', passRate, after?.passRate ?? null],
+    ...counts,
     ...Object.entries(metrics).map(([name, value]) => [name, value, after?.metrics?.[name] ?? null] as const),
   ]
   return figures.flatMap(([figure, from, to]) => {
