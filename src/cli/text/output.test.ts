@@ -96,6 +96,17 @@ describe('columns', () => {
   it('makes nothing of no rows', () => {
     expect(columns([])).toBe('')
   })
+
+  it('knows that some characters take two columns, and some none', () => {
+    const rows = [
+      ['名前', 'x'],
+      ['Cafe\u0301', 'x'],
+      ['👍 ok', 'x'],
+      ['plain', 'x'],
+    ]
+
+    expect(columns(rows, { indent: 0 })).toBe('名前   x\nCafe\u0301   x\n👍 ok  x\nplain  x')
+  })
 })
 
 it('indents every line but empty ones', () => {

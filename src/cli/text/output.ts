@@ -100,20 +100,32 @@ export const indented = (text: string, indent: number, width = Number.POSITIVE_I
     .map((line) => (line === '' ? '' : ' '.repeat(indent) + line))
     .join('\n')
 
+const wide =
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60]/u
+
+/** The columns of a terminal that a text takes: two for a wide character, none for a combining mark. */
+function widthOf(text: string): number {
+  if (/^[ -~]*$/u.test(text)) return text.length
+  const characters = [...text.replaceAll(/\p{M}|\u200d/gu, '')]
+  return characters.length + characters.filter((character) => wide.test(character)).length
+}
+
 /** Rows of cells in columns as wide as they need, two spaces apart; the last column wraps. */
 export function columns(
   rows: readonly (readonly string[])[],
   { indent = 2, width = Number.POSITIVE_INFINITY } = {},
 ): string {
   const count = Math.max(0, ...rows.map((row) => row.length))
-  const widths = Array.from({ length: count }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const widths = Array.from({ length: count }, (_, column) =>
+    Math.max(...rows.map((row) => widthOf(row[column] ?? ''))),
+  )
   return rows
     .map((row) => {
       const before = row
         .slice(0, -1)
-        .map((cell, column) => cell.padEnd((widths[column] ?? 0) + 2))
+        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) + 2 - widthOf(cell)))
         .join('')
-      const start = indent + before.length
+      const start = indent + widthOf(before)
       const [first = '', ...rest] = wrap(row.at(-1) ?? '', Math.max(width - start, 20))
       return [' '.repeat(indent) + before + first, ...rest.map((line) => ' '.repeat(start) + line)]
         .map((line) => line.trimEnd())
