@@ -5,7 +5,7 @@ import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/rules.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { Conversations, type Placed, type Talk } from './conversations.ts'
-import { type Answer, type Dialect, isObject, type JsonObject } from './dialects/dialect.ts'
+import { type Answer, type Dialect, isObject, type JsonObject } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
 /** Whose memory, and which scopes of it. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import zlib from 'node:zlib'
-import { type Answer, type Dialect, isObject, type JsonObject } from './dialects/dialect.ts'
+import { type Answer, type Dialect, isObject, type JsonObject } from './dialects.ts'
 
 /** Longer answers are passed on, but not kept. */
 const largestCopy = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Conversation, HistoryMessage } from './dialects/dialect.ts'
+import type { Conversation, HistoryMessage } from './dialects.ts'
 
 /** A message of the person and everything that was answered to it. */
 type Exchange = {

@@ -11,10 +11,7 @@ import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
 import { type MemoryDeps, MemoryLane, type Prepared, type View } from './add-memory.ts'
 import { AnswerCopy } from './answer-copy.ts'
-import { chatCompletions } from './dialects/chat-completions.ts'
-import type { Dialect } from './dialects/dialect.ts'
-import { messages } from './dialects/messages.ts'
-import { responses } from './dialects/responses.ts'
+import { chatCompletions, type Dialect, messages, responses } from './dialects.ts'
 
 export type ProxyOptions = MemoryDeps & {
   /** The service that requests are sent on to. */

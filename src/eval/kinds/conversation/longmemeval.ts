@@ -1,7 +1,19 @@
 import { z } from 'zod'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, idOf, type Suite, type SuiteQuestion, type SuiteTurn, sessionsOf, turnId } from './suite.ts'
+import {
+  allAt,
+  anyAt,
+  type Conversation,
+  idOf,
+  ndcgAt,
+  recallAt,
+  reciprocalRank,
+  type Suite,
+  type SuiteQuestion,
+  type SuiteTurn,
+  sessionsOf,
+  turnId,
+} from './suite.ts'
 
 /** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
