@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseJson } from '../json.ts'
 import { writeAtomically } from './atomic-write.ts'
-import { parseJson } from './json.ts'
 import { codeOf } from './leftovers.ts'
 
 /** The texts that were forgotten, and the beliefs they belong to. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MemoryError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 
 /** The longest answer that is read, in bytes. */
 const longestAnswer = 8 * 1024 * 1024
@@ -52,7 +53,7 @@ export async function postJson<Schema extends z.ZodType>(
     throw cause instanceof MemoryError ? cause : unreachable(request, cause)
   }
   if (!response.ok) throw refused(request, response, text)
-  const value = jsonIn(text)
+  const value = parseJson(text)
   if (value === undefined) {
     const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
     throw new MemoryError('unavailable', `${placeOf(url)} did not answer with JSON.`, { hint })
@@ -150,19 +151,10 @@ const ErrorBody = z.union([
 
 /** The endpoint's own error message, without keys and control characters. An error page says nothing that helps. */
 function reasonIn(text: string, key: string | null): string {
-  const message = ErrorBody.safeParse(jsonIn(text)).data
+  const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'
   const printable = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').replace(/\b(?:sk|pk|key)-[\w*-]{6,}/giu, '…')
   return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, longestReason)}`
-}
-
-/** The value of a JSON text; undefined where it is not JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The URL without its query, which may hold a key. */

@@ -1,4 +1,5 @@
-import { isSaidByPerson } from './../memory/conversation/said-by-person.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { isSaidByPerson } from '../memory/conversation/said-by-person.ts'
 import type { Insertion, JsonSpans, Span } from './json-spans.ts'
 
 /** A message of the history that a request carries. */
@@ -37,11 +38,6 @@ export type Dialect = {
   readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => Answer
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
 export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -68,24 +64,30 @@ export function insertPart(spans: JsonSpans, content: Span, type: string): NonNu
   }
 }
 
+/** The history of a request that has it in `messages`; `insert` makes room in the content of the person's messages. */
+function messagesIn(
+  { messages: given }: JsonObject,
+  spans: JsonSpans,
+  insert: (content: Span) => HistoryMessage['insert'],
+): Conversation | null {
+  const list = spans.member(spans.root(), 'messages')
+  if (list === null || !Array.isArray(given)) return null
+  const messages = spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
+    const message: unknown = given[index]
+    if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return []
+    const texts = textsIn(message.content, ['text'])
+    if (message.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
+    const content = spans.member(span, 'content')
+    return [{ role: 'user', text: ownText(texts), insert: content === null ? null : insert(content) }]
+  })
+  return { messages, continues: null }
+}
+
 /** OpenAI's Chat Completions, which most other services and local servers speak too. */
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
   route: '/chat/completions',
-  read: (body, spans) => {
-    const list = spans.member(spans.root(), 'messages')
-    if (list === null || !Array.isArray(body.messages)) return null
-    const given: readonly unknown[] = body.messages
-    const messages = spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
-      const message = given[index]
-      if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return []
-      const texts = textsIn(message.content, ['text'])
-      if (message.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
-      const content = spans.member(span, 'content')
-      return [{ role: 'user', text: ownText(texts), insert: content === null ? null : insertText(spans, content) }]
-    })
-    return { messages, continues: null }
-  },
+  read: (body, spans) => messagesIn(body, spans, (content) => insertText(spans, content)),
   answerIn: (documents, isStream) => {
     const choices = documents.flatMap(({ choices }) => objectsIn(choices)).filter(({ index = 0 }) => index === 0)
     const pieces = choices.map(({ delta, message }) => (isStream ? delta : message)).filter(isObject)
@@ -107,21 +109,7 @@ function insertText(spans: JsonSpans, content: Span): HistoryMessage['insert'] {
 export const messages: Dialect = {
   name: 'messages',
   route: '/messages',
-  read: (body, spans) => {
-    const list = spans.member(spans.root(), 'messages')
-    if (list === null || !Array.isArray(body.messages)) return null
-    const given: readonly unknown[] = body.messages
-    const found = spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
-      const message = given[index]
-      if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return []
-      const texts = textsIn(message.content, ['text'])
-      if (message.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
-      const content = spans.member(span, 'content')
-      const insert = content === null ? null : insertPart(spans, content, 'text')
-      return [{ role: 'user', text: ownText(texts), insert }]
-    })
-    return { messages: found, continues: null }
-  },
+  read: (body, spans) => messagesIn(body, spans, (content) => insertPart(spans, content, 'text')),
   answerIn: (documents, isStream) => {
     if (!isStream) {
       const [answer = {}] = documents

@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import { isObject, type JsonObject, parseJson } from '../../files/json.ts'
+import { isObject, type JsonObject, parseJson } from '../../json.ts'
 import { statementsIn } from '../markdown/statements.ts'
 
 /** One entry of another memory. */

@@ -10,7 +10,7 @@ import {
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
-import { isObject, parseJson } from '../../files/json.ts'
+import { isObject, parseJson } from '../../json.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { isObject, objectIn } from '../../json.ts'
 import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
 import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
-import { isObject, objectIn } from '../json.ts'
 import type { Task } from '../task.ts'
 import {
   type JudgedCriterion,

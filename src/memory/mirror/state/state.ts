@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { parseJson } from '../../../files/json.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
+import { parseJson } from '../../../json.ts'
 import { parseBlocks } from '../parse/blocks.ts'
 import { readLiveFile } from '../parse/read-file.ts'
 

@@ -1,5 +1,5 @@
 import type { TurnRole } from '../../../beliefs/turn.ts'
-import { isObject, type JsonObject } from '../../../files/json.ts'
+import { isObject, type JsonObject } from '../../../json.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
 
 /** What wrote a file of conversations. */

@@ -1,7 +1,23 @@
+/** A JSON object: neither a list nor null. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** The value of a JSON text; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The object that a JSON text is; null for every other text. */
+export function parseObject(text: string): JsonObject | null {
+  const value = parseJson(text)
+  return isObject(value) ? value : null
+}
 
 const mostTried = 500
 
@@ -9,12 +25,8 @@ const mostTried = 500
 export function objectIn(text: string, accepts: (value: JsonObject) => boolean = () => true): JsonObject | null {
   const end = text.lastIndexOf('}') + 1
   for (const { index } of [...text.matchAll(/\{/gu)].slice(0, mostTried)) {
-    try {
-      const value: unknown = JSON.parse(text.slice(index, end))
-      if (isObject(value) && accepts(value)) return value
-    } catch {
-      // This brace begins no document.
-    }
+    const value = parseObject(text.slice(index, end))
+    if (value !== null && accepts(value)) return value
   }
   return null
 }
