@@ -6,7 +6,7 @@ export type SourceFile = { readonly file: string; readonly source: string }
 
 type Layer = { readonly below: readonly string[]; readonly topLevel: readonly string[] }
 
-const everyLayer = ['errors.ts', 'json.ts', 'omit-undefined.ts', 'did-you-mean.ts']
+const everyLayer = ['errors.ts', 'json.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'recent-map.ts']
 const layer = (below: readonly string[], topLevel = everyLayer): Layer => ({ below, topLevel })
 
 /** Each folder of `src` may import itself, the folders below it, and these files at the top of `src`; nothing else. */
@@ -32,6 +32,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
   'json.ts': layer([], []),
+  'recent-map.ts': layer([], []),
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { RecentMap } from '../recent-map.ts'
 import type { Conversation, HistoryMessage } from './dialects.ts'
 
 /** A message of the person and everything that was answered to it. */
@@ -47,13 +48,13 @@ const mostKnown = 2_000
  */
 export class Conversations {
   /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
-  readonly #histories = new Recent<{ readonly talk: Talk; next: string | null }>()
+  readonly #histories = new RecentMap<{ readonly talk: Talk; next: string | null }>(mostKnown)
   /** By the last exchange alone, for clients that leave out what came long before. */
-  readonly #exchanges = new Recent<Talk>()
+  readonly #exchanges = new RecentMap<Talk>(mostKnown)
   /** By the first message of a conversation. */
-  readonly #openings = new Recent<{ readonly talk: Talk; isAnswered: boolean }>()
+  readonly #openings = new RecentMap<{ readonly talk: Talk; isAnswered: boolean }>(mostKnown)
   /** By the id of an answer that the service keeps. */
-  readonly #answers = new Recent<Talk>()
+  readonly #answers = new RecentMap<Talk>(mostKnown)
 
   /** Null when nobody says anything in the request. `view` tells users and scopes apart. */
   place(view: string, { messages, continues }: Conversation): Placed | null {
@@ -155,23 +156,3 @@ const hashOf = (...texts: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify(texts.map((text) => text.replace(/\s+/gu, ' ').trim())))
     .digest('base64url')
-
-/** A map that forgets what was not used for the longest time. */
-class Recent<Value> {
-  readonly #values = new Map<string, Value>()
-
-  get(key: string): Value | undefined {
-    const value = this.#values.get(key)
-    if (value === undefined) return undefined
-    this.#values.delete(key)
-    this.#values.set(key, value)
-    return value
-  }
-
-  set(key: string, value: Value): void {
-    this.#values.delete(key)
-    this.#values.set(key, value)
-    const [oldest] = this.#values.keys()
-    if (this.#values.size > mostKnown && oldest !== undefined) this.#values.delete(oldest)
-  }
-}

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { MemoryError } from '../../errors.ts'
+import { RecentMap } from '../../recent-map.ts'
 import type { Authenticated, Authentication, Caller } from '../authentication.ts'
 import { answerError, refuse } from '../error-answers.ts'
 import { answerJson } from '../json-answer.ts'
@@ -52,7 +53,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
     },
   })
   const installation = servedFrom(deps)
-  const known = new Map<string, Served>()
+  const known = new RecentMap<Served>(mostServed)
   /** Whose memory a request is about comes from its token alone; `team` must be one of its teams. */
   const servedFor = (caller: Caller, team: string | undefined): Served => {
     if (caller.kind !== 'member') {
@@ -60,12 +61,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
       throw new MemoryError('not_found', `There is no team "${team.slice(0, 80)}" for this token.`)
     }
     const key = JSON.stringify([caller.principal, team])
-    const served = known.get(key) ?? servedFrom(deps.forPrincipal(caller.principal, team))
-    known.delete(key)
-    known.set(key, served)
-    const [oldest] = known.keys()
-    if (known.size > mostServed && oldest !== undefined) known.delete(oldest)
-    return served
+    return known.get(key) ?? known.set(key, servedFrom(deps.forPrincipal(caller.principal, team)))
   }
   /** The events for each token, about the changes of its person only. They end when the token is revoked. */
   const lives = new Map<string, LiveEvents>()
