@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { codeOf, leftoverName } from '../../../files/leftovers.ts'
+import { ifPresent, leftoverName } from '../../../files/leftovers.ts'
 import { parseJson } from '../../../json.ts'
 import { parseBlocks } from '../parse/blocks.ts'
 import { readLiveFile } from '../parse/read-file.ts'
@@ -174,12 +174,3 @@ export const readIfPresent = (path: string): string | null => ifPresent(() => re
 
 /** Empty when there is no such directory. */
 export const namesIn = (directory: string): readonly string[] => ifPresent(() => readdirSync(directory)) ?? []
-
-function ifPresent<Value>(read: () => Value): Value | null {
-  try {
-    return read()
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
-}
