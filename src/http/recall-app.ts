@@ -10,7 +10,7 @@ import { answerError, refuse } from './error-answers.ts'
 import { readBody } from './read-request.ts'
 import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 
-export type RecallAppOptions = {
+type RecallAppOptions = {
   /** The system that answers. Nothing else may use it. */
   readonly system: System
   readonly now: () => Date

@@ -23,7 +23,7 @@ export type Talk = {
 }
 
 /** A message of the person with its place in the conversation. */
-export type PlacedMessage = { readonly key: string; readonly message: HistoryMessage }
+type PlacedMessage = { readonly key: string; readonly message: HistoryMessage }
 
 /** A request with the conversation it belongs to. */
 export type Placed = {

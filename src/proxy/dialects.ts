@@ -38,12 +38,12 @@ export type Dialect = {
   readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => Answer
 }
 
-export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The texts of a content: a string, or a list of parts of which those of the given types count. */
-export const textsIn = (content: unknown, types: readonly string[]): readonly string[] =>
+const textsIn = (content: unknown, types: readonly string[]): readonly string[] =>
   typeof content === 'string'
     ? [content]
     : objectsIn(content).flatMap(({ type, text }) =>
@@ -51,7 +51,7 @@ export const textsIn = (content: unknown, types: readonly string[]): readonly st
       )
 
 /** Adds a part with the block to a content that is a list, or makes a list of a content that is one text. */
-export function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<HistoryMessage['insert']> {
+function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<HistoryMessage['insert']> {
   const part = (text: string): string => `{"type":"${type}","text":${text}}`
   return (block) => {
     const added = part(JSON.stringify(block))

@@ -13,14 +13,14 @@ import { type MemoryDeps, MemoryLane, type Prepared, type View } from './add-mem
 import { AnswerCopy } from './answer-copy.ts'
 import { chatCompletions, type Dialect, messages, responses } from './dialects.ts'
 
-export type ProxyOptions = MemoryDeps & {
+type ProxyOptions = MemoryDeps & {
   /** The service that requests are sent on to. */
   readonly upstream: URL
   /** Why a request is refused before anything is done with it; null when it is not. */
   readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null
 }
 
-export type Proxy = {
+type Proxy = {
   readonly listener: RequestListener
   /** Waits until everything that was said has been kept, and closes idle connections to the service. */
   readonly close: () => Promise<void>

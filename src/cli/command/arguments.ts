@@ -13,7 +13,7 @@ export const everywhere = {
 const leading = ['dir', 'user', 'scope', 'as', 'agent'] as const
 
 /** What the command line asks for. `argv` is without the words of the command's name. */
-export type Request =
+type Request =
   | { readonly kind: 'version' }
   | { readonly kind: 'help' | 'nothing'; readonly topic: readonly string[] }
   | { readonly kind: 'command'; readonly entry: CommandEntry; readonly argv: readonly string[] }

@@ -18,7 +18,7 @@ export type JsonEntry = Entry &
     | { readonly kind: 'element'; readonly isOurs: IsOurs; readonly group?: string }
   )
 
-export type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
+type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
 
 /** A text with the entries; every other byte stays, apart from a comma behind a neighbour. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], { file, dialect }: JsonFile): string {

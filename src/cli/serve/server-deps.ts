@@ -20,7 +20,7 @@ import { backgroundWork, type StoppableWork } from './background-work.ts'
 import { noMirror, tenantDeps } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
-export function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
+function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
   const status = async () => described(await mirrorStatus(ports, request.dir))
   return {
     status,

@@ -45,7 +45,7 @@ export type FigureComparison = {
 }
 
 /** The statistics of one figure. */
-export type FigureTest = {
+type FigureTest = {
   readonly method: 'exact McNemar' | 'sign flip and paired bootstrap'
   readonly pairs: number
   /** The mean change over these pairs. */

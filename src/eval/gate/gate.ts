@@ -48,7 +48,7 @@ export type Side = {
   readonly reasons: readonly GateReason[]
 }
 
-export type BenchmarkVerdict = ReturnType<typeof judgeBenchmark>
+type BenchmarkVerdict = ReturnType<typeof judgeBenchmark>
 export type Judgement = ReturnType<typeof judge>
 
 export type JudgeOptions = {

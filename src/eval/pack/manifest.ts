@@ -87,7 +87,7 @@ const descriptive: ReadonlySet<string> = new Set(
   ),
 )
 
-export type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
+type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
 /**
  * The hash of a pack's content: of the questions in its manifest and of every file that it names. Titles, declarations of

@@ -1,7 +1,7 @@
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 
 /** What became of each case in each of some runs, oldest run first. */
-export type CaseGrid = {
+type CaseGrid = {
   readonly runs: readonly RunSummary[]
   readonly cases: readonly { readonly caseId: string; readonly verdicts: readonly (Verdict | null)[] }[]
 }
@@ -29,7 +29,7 @@ export async function caseGrid(
 }
 
 /** Where a pack stands against the run it is compared with. */
-export type Standing = {
+type Standing = {
   readonly broken: readonly string[]
   readonly fixed: readonly string[]
   readonly failing: number

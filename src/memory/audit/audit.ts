@@ -12,7 +12,7 @@ import type { AuditEntry } from './read-memory.ts'
  * or key. `never found`: nothing in it tells it from others. `always found`: it is called by an everyday word.
  */
 export const auditKinds = ['contradiction', 'duplicate', 'stale date', 'secret', 'never found', 'always found'] as const
-export type AuditKind = (typeof auditKinds)[number]
+type AuditKind = (typeof auditKinds)[number]
 
 export type AuditFinding = {
   readonly kind: AuditKind

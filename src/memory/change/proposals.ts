@@ -67,7 +67,7 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
   return `Learned from a conversation in ${origin} by an earlier version of Credence.`
 }
 
-export type ProposalRequest = ChangeRequest &
+type ProposalRequest = ChangeRequest &
   BeliefReference & {
     /** Id of what holds now, if the person has seen that it is not what the proposal was made for. */
     readonly over?: string

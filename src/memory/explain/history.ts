@@ -24,7 +24,7 @@ export const recentEvents = ({ store }: Ports, user: string, page: EventPage): P
   store.events(user, page)
 
 /** What one event did to a belief. */
-export type Changed = { readonly beliefId: string; readonly before: Belief | null; readonly after: Belief | null }
+type Changed = { readonly beliefId: string; readonly before: Belief | null; readonly after: Belief | null }
 
 /** What an event changed, belief by belief, the first `limit`. Forgotten texts are gone on both sides. */
 export async function changesOf(

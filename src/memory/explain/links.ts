@@ -6,7 +6,7 @@ import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 
 /** What a belief is connected to. */
-export type Links = {
+type Links = {
   readonly belief: Belief
   /** Who or what a relation connects; null for a name that no belief has. */
   readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]

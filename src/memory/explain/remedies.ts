@@ -14,7 +14,7 @@ import { type Effects, type KeptCase, trialsFor } from './trials.ts'
 import { storeWith } from './what-if.ts'
 
 /** Whether a belief should be in the context of a message or not. */
-export type Wish = 'absent' | 'present'
+type Wish = 'absent' | 'present'
 
 export type RemedyRequest = RecallRequest &
   BeliefReference & {
@@ -58,7 +58,7 @@ export type Remedy = {
 }
 
 /** A change that would fulfil the wish and do harm elsewhere. */
-export type WithheldRemedy = { readonly summary: string; readonly reason: string }
+type WithheldRemedy = { readonly summary: string; readonly reason: string }
 
 export type Remedies = {
   readonly belief: Belief

@@ -6,7 +6,7 @@ import type { Ports, Store } from '../ports.ts'
 import type { MirrorAuthority } from './merge/apply.ts'
 import type { Synced } from './sync.ts'
 
-export type MirrorSyncOptions = {
+type MirrorSyncOptions = {
   readonly dir: string
   readonly user: string
   readonly authority: MirrorAuthority

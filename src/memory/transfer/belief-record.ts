@@ -18,7 +18,7 @@ import type { Ports } from '../ports.ts'
 export type BeliefRecord = Omit<Belief, 'version'>
 
 /** What a record may leave out. */
-export type RecordDefaults = {
+type RecordDefaults = {
   readonly user: string
   readonly scopes: readonly string[]
   readonly origin: string

@@ -38,7 +38,7 @@ export class IntList {
 }
 
 /** What is known of a word of a message. Numbers are -1 for words that no form has. */
-export type KnownWord = {
+type KnownWord = {
   readonly id: number
   /** Null where it is the word itself, or no form has either. */
   readonly singular: string | null

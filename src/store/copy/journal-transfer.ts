@@ -75,7 +75,7 @@ export type JournalTransfer = AccessTransfer & {
 const hex = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString('hex'))
 
 /** A hash over a hash and everything that records hold. */
-export const digestOf = (previous: string, records: readonly JournalRecord[]): string =>
+const digestOf = (previous: string, records: readonly JournalRecord[]): string =>
   records.reduce(
     (sum, record) =>
       hash(

@@ -9,7 +9,7 @@ import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
 
 /** The result of hearing the turns of files or of a stream; of each list at most `mostListed`. */
-export type HeardLines = {
+type HeardLines = {
   kept: number
   /** Kept before. */
   known: number

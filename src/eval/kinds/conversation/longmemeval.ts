@@ -106,7 +106,7 @@ const dataFile = (path: string): string =>
   fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u, 'longmemeval_s.json')
 
 /** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
-export function conversationOf(row: Row, file: string): Conversation {
+function conversationOf(row: Row, file: string): Conversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
     throw unpublished(

@@ -4,7 +4,7 @@ import type { SystemTurn } from '../../system/system.ts'
 export type SuiteTurn = Omit<SystemTurn, 'user' | 'scope'>
 
 /** The expected result of a question. The system under test never sees it. */
-export type Gold = {
+type Gold = {
   /** Ids of the turns that hold the evidence, and the sessions they stand in. */
   readonly turns: ReadonlySet<string>
   readonly sessions: ReadonlySet<string>
@@ -63,7 +63,7 @@ export type Suite = {
   readonly decisive: readonly string[]
 }
 
-export type Scores = Record<string, number | null>
+type Scores = Record<string, number | null>
 
 export const turnId = (session: string, index: number): string => `${session}-${index}`
 

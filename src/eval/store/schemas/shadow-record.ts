@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Count, SafeId, SchemaVersion, Timestamp } from './primitives.ts'
 
-export const recallModes = ['no_recall', 'minimal', 'full', 'graph_mode'] as const
+const recallModes = ['no_recall', 'minimal', 'full', 'graph_mode'] as const
 export const recallSources = [
   'none',
   'bm25',

@@ -59,7 +59,7 @@ export type EditCounts = {
 }
 
 /** A line that stays as it is. */
-export type LeftLine = {
+type LeftLine = {
   readonly file: string
   /** The belief that it would change, if any. */
   readonly stored: Belief | null

@@ -145,7 +145,7 @@ function addTopicFile({ topics }: MirrorState, scope: string, name: string): voi
 }
 
 const problemSchema = z.object({ at: z.string(), message: z.string() })
-export type MirrorProblem = z.infer<typeof problemSchema>
+type MirrorProblem = z.infer<typeof problemSchema>
 
 const problemFile = ({ state }: MirrorPaths): string => join(state, 'problem.json')
 

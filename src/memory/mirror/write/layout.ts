@@ -54,7 +54,7 @@ export type MirrorFile = {
 }
 
 /** Edits that are neither taken in nor undone. */
-export type Left = {
+type Left = {
   /** Lines that stay as they are. */
   readonly blocks: ReadonlySet<ItemBlock>
   /** Beliefs that are not added where they have no line. */
