@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ifPresent } from '../../files/leftovers.ts'
-import { canonicalJson } from '../pack/manifest.ts'
+import { canonicalJson } from '../../json.ts'
 import { caseLogPath, environmentPath, runPath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
 import type { Environment, RunSummary } from './schemas/run.ts'
