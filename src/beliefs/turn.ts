@@ -60,3 +60,7 @@ export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
 
 /** Characters of the opening of a session in lists. */
 export const longestOpening = 200
+
+/** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
+export const isSaidByPerson = (text: string): boolean =>
+  !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(text) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(text)

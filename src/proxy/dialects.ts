@@ -1,5 +1,5 @@
+import { isSaidByPerson } from '../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { isSaidByPerson } from '../memory/conversation/said-by-person.ts'
 import type { Insertion, JsonSpans, Span } from './json-spans.ts'
 
 /** A message of the history that a request carries. */

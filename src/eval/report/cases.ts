@@ -1,4 +1,55 @@
+import { z } from 'zod'
+import { askedIn, loadPack } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
+
+const ExpectedBelief = z.object({
+  id: z.string(),
+  tier: z.enum(['pinned', 'relevant', 'question', 'any']),
+  must: z.enum(['include', 'exclude']),
+})
+type ExpectedBelief = z.infer<typeof ExpectedBelief>
+
+/** What a case asks and expects. `beliefs` has name and content of every belief that it expects, rejects or got. */
+export const CaseTexts = z.object({
+  message: z.string(),
+  scopes: z.array(z.string()).readonly(),
+  expected: z.array(ExpectedBelief),
+  beliefs: z.record(z.string(), z.object({ name: z.string(), content: z.string() })),
+})
+
+/** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
+export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
+  const { pack } = loadPack(packDirectory, { strict: false })
+  const all = askedIn(pack)
+  const found = all.find(({ id }) => id === caseId)
+  if (found === undefined) return null
+  const { message, scopes, expect } = found.asked
+  const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
+  const listed = (
+    ids: readonly string[] | undefined,
+    tier: ExpectedBelief['tier'],
+    must: ExpectedBelief['must'],
+  ): readonly ExpectedBelief[] => (ids ?? []).map((id) => ({ id, tier, must }))
+  const wanted = [relevantBeliefs.mustInclude, relevantBeliefs.shouldInclude, relevantBeliefs.shouldOnlyInclude]
+  const expected = [
+    ...listed(pinnedFacts.mustInclude, 'pinned', 'include'),
+    ...listed([...new Set(wanted.flatMap((ids) => ids ?? []))], 'relevant', 'include'),
+    ...listed(openQuestions.mustInclude, 'question', 'include'),
+    ...listed(pinnedFacts.mustExclude, 'pinned', 'exclude'),
+    ...listed(relevantBeliefs.mustExclude, 'relevant', 'exclude'),
+    ...listed(openQuestions.mustExclude, 'question', 'exclude'),
+    ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
+  ]
+  const made = all.flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
+  const known = [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
+  const needed = new Set([
+    ...expected.map(({ id }) => id),
+    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
+  ])
+  const shown = known.filter(({ id }) => needed.has(id))
+  const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
+  return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
+}
 
 /** What became of each case in each of some runs, oldest run first. */
 type CaseGrid = {
