@@ -187,7 +187,7 @@ function openServer(address: string, residentBytes: number): CaredStore {
 /** An eighth of the machine's memory, and never more than two gigabytes, which hold over a million beliefs. */
 const mostResidentBytes = (): number => Math.min(2 ** 31, totalmem() / 8)
 
-/** Where copies of texts may be besides the store, and who hears what became of them. */
+/** Where copies of texts may be besides the store, and a callback for their erasure. */
 export type CopyOptions = {
   /** An eval store outside the memory directory. */
   readonly evalStoreDir?: string | null | undefined

@@ -36,7 +36,7 @@ export type NewTurn = Omit<Turn, 'index'> & {
   readonly messageId: string | null
 }
 
-/** What distinguishes a turn from others with the same words. */
+/** The fields that distinguish turns with the same words. */
 export type TurnIdentity = {
   readonly messageId: string | null
   readonly index: number | null

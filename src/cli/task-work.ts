@@ -8,7 +8,7 @@ import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
 import { type ProcessEnvironment, packageVersion } from './compose.ts'
 import { ProgressBar } from './text/progress-bar.ts'
 
-/** What the commands about tasks need. */
+/** The dependencies of the commands about tasks. */
 export type TaskWork = {
   /** `passThrough` names variables of the environment for an agent that is a program. */
   readonly agent: (

@@ -9,7 +9,7 @@ import { Conversations, type Placed, type Talk } from './conversations.ts'
 import type { Answer, Dialect } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
-/** Whose memory, and which scopes of it. */
+/** The user and the scopes of a memory. */
 export type View = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -162,7 +162,7 @@ const shortened = (message: string): string =>
     ? message
     : `${message.slice(0, longestMessage / 2)}\n${message.slice(-longestMessage / 2)}`.toWellFormed()
 
-/** What the conversation does not hold yet. Everything that is left counts as shown from now on. */
+/** The parts of a context that the conversation has not shown yet. They count as shown from now on. */
 function withoutShown(context: ShownContext, { session: own, shown }: Talk): ShownContext {
   const isNew = (key: string): boolean => {
     const known = shown.has(key)

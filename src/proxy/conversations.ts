@@ -16,7 +16,7 @@ export type Talk = {
   readonly session: string
   /** The blocks that were added to its messages, by the key of the message. */
   readonly blocks: Map<string, string>
-  /** What its blocks have shown. */
+  /** The lines that its blocks have shown. */
   readonly shown: Set<string>
   /** The keys of the messages that were kept. */
   readonly kept: Set<string>
@@ -56,7 +56,7 @@ export class Conversations {
   /** By the id of an answer that the service keeps. */
   readonly #answers = new RecentMap<Talk>(mostKnown)
 
-  /** Null when nobody says anything in the request. `view` tells users and scopes apart. */
+  /** Null for a request without a message of a person. `view` tells users and scopes apart. */
   place(view: string, { messages, continues }: Conversation): Placed | null {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
@@ -143,7 +143,7 @@ const wordsOf = ({ said }: Exchange): string => said.map(({ text }) => text).joi
 const wordsKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange))
 const exchangeKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange), exchange.answer)
 
-/** What stands before the first exchange, before the second and so on; the last one is the whole history. */
+/** Hashes of the history before the first exchange, before the second and so on; the last one is the whole history. */
 function historiesOf(view: string, exchanges: readonly Exchange[]): readonly string[] {
   const histories = [hashOf(view)]
   for (const exchange of exchanges)

@@ -18,7 +18,7 @@ export type Conversation = {
   readonly continues: string | null
 }
 
-/** What the service answered. */
+/** The answer of the service. */
 export type Answer = {
   readonly text: string
   /** The id with which a client may refer to this answer. */
@@ -183,7 +183,7 @@ const outputOf = ({ output }: JsonObject): string =>
     .flatMap(({ content }) => textsIn(content, ['output_text']))
     .join('\n\n')
 
-/** What the person wrote: the texts of a message without those that a program put beside them. */
+/** The texts of a message that the person wrote, without those that a program added. */
 const ownText = (texts: readonly string[]): string =>
   texts
     .filter(isSaidByPerson)

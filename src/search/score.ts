@@ -7,7 +7,7 @@ import { editFactor } from './typo.ts'
 const NAME_BOOST = 2
 const ALIAS_BOOST = 1
 
-/** What one surface form of a belief contributes to its score. */
+/** The share of one surface form in the score of a belief. */
 export type Clause = {
   readonly field: 'name' | 'alias'
   /** 0 is the name, i the alias at position i - 1. */

@@ -290,7 +290,7 @@ class JsonText {
   }
 }
 
-/** What a strict reader refuses although an editor may show it without complaint. */
+/** Why the text is not valid, with the reason for comments and trailing commas, which editors accept. */
 function reasonOf(cause: unknown, text: string, mode: JsonDialect): string {
   const message = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]?.replace(/\.$/, '')
   if (mode !== 'json') return message ?? ''

@@ -39,7 +39,7 @@ export async function fillDemo(ports: Ports, dir: string): Promise<void> {
   await syncMirror(ports, { dir, user: defaultUser })
 }
 
-/** What the person of the demo said to agents about the ledger, oldest first. */
+/** The messages of the person in the demo, oldest first. */
 type DemoConversation = {
   readonly daysAgo: number
   readonly session: string

@@ -9,7 +9,7 @@ import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-
 import type { Author, Ports } from '../../memory/ports.ts'
 import { RecentMap } from '../../recent-map.ts'
 
-/** What is said of a mirror where there is none. */
+/** The state of a mirror that does not exist. */
 export const noMirror: Answer<'mirror'> = {
   exists: false,
   file: null,

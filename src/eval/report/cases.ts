@@ -9,7 +9,7 @@ const ExpectedBelief = z.object({
 })
 type ExpectedBelief = z.infer<typeof ExpectedBelief>
 
-/** What a case asks and expects. `beliefs` has name and content of every belief that it expects, rejects or got. */
+/** The question and the expectations of a case. `beliefs`: every belief that it expects, rejects or got. */
 export const CaseTexts = z.object({
   message: z.string(),
   scopes: z.array(z.string()).readonly(),
@@ -17,7 +17,7 @@ export const CaseTexts = z.object({
   beliefs: z.record(z.string(), z.object({ name: z.string(), content: z.string() })),
 })
 
-/** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
+/** The same of a case of a retrieval or session pack; null if it has no such case. */
 export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
   const { pack } = loadPack(packDirectory, { strict: false })
   const all = askedIn(pack)
@@ -51,7 +51,7 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }
 
-/** What became of each case in each of some runs, oldest run first. */
+/** The verdict of each case in each of some runs, oldest run first. */
 type CaseGrid = {
   readonly runs: readonly RunSummary[]
   readonly cases: readonly { readonly caseId: string; readonly verdicts: readonly (Verdict | null)[] }[]

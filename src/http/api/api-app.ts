@@ -32,7 +32,7 @@ type ApiOptions = {
 
 type Respond = (context: Context<Authenticated>) => Promise<Response>
 
-/** What a request is answered with: the dependencies of one owner, and the handlers made for them. */
+/** The dependencies of one owner, and the handlers made for them. */
 type Served = { readonly deps: ServerDeps; readonly handlers: Handlers }
 
 /** Handlers of this many people and teams are kept. */
@@ -54,7 +54,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   })
   const installation = servedFrom(deps)
   const known = new RecentMap<Served>(mostServed)
-  /** Whose memory a request is about comes from its token alone; `team` must be one of its teams. */
+  /** The token alone decides which memory a request is about; `team` must be one of its teams. */
   const servedFor = (caller: Caller, team: string | undefined): Served => {
     if (caller.kind !== 'member') {
       if (team === undefined) return installation

@@ -14,14 +14,14 @@ export type ChangeRequest = {
   readonly key?: string
 }
 
-/** What to commit. */
+/** A commit without its author, time and key. */
 export type Write = Pick<Commit, 'turns' | 'forgottenTurns'> & {
   readonly kind: EventKind
   readonly changes: readonly BeliefChange[]
   readonly undoes?: number
 }
 
-/** What a use case decides after it has read the store. Without `result`, the answer is what `replay` gives. */
+/** The decision of a use case that has read the store. Without `result`, the answer comes from `replay`. */
 export type Decision<Result> =
   | (Write & { readonly result?: (event: JournalEvent) => Result })
   | { readonly kind: 'nothing'; readonly result: Result }

@@ -13,7 +13,7 @@ const longestLabel = 100
 export type TokenRequest = Pick<Token, 'kind' | 'person'> & Partial<Pick<Token, 'scopes' | 'label'>>
 /** `secret` is the token itself, which is kept nowhere. */
 export type NewToken = { readonly token: Token; readonly secret: string }
-/** What becomes of the memory of a person or a team that is removed. */
+/** Whether the memory of a person or team that is removed is kept or erased. */
 export const memoryFates = ['keep', 'erase'] as const
 export type MemoryFate = (typeof memoryFates)[number]
 
@@ -182,7 +182,7 @@ const unknownPerson = (name: string) =>
 const unknownTeam = (name: string) =>
   notFound(`There is no team "${name.slice(0, 80)}".`, '`credence team list` lists them.')
 
-/** Whose memory a token opens, and how far. */
+/** The memory that a token opens, and its limits. */
 export type Principal = {
   readonly tokenId: string
   readonly person: string

@@ -17,7 +17,7 @@ import type { Ports } from '../ports.ts'
 /** A belief in a file: complete except for the version, which the store assigns. */
 export type BeliefRecord = Omit<Belief, 'version'>
 
-/** What a record may leave out. */
+/** Defaults for the fields that a record may leave out. */
 type RecordDefaults = {
   readonly user: string
   readonly scopes: readonly string[]

@@ -3,7 +3,7 @@ import type { EventKind } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import type { SealedChange } from '../journal-chain.ts'
 
-/** What a turn that was not forgotten says, as the tables have it. */
+/** The columns of a turn that was not forgotten. */
 export type SaidTurn = {
   readonly session: string
   readonly place: number

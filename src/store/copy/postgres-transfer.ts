@@ -21,7 +21,7 @@ import {
   type TurnRecord,
 } from './journal-transfer.ts'
 
-/** An analysis that no program has: whoever opens the user's memory next derives it again. */
+/** An analysis that no program has, so that the next program to open the user's memory derives it again. */
 const underWay = 0
 
 type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex'> & {

@@ -280,13 +280,13 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 }
 
-/** What conversations may take of the memory for indexes; names of beliefs may take the rest. */
+/** The share of the memory for indexes that turns may take; the names of beliefs may take the rest. */
 const shareOfTurns = 0.25
 
 const noItems = { items: [], total: 0 }
 const noPostings = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
 
-/** Whether this version has filled the derived tables, and nobody has emptied one of them since. */
+/** Whether this version has filled the derived tables, and none of them has been emptied since. */
 const isDerivedHere = (connection: Connection): boolean =>
   connection.value(isOwnAnalysis, [analysisVersion]) !== undefined && connection.value(isIndexEmptied) === 0
 

@@ -26,7 +26,7 @@ export type JudgeGrade =
       readonly basis: JudgedRubric['basis']
       readonly judgedBy: string
       readonly promptHash: string
-      /** What was left out of the judge's prompt for length. */
+      /** The parts that were left out of the judge's prompt because of their length. */
       readonly cuts: readonly string[]
       readonly notes: readonly string[]
       readonly usage: Usage

@@ -164,13 +164,13 @@ const painted = (diff: string, style: Style): string =>
     })
     .join('\n')
 
-/** What the host itself says about the connection. */
+/** The result of the checks by the host itself. */
 type Proof = {
   /** `unchecked`: the host has no such command, or it is not on the PATH. */
   readonly outcome: 'proven' | 'not proven' | 'unchecked'
   /** The commands that were run, as one would type them; of failed checks the first. */
   readonly command: string | null
-  /** What it printed about Credence, or why it was not run. */
+  /** Its output about Credence, or the reason why it was not run. */
   readonly detail: string
   readonly version: string | null
 }
@@ -208,7 +208,7 @@ function aboutIn(output: string, { proof }: HostCheck): string {
   return shown.join('\n').slice(0, longestDetail).trim()
 }
 
-/** What a program prints on both its streams, without colours; null when it takes too long or cannot be started. */
+/** The output of a program on both its streams, without colours; null when it takes too long or cannot be started. */
 function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
   const { env, home, platform } = machine
   return new Promise((resolve) => {

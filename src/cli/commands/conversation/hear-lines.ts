@@ -55,7 +55,7 @@ type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRu
   readonly onProgress?: (bytes: number) => void
 }
 
-/** Hears turns in batches, and adds what became of them to `heard`. What cannot be read is reported with its line. */
+/** Stores turns in batches, and adds their outcomes to `heard`. Lines that cannot be read are reported with their number. */
 export async function hearLines(
   memory: Memory,
   items: AsyncIterable<ChatItem>,

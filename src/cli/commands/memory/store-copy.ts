@@ -65,9 +65,9 @@ export const storeCopy = defineCommand({
   },
 })
 
-type Place = { readonly dir: string; readonly address: string | undefined; readonly label: string }
+type StoreLocation = { readonly dir: string; readonly address: string | undefined; readonly label: string }
 
-function placeOf(text: string, session: Session): Place {
+function placeOf(text: string, session: Session): StoreLocation {
   if (isPostgresAddress(text))
     return { dir: session.directory(undefined), address: text, label: parseAddress(text).label }
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(text))
@@ -80,26 +80,29 @@ function placeOf(text: string, session: Session): Place {
 }
 
 /** Opens the store itself. A memory directory is SQLite here, whatever CREDENCE_STORE says. */
-const withStore = <Result>(session: Session, { dir, address }: Place, use: (store: StoreCare) => Promise<Result>) =>
-  session.withPorts(dir, ({ store }) => use(store), { store: address })
+const withStore = <Result>(
+  session: Session,
+  { dir, address }: StoreLocation,
+  use: (store: StoreCare) => Promise<Result>,
+) => session.withPorts(dir, ({ store }) => use(store), { store: address })
 
 /** The journal and the index of a store must be sound. */
-async function checked(session: Session, place: Place): Promise<void> {
+async function checked(session: Session, place: StoreLocation): Promise<void> {
   const findings = await withStore(session, place, (store) => store.verify())
   const wrong = findings.find(({ check, ok }) => !ok && (check === 'journal' || check === 'index'))
   if (wrong !== undefined)
     throw unavailable(`The store ${place.label} is damaged: ${wrong.detail}.`, 'Run `credence doctor` on it first.')
 }
 
-async function transferOf({ dir, address }: Place, isSource: boolean): Promise<JournalTransfer> {
+async function transferOf({ dir, address }: StoreLocation, isSource: boolean): Promise<JournalTransfer> {
   if (address !== undefined)
     return (await import('../../../store/copy/postgres-transfer.ts')).openPostgresTransfer({ address })
   return (await import('../../../store/copy/sqlite-transfer.ts')).openSqliteTransfer(storeFile(dir), isSource)
 }
 
 async function withTransfers<Result>(
-  source: Place,
-  target: Place,
+  source: StoreLocation,
+  target: StoreLocation,
   use: (from: JournalTransfer, to: JournalTransfer) => Promise<Result>,
 ): Promise<Result> {
   const from = await transferOf(source, true)

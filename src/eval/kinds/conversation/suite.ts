@@ -38,7 +38,7 @@ export type Conversation = {
 /** A turn that a system found. */
 export type FoundTurn = Pick<SuiteTurn, 'id' | 'session'>
 
-/** What a system answered to one question. */
+/** The answer of a system to one question. */
 export type SuiteAnswer = {
   /** Best first. */
   readonly found: readonly FoundTurn[]

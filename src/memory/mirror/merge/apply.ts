@@ -150,7 +150,7 @@ type Committed =
 
 const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as const
 
-type Request = {
+type EditCommit = {
   readonly user: string
   readonly author: Author
   readonly file: string
@@ -158,7 +158,7 @@ type Request = {
 }
 
 /** The one place where an edit of a file becomes a change of the store. */
-async function commitEdit(ports: Ports, { user, author, file, edit }: Request): Promise<Committed> {
+async function commitEdit(ports: Ports, { user, author, file, edit }: EditCommit): Promise<Committed> {
   const { store } = ports
   const decide = async (at: string): Promise<Decision<Committed>> => {
     const provenance = { ...author, sourceId: file, model: null, at }

@@ -9,7 +9,7 @@ import type { ChatFormat, ChatTurn } from './chat.ts'
 import { chatgptConversation, claudeConversation } from './exports.ts'
 import { turnOfLine, unknownFields } from './json-lines.ts'
 
-/** What comes out of a file, in its order. `bytes` is how much of it has been read. */
+/** An item of a file, in its order. `bytes` is how much of the file has been read. */
 export type ChatItem =
   | (ChatTurn & { readonly kind: 'turn'; readonly line: number; readonly bytes: number })
   | { readonly kind: 'problem'; readonly line: number; readonly bytes: number; readonly reason: string }

@@ -99,7 +99,7 @@ function removeStore(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '-head', '-reserve']) rmSync(file + suffix, { force: true })
 }
 
-/** What a backup or a store holds. */
+/** The contents of a backup or a store. */
 export type StoreContents = {
   readonly beliefs: number
   readonly turns: number
