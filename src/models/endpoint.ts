@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MemoryError } from '../errors.ts'
+import { MemoryError, unavailable } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 /** The longest answer that is read, in bytes. */
@@ -48,7 +48,12 @@ export async function postJson<Schema extends z.ZodType>(
       redirect: 'manual',
       signal,
     })
-    text = await boundedText(response, request)
+    text = await boundedText(response, longestAnswer, () =>
+      unavailable(
+        `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`,
+        'Ask for less, or check the URL.',
+      ),
+    )
   } catch (cause) {
     throw cause instanceof MemoryError ? cause : unreachable(request, cause)
   }
@@ -68,15 +73,13 @@ export async function postJson<Schema extends z.ZodType>(
   })
 }
 
-async function boundedText(response: Response, { url }: EndpointRequest): Promise<string> {
+/** The body of a response; `tooLong` is thrown as soon as it has more than `most` bytes. */
+export async function boundedText(response: Response, most: number, tooLong: () => MemoryError): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > longestAnswer) {
-      const message = `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`
-      throw new MemoryError('unavailable', message, { hint: 'Ask for less, or check the URL.' })
-    }
+    if (size > most) throw tooLong()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
